@@ -1,0 +1,29 @@
+"""Whose the resources are: one value from which every name prefix and every tag is derived."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Project and stack, and what is marked with them."""
+
+    project: str
+    stack: str
+    extra: Mapping[str, str] = field(default_factory=dict)
+    """Tags that the stack file adds."""
+
+    @property
+    def prefix(self) -> str:
+        """What names in a cloud begin with, as `gpu-ci-staging`."""
+        return f"{self.project}-{self.stack}"
+
+    @property
+    def tags(self) -> dict[str, str]:
+        """The tags of everything that can be tagged."""
+        return {"Project": self.project, "Environment": self.stack, "ManagedBy": "pulumi", **self.extra}

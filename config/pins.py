@@ -1,0 +1,57 @@
+"""Every version this program runs, one a line, each under the marker by which Renovate keeps it.
+
+A pin moves by a pull request that shows what it changes; nothing here follows a moving target.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Charts ------------------------------------------------------------------------------------------------------
+
+# renovate: datasource=helm depName=nvidia-device-plugin registryUrl=https://nvidia.github.io/k8s-device-plugin
+DEVICE_PLUGIN_CHART: Final = "0.20.0"
+# renovate: datasource=helm depName=cluster-autoscaler registryUrl=https://kubernetes.github.io/autoscaler
+CLUSTER_AUTOSCALER_CHART: Final = "9.59.0"
+# One constant for both charts of the Actions Runner Controller: on another minor version than a scale set's, the
+# controller deletes the scale set.
+# renovate: datasource=docker depName=ghcr.io/actions/actions-runner-controller-charts/gha-runner-scale-set
+ARC_CHARTS: Final = "0.14.2"
+# renovate: datasource=helm depName=dcgm-exporter registryUrl=https://nvidia.github.io/dcgm-exporter/helm-charts
+DCGM_EXPORTER_CHART: Final = "4.8.2"
+
+# EKS ---------------------------------------------------------------------------------------------------------
+
+# The autoscaler must be of the cluster's own minor version.
+CLUSTER_AUTOSCALER_IMAGES: Final = {"1.35": "v1.35.2", "1.36": "v1.36.1"}
+"""Tag of registry.k8s.io/autoscaling/cluster-autoscaler, by Kubernetes minor version (releases of 2026-07-22)."""
+
+EKS_AMI_RELEASES: Final = {"1.35": "1.35.6-20260714", "1.36": "1.36.2-20260714"}
+"""Release of the EKS-optimised AL2023 images, by Kubernetes minor version (awslabs/amazon-eks-ami, v20260714).
+
+The same release names the standard and the NVIDIA variant; the latter carries driver 580.159.03. A group that
+followed "recommended" instead would replace its nodes on whatever day somebody ran `pulumi up`.
+"""
+
+EKS_ADD_ONS: Final = {
+    "1.35": {
+        "vpc-cni": "v1.21.1-eksbuild.3",
+        "kube-proxy": "v1.35.3-eksbuild.5",
+        "coredns": "v1.13.2-eksbuild.4",
+        "eks-pod-identity-agent": "v1.3.10-eksbuild.3",
+        "aws-ebs-csi-driver": "v1.59.0-eksbuild.1",
+        "metrics-server": "v0.8.1-eksbuild.6",
+    },
+    "1.36": {
+        "vpc-cni": "v1.22.3-eksbuild.1",
+        "kube-proxy": "v1.36.0-eksbuild.13",
+        "coredns": "v1.14.3-eksbuild.3",
+        "eks-pod-identity-agent": "v1.3.10-eksbuild.3",
+        "aws-ebs-csi-driver": "v1.63.1-eksbuild.1",
+        "metrics-server": "v0.8.1-eksbuild.10",
+    },
+}
+"""Versions of the managed add-ons, by Kubernetes minor version (as seen in public use, 2026).
+
+`aws eks describe-addon-versions --kubernetes-version VERSION` lists what an account is offered.
+"""

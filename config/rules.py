@@ -1,0 +1,156 @@
+"""What must hold between sections: a tuple of small rules, each naming every fault it finds."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Network
+from typing import TYPE_CHECKING
+
+from config import pins, references
+from config.faults import Fault
+from config.runners import SCALE_SET_NAME_LIMIT
+from config.translate import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from config.stated import Stated
+
+DOCKER_BRIDGE = IPv4Network("172.17.0.0/16")
+"""Docker's own bridge: a VPC there cannot be reached from a container."""
+RESERVED_LABELS = (
+    "nvidia.com/",
+    "k8s.amazonaws.com/",
+    "kubernetes.io/",
+    "eks.amazonaws.com/",
+    "node-role.kubernetes.io/",
+)
+
+
+def zones_are_in_the_region(stated: Stated) -> Iterator[Fault]:
+    """A subnet can stand only in a zone of the provider's region."""
+    amazon, network = stated.settings.aws, stated.settings.network
+    if amazon is None or network is None:
+        return
+    for zone in network.zones:
+        if zone[:-1] != amazon.region:
+            yield Fault(
+                f"network.zones.{zone}", f"is not a zone of {amazon.region}", f"write {amazon.region}{zone[-1]}"
+            )
+
+
+def pools_stand_in_zones_of_the_network(stated: Stated) -> Iterator[Fault]:
+    """A pool launches where there is a subnet."""
+    network = stated.settings.network
+    if network is None:
+        return
+    for name, pool in stated.settings.gpu_pools.items():
+        for index, zone in enumerate(pool.zones):
+            if zone not in network.zones:
+                yield Fault(f"gpu-pools.{name}.zones[{index}]", f"{zone} has no subnet", nearest(zone, network.zones))
+
+
+def slots_differ(stated: Stated) -> Iterator[Fault]:
+    """Two zones at one slot would have the same addresses."""
+    network = stated.settings.network
+    if network is None:
+        return
+    taken: dict[int, str] = {}
+    for zone, slot in network.zones.items():
+        if slot in taken:
+            free = next(candidate for candidate in range(8) if candidate not in network.zones.values())
+            yield Fault(f"network.zones.{zone}", f"slot {slot} is {taken[slot]}'s", f"take a free one, as {free}")
+        taken.setdefault(slot, zone)
+
+
+def ranges_do_not_overlap(stated: Stated) -> Iterator[Fault]:
+    """Overlapping ranges cannot be told apart by any route."""
+    network, cluster = stated.settings.network, stated.settings.cluster
+    if network is None:
+        return
+    if not 16 <= network.cidr.prefixlen <= 20:
+        yield Fault("network.cidr", f"a /{network.cidr.prefixlen} is the wrong size", "take a /16 to /20")
+    others = {f"network.reserved.{name}": other for name, other in network.reserved.items()}
+    if cluster is not None:
+        others["cluster.service-cidr"] = cluster.service_cidr
+    for path, other in others.items():
+        if network.cidr.overlaps(other):
+            yield Fault(path, f"{other} overlaps network.cidr {network.cidr}", "move one of them out of the other")
+    if network.cidr.overlaps(DOCKER_BRIDGE):
+        yield Fault("network.cidr", f"{network.cidr} overlaps Docker's own {DOCKER_BRIDGE}", "take another range")
+
+
+def a_protected_endpoint_is_not_open_to_all(stated: Stated) -> Iterator[Fault]:
+    """A cluster worth protecting does not offer its API to the whole internet."""
+    cluster = stated.settings.cluster
+    if cluster is None or not stated.settings.stack.protect:
+        return
+    for index, allowed in enumerate(cluster.endpoint.public):
+        if allowed.prefixlen == 0:
+            yield Fault(
+                f"cluster.endpoint.public[{index}]",
+                "0.0.0.0/0 lets everybody reach the API of a protected stack",
+                "name the ranges that may, or none",
+            )
+
+
+def a_protected_repository_keeps_its_images(stated: Stated) -> Iterator[Fault]:
+    """Protection and deletion by force contradict each other."""
+    if not stated.settings.stack.protect:
+        return
+    for name, repository in stated.settings.ecr.items():
+        if repository.force_delete:
+            yield Fault(f"ecr.{name}.force-delete", "contradicts stack.protect", "write false, or unprotect the stack")
+
+
+def the_kubernetes_version_is_pinned(stated: Stated) -> Iterator[Fault]:
+    """A version is run only with node images, add-ons and an autoscaler known to fit it."""
+    cluster = stated.settings.cluster
+    if cluster is not None and cluster.version not in pins.EKS_AMI_RELEASES:
+        yield Fault(
+            "cluster.version",
+            f"{cluster.version} has no pinned node image and add-ons",
+            nearest(cluster.version, pins.EKS_AMI_RELEASES),
+        )
+
+
+def scale_set_names_fit_the_chart(stated: Stated) -> Iterator[Fault]:
+    """The chart does not render a longer name."""
+    for name, runner in stated.settings.runners.items():
+        if runner.arc is not None and len(name) > SCALE_SET_NAME_LIMIT:
+            yield Fault(
+                f"runners.{name}",
+                f"the name has {len(name)} characters",
+                f"a scale set's name has at most {SCALE_SET_NAME_LIMIT}",
+            )
+
+
+def labels_and_taints_leave_ours_alone(stated: Stated) -> Iterator[Fault]:
+    """What every GPU node carries is derived; a second owner would contradict it."""
+    for name, pool in stated.settings.gpu_pools.items():
+        for kind, keys in (("labels", pool.labels), ("taints", pool.taints)):
+            for key in keys:
+                if key.startswith(RESERVED_LABELS) or key == "role":
+                    yield Fault(f"gpu-pools.{name}.{kind}.{key}", "is set by the program", "take a key of your own")
+
+
+RULES: tuple[Callable[[Stated], Iterator[Fault]], ...] = (
+    references.sections_have_what_they_need,
+    references.runners_name_what_exists,
+    references.images_name_what_exists,
+    references.secrets_are_set,
+    references.empty_pools_have_an_autoscaler,
+    zones_are_in_the_region,
+    pools_stand_in_zones_of_the_network,
+    slots_differ,
+    ranges_do_not_overlap,
+    a_protected_endpoint_is_not_open_to_all,
+    a_protected_repository_keeps_its_images,
+    the_kubernetes_version_is_pinned,
+    scale_set_names_fit_the_chart,
+    labels_and_taints_leave_ours_alone,
+)
+
+
+def broken(stated: Stated) -> list[Fault]:
+    """Every fault that any rule finds."""
+    return [fault for rule in RULES for fault in rule(stated)]

@@ -1,0 +1,112 @@
+"""The heart of the stack file: what a job may ask for, said once, served by one named back end."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from config.machines import Types
+from config.section import Section
+from config.values import Count, CudaVersion, GoogleZone, MachineType, Name, Positive, Region, Size, Wrong
+
+SCALE_SET_NAME_LIMIT = 45
+"""Longest name that the scale set chart renders."""
+
+
+class Needs(Section):
+    """What one job may use."""
+
+    gpu: Name
+    """The GPU model, as in `t4`, `a10g`, `l4`."""
+    gpus: Annotated[int, Field(ge=1, le=16)] = 1
+    cpu: Annotated[int, Field(ge=1, le=192)]
+    memory: Size
+    cuda: CudaVersion
+    disk: Size | None = None
+    """Room for the job's files beside the image."""
+
+
+class ArcBackEnd(Section):
+    """Served by a scale set of the Actions Runner Controller on an EKS pool."""
+
+    pool: Name
+    """The GPU pool whose nodes run it."""
+    min: Count = 0
+    """Idle runners kept waiting. On a GPU pool each keeps a node alive."""
+    max: Positive
+    image: Name
+    """The image, by its key in `images`."""
+    container_mode: Literal["none", "kubernetes-novolume"] = "none"
+    """`none` runs the job's steps in the runner's own container; `kubernetes-novolume` runs the workflow's
+    `container:` as a pod of its own, which then has the GPU."""
+    labels: tuple[Name, ...] = ()
+    """Labels beside the name that a job may ask for. GitHub takes them only when the scale set is first made."""
+
+    @model_validator(mode="after")
+    def _min_under_max(self) -> ArcBackEnd:
+        if self.min > self.max:
+            raise Wrong(f"min {self.min} is over max {self.max}", f"let min be at most {self.max}")
+        return self
+
+
+class CirunAmazonBackEnd(Section):
+    """Served by cirun, which starts an EC2 instance for each job."""
+
+    instance_types: Types
+    region: Region
+    image: Annotated[str, Field(pattern=r"^(ami-[0-9a-f]{8,17}|resolve:ssm:/[\w./-]+)$")]
+    """An AMI of that region, or `resolve:ssm:/PARAMETER`."""
+    spot: tuple[bool, ...] = (True,)
+    """What to try in turn: `[true, false]` falls back to on-demand."""
+    disk: Size = "100Gi"
+
+
+class CirunGoogleBackEnd(Section):
+    """Served by cirun, which starts a GCE instance for each job."""
+
+    machine_types: Annotated[tuple[MachineType, ...], Field(min_length=1)]
+    zones: Annotated[tuple[GoogleZone, ...], Field(min_length=1)]
+    """Zones to try in turn."""
+    image_family: Name
+    spot: tuple[bool, ...] = (True,)
+    """What to try in turn: `[true, false]` falls back to on-demand."""
+    disk: Size = "100Gi"
+
+
+class Workload(Section):
+    """What is known of the jobs, for the reckoning of money and waiting time."""
+
+    jobs_per_month: Count
+    minutes: Annotated[int, Field(ge=1, le=5760)]
+    """How long a typical job takes."""
+
+
+class RunnerSettings(Section):
+    """One thing that a workflow can say in `runs-on`."""
+
+    needs: Needs
+    timeout_minutes: Annotated[int, Field(ge=1, le=5760)]
+    """The longest job this is meant for; every machine's life is bounded by it."""
+    workload: Workload | None = None
+    queue_target_minutes: Positive | None = None
+    """How long a job should wait for its first step, at the 95th percentile."""
+    arc: ArcBackEnd | None = None
+    cirun_aws: CirunAmazonBackEnd | None = None
+    cirun_gcp: CirunGoogleBackEnd | None = None
+
+    @model_validator(mode="after")
+    def _one_back_end(self) -> RunnerSettings:
+        stated = [name for name in BACK_ENDS if getattr(self, name.replace("-", "_")) is not None]
+        if not stated:
+            raise Wrong("no back end serves it", f"state one of {', '.join(BACK_ENDS)}")
+        if len(stated) > 1:
+            raise Wrong(
+                f"{' and '.join(stated)} are both stated, and one runner has one back end",
+                f"keep {stated[0]} here and give {', '.join(stated[1:])} a runner with another name",
+            )
+        return self
+
+
+BACK_ENDS = ("arc", "cirun-aws", "cirun-gcp")
+"""The back ends, as the stack file spells them."""

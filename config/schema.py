@@ -1,0 +1,37 @@
+"""The stack file's JSON schema, generated from the types, for completion in an editor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from config.settings import SECRETS, Settings
+
+PROJECT = "gpu-ci"
+
+
+def stack_schema() -> dict[str, Any]:
+    """A JSON schema (draft 2020-12) of `Pulumi.<stack>.yaml`."""
+    model = Settings.model_json_schema(by_alias=True, ref_template="#/$defs/{model}")
+    definitions = model.pop("$defs")
+    secure = {"type": "object", "required": ["secure"], "properties": {"secure": {"type": "string"}}}
+    sections = {f"{PROJECT}:{name}": section for name, section in model["properties"].items()}
+    secrets = {f"{PROJECT}:{name}": secure for name in SECRETS}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A gpu-ci stack",
+        "type": "object",
+        "required": ["config"],
+        "properties": {
+            "config": {
+                "type": "object",
+                "properties": {**sections, **secrets, "pulumi:disable-default-providers": {"const": ["*"]}},
+                "required": [f"{PROJECT}:{name}" for name in model["required"]],
+                "additionalProperties": False,
+            },
+            "encryptionsalt": {"type": "string"},
+            "secretsprovider": {"type": "string"},
+            "encryptedkey": {"type": "string"},
+        },
+        "additionalProperties": False,
+        "$defs": definitions,
+    }

@@ -1,0 +1,70 @@
+"""The stack file as a whole: which sections there are, and which secrets stand beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from config.amazon import AmazonSettings, ClusterSettings, NetworkSettings, RepositorySettings
+from config.machines import PoolSettings, SystemNodesSettings
+from config.runners import RunnerSettings
+from config.section import Section
+from config.services import (
+    ArcSettings,
+    AutoscalerSettings,
+    DevicePluginSettings,
+    GitHubSettings,
+    ImageSettings,
+    MonitoringSettings,
+    StorageSettings,
+)
+from config.values import Name, Positive, RunnerName, TagKey
+
+GITHUB_APP_PRIVATE_KEY: Final = "github-app-private-key"
+SECRETS: Final = (GITHUB_APP_PRIVATE_KEY,)
+"""Keys that hold a secret: set with `pulumi config set --secret`, never inside a section."""
+
+
+class StackSettings(Section):
+    """What concerns the stack as a whole."""
+
+    protect: bool
+    """Whether what holds data or identity refuses to be destroyed."""
+    tags: Mapping[TagKey, Annotated[str, Field(max_length=256)]] = Field(default_factory=dict)
+    """Tags on everything that can be tagged, beside project, stack and manager."""
+
+
+class BudgetSettings(Section):
+    """What the stack may cost, in US dollars a month; over it, a plan fails."""
+
+    expected: Positive | None = None
+    """With the jobs that the runners' workloads state."""
+    worst: Positive | None = None
+    """With everything at its maximum all month."""
+
+
+class Settings(Section):
+    """A whole stack file. An absent section switches its part off."""
+
+    stack: StackSettings
+    aws: AmazonSettings | None = None
+    network: NetworkSettings | None = None
+    cluster: ClusterSettings | None = None
+    system_nodes: SystemNodesSettings | None = None
+    gpu_pools: Mapping[Name, PoolSettings] = Field(default_factory=dict)
+    device_plugin: DevicePluginSettings | None = None
+    autoscaler: AutoscalerSettings | None = None
+    storage: StorageSettings | None = None
+    monitoring: MonitoringSettings | None = None
+    ecr: Mapping[Annotated[str, Field(pattern=r"^[a-z0-9]+([._/-][a-z0-9]+)*$", min_length=2)], RepositorySettings] = (
+        Field(default_factory=dict)
+    )
+    images: Mapping[Name, ImageSettings] = Field(default_factory=dict)
+    github: GitHubSettings | None = None
+    arc: ArcSettings | None = None
+    runners: Mapping[RunnerName, RunnerSettings] = Field(default_factory=dict)
+    quotas: Mapping[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
+    """Quotas the account is known to have, by their code, to be held against what the stack could ask for."""
+    budget: BudgetSettings | None = None
