@@ -22,6 +22,9 @@ from config.values import (
     Zone,
 )
 
+SERVICE_CIDR = IPv4Network("172.20.0.0/16")
+"""What EKS gives services by itself."""
+
 
 class AmazonSettings(Section):
     """Whose cloud and where."""
@@ -65,7 +68,7 @@ class ClusterSettings(Section):
     log_retention_days: Literal[1, 3, 5, 7, 14, 30, 60, 90, 120, 180, 365, 400, 545, 731] = 30
     support: Literal["standard", "extended"] = "standard"
     """`extended` keeps an old version running at six times the control plane's price."""
-    service_cidr: PrivateNetwork = IPv4Network("172.20.0.0/16")
+    service_cidr: PrivateNetwork = SERVICE_CIDR
     """Addresses of Kubernetes services; they must not overlap the VPC."""
 
 

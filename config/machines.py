@@ -13,11 +13,6 @@ from config.values import Count, InstanceType, Positive, Size, TagKey, Taint, Wr
 Types = Annotated[tuple[InstanceType, ...], Field(min_length=1, max_length=20)]
 
 
-def _ordered(minimum: int, maximum: int, what: str) -> None:
-    if minimum > maximum:
-        raise Wrong(f"min {minimum} is over max {maximum}", f"let min be at most the {what} at the most, {maximum}")
-
-
 class DiskSettings(Section):
     """A node's encrypted gp3 root volume."""
 
@@ -44,11 +39,6 @@ class SystemNodesSettings(Section):
     min: Positive
     max: Positive
     disk: DiskSettings = DiskSettings(size="50Gi")
-
-    @model_validator(mode="after")
-    def _min_under_max(self) -> SystemNodesSettings:
-        _ordered(self.min, self.max, "nodes")
-        return self
 
 
 class SharingSettings(Section):
@@ -82,8 +72,3 @@ class PoolSettings(Section):
     """Idle minutes before a node goes, where this pool differs from the autoscaler's own."""
     fast_image_pull: bool = False
     """Pull image layers in parallel through the SOCI snapshotter (experimental in nodeadm)."""
-
-    @model_validator(mode="after")
-    def _min_under_max(self) -> PoolSettings:
-        _ordered(self.min, self.max, "nodes")
-        return self

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from ipaddress import IPv4Network
 from typing import TYPE_CHECKING
 
 from config import pins, references
+from config.amazon import SERVICE_CIDR
 from config.faults import Fault
-from config.runners import SCALE_SET_NAME_LIMIT
+from config.runners import BACK_ENDS, SCALE_SET_NAME_LIMIT
 from config.translate import nearest
+from config.values import Wrong, network
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,69 +29,102 @@ RESERVED_LABELS = (
 )
 
 
+def minimum_is_at_most_maximum(stated: Stated) -> Iterator[Fault]:
+    """Wherever a `min` and a `max` stand together."""
+    yield from _unordered("", stated.raw)
+
+
+def _unordered(path: str, value: object) -> Iterator[Fault]:
+    if not isinstance(value, Mapping):
+        return
+    least, most = value.get("min"), value.get("max")
+    if isinstance(least, int) and isinstance(most, int) and least > most:
+        yield Fault(f"{path}.min", f"{least} is over max {most}", f"write at most {most}, or raise max")
+    for key, inner in value.items():
+        yield from _unordered(f"{path}.{key}" if path else str(key), inner)
+
+
+def a_runner_has_one_back_end(stated: Stated) -> Iterator[Fault]:
+    """Two back ends would answer to one name; none would answer at all."""
+    for name, runner in stated.part("runners").items():
+        back_ends = [key for key in BACK_ENDS if isinstance(runner, Mapping) and key in runner]
+        if not back_ends:
+            yield Fault(f"runners.{name}", "no back end serves it", f"state one of {', '.join(BACK_ENDS)}")
+        elif len(back_ends) > 1:
+            others = ", ".join(back_ends[1:])
+            yield Fault(
+                f"runners.{name}",
+                f"{' and '.join(back_ends)} are both stated, and a runner has one back end",
+                f"keep {back_ends[0]}, and give {others} a runner with another name",
+            )
+
+
 def zones_are_in_the_region(stated: Stated) -> Iterator[Fault]:
     """A subnet can stand only in a zone of the provider's region."""
-    amazon, network = stated.settings.aws, stated.settings.network
-    if amazon is None or network is None:
+    region = stated.part("aws").get("region")
+    if not isinstance(region, str) or not region[-1:].isdigit():
         return
-    for zone in network.zones:
-        if zone[:-1] != amazon.region:
-            yield Fault(
-                f"network.zones.{zone}", f"is not a zone of {amazon.region}", f"write {amazon.region}{zone[-1]}"
-            )
+    for zone in stated.part("network", "zones"):
+        if zone[:-1] != region:
+            yield Fault(f"network.zones.{zone}", f"is not a zone of {region}", f"write {region}{zone[-1]}")
 
 
 def pools_stand_in_zones_of_the_network(stated: Stated) -> Iterator[Fault]:
     """A pool launches where there is a subnet."""
-    network = stated.settings.network
-    if network is None:
+    zones = stated.part("network", "zones")
+    if not zones:
         return
     for name, pool in stated.settings.gpu_pools.items():
         for index, zone in enumerate(pool.zones):
-            if zone not in network.zones:
-                yield Fault(f"gpu-pools.{name}.zones[{index}]", f"{zone} has no subnet", nearest(zone, network.zones))
+            if zone not in zones:
+                yield Fault(f"gpu-pools.{name}.zones[{index}]", f"{zone} has no subnet", nearest(zone, zones))
 
 
 def slots_differ(stated: Stated) -> Iterator[Fault]:
     """Two zones at one slot would have the same addresses."""
-    network = stated.settings.network
-    if network is None:
-        return
-    taken: dict[int, str] = {}
-    for zone, slot in network.zones.items():
+    zones = stated.part("network", "zones")
+    taken: dict[object, str] = {}
+    for zone, slot in zones.items():
         if slot in taken:
-            free = next(candidate for candidate in range(8) if candidate not in network.zones.values())
+            free = next(candidate for candidate in range(8) if candidate not in zones.values())
             yield Fault(f"network.zones.{zone}", f"slot {slot} is {taken[slot]}'s", f"take a free one, as {free}")
         taken.setdefault(slot, zone)
 
 
 def ranges_do_not_overlap(stated: Stated) -> Iterator[Fault]:
     """Overlapping ranges cannot be told apart by any route."""
-    network, cluster = stated.settings.network, stated.settings.cluster
-    if network is None:
+    own = _range(stated.part("network").get("cidr"))
+    if own is None:
         return
-    if not 16 <= network.cidr.prefixlen <= 20:
-        yield Fault("network.cidr", f"a /{network.cidr.prefixlen} is the wrong size", "take a /16 to /20")
-    others = {f"network.reserved.{name}": other for name, other in network.reserved.items()}
-    if cluster is not None:
-        others["cluster.service-cidr"] = cluster.service_cidr
-    for path, other in others.items():
-        if network.cidr.overlaps(other):
-            yield Fault(path, f"{other} overlaps network.cidr {network.cidr}", "move one of them out of the other")
-    if network.cidr.overlaps(DOCKER_BRIDGE):
-        yield Fault("network.cidr", f"{network.cidr} overlaps Docker's own {DOCKER_BRIDGE}", "take another range")
+    if not 16 <= own.prefixlen <= 20:
+        yield Fault("network.cidr", f"a /{own.prefixlen} is the wrong size", "take a /16 to /20")
+    others = {f"network.reserved.{name}": value for name, value in stated.part("network", "reserved").items()}
+    others["cluster.service-cidr"] = stated.part("cluster").get("service-cidr", SERVICE_CIDR)
+    for path, value in others.items():
+        other = _range(value)
+        if other is not None and own.overlaps(other):
+            yield Fault(path, f"{other} overlaps network.cidr {own}", "move one of them out of the other")
+    if own.overlaps(DOCKER_BRIDGE):
+        yield Fault("network.cidr", f"{own} overlaps Docker's own {DOCKER_BRIDGE}", "take another range")
+
+
+def _range(value: object) -> IPv4Network | None:
+    try:
+        return network(value)
+    except Wrong:
+        return None
 
 
 def a_protected_endpoint_is_not_open_to_all(stated: Stated) -> Iterator[Fault]:
     """A cluster worth protecting does not offer its API to the whole internet."""
-    cluster = stated.settings.cluster
-    if cluster is None or not stated.settings.stack.protect:
+    if stated.part("stack").get("protect") is not True:
         return
-    for index, allowed in enumerate(cluster.endpoint.public):
-        if allowed.prefixlen == 0:
+    public = stated.part("cluster", "endpoint").get("public")
+    for index, allowed in enumerate(public if isinstance(public, list) else []):
+        if str(allowed).endswith("/0"):
             yield Fault(
                 f"cluster.endpoint.public[{index}]",
-                "0.0.0.0/0 lets everybody reach the API of a protected stack",
+                f"{allowed} lets everybody reach the API of a protected stack",
                 "name the ranges that may, or none",
             )
 
@@ -139,6 +175,8 @@ RULES: tuple[Callable[[Stated], Iterator[Fault]], ...] = (
     references.images_name_what_exists,
     references.secrets_are_set,
     references.empty_pools_have_an_autoscaler,
+    minimum_is_at_most_maximum,
+    a_runner_has_one_back_end,
     zones_are_in_the_region,
     pools_stand_in_zones_of_the_network,
     slots_differ,

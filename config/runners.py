@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from config.machines import Types
 from config.section import Section
-from config.values import Count, CudaVersion, GoogleZone, MachineType, Name, Positive, Region, Size, Wrong
+from config.values import Count, CudaVersion, GoogleZone, MachineType, Name, Positive, Region, Size
 
 SCALE_SET_NAME_LIMIT = 45
 """Longest name that the scale set chart renders."""
@@ -42,12 +42,6 @@ class ArcBackEnd(Section):
     `container:` as a pod of its own, which then has the GPU."""
     labels: tuple[Name, ...] = ()
     """Labels beside the name that a job may ask for. GitHub takes them only when the scale set is first made."""
-
-    @model_validator(mode="after")
-    def _min_under_max(self) -> ArcBackEnd:
-        if self.min > self.max:
-            raise Wrong(f"min {self.min} is over max {self.max}", f"let min be at most {self.max}")
-        return self
 
 
 class CirunAmazonBackEnd(Section):
@@ -94,18 +88,6 @@ class RunnerSettings(Section):
     arc: ArcBackEnd | None = None
     cirun_aws: CirunAmazonBackEnd | None = None
     cirun_gcp: CirunGoogleBackEnd | None = None
-
-    @model_validator(mode="after")
-    def _one_back_end(self) -> RunnerSettings:
-        stated = [name for name in BACK_ENDS if getattr(self, name.replace("-", "_")) is not None]
-        if not stated:
-            raise Wrong("no back end serves it", f"state one of {', '.join(BACK_ENDS)}")
-        if len(stated) > 1:
-            raise Wrong(
-                f"{' and '.join(stated)} are both stated, and one runner has one back end",
-                f"keep {stated[0]} here and give {', '.join(stated[1:])} a runner with another name",
-            )
-        return self
 
 
 BACK_ENDS = ("arc", "cirun-aws", "cirun-gcp")

@@ -40,10 +40,16 @@ class Stated:
         """Whether a section is stated, sound or not."""
         return bool(self.raw.get(section)) or (section in self.raw and section not in MAPS)
 
+    def part(self, section: str, key: str | None = None) -> Mapping[str, Any]:
+        """A map as it was written, empty where there is none: for rules that a fault beside them must not silence."""
+        value = self.raw.get(section)
+        if key is not None and isinstance(value, Mapping):
+            value = value.get(key)
+        return value if isinstance(value, Mapping) else {}
+
     def names(self, section: str) -> frozenset[str]:
         """The keys stated in a section that is a map, sound or not."""
-        value = self.raw.get(section)
-        return frozenset(value) if isinstance(value, Mapping) else frozenset()
+        return frozenset(self.part(section))
 
 
 def settle(raw: Mapping[str, Any], secrets: frozenset[str]) -> tuple[Stated, list[Fault]]:

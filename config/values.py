@@ -10,7 +10,7 @@ import re
 from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 
 class Wrong(ValueError):
@@ -40,7 +40,13 @@ def _text(value: object) -> object:
     return value
 
 
-def _network(value: object) -> IPv4Network:
+def network(value: object) -> IPv4Network:
+    """An IPv4 range, its prefix included.
+
+    Raises:
+        Wrong: `value` is none.
+
+    """
     try:
         return IPv4Network(str(value))
     except (AddressValueError, NetmaskValueError):
@@ -50,11 +56,11 @@ def _network(value: object) -> IPv4Network:
         raise Wrong(f'"{value}" has bits set behind its prefix', f"write the range itself: {inside}") from None
 
 
-def _private(network: IPv4Network) -> IPv4Network:
+def _private(value: IPv4Network) -> IPv4Network:
     ranges = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
-    if not any(network.subnet_of(IPv4Network(private)) for private in ranges):
-        raise Wrong(f"{network} is not a private range", f"take one inside {', '.join(ranges)}")
-    return network
+    if not any(value.subnet_of(IPv4Network(private)) for private in ranges):
+        raise Wrong(f"{value} is not a private range", f"take one inside {', '.join(ranges)}")
+    return value
 
 
 _SIZE = re.compile(r"(\d+)(Mi|Gi|Ti)")
@@ -162,8 +168,9 @@ Account = Annotated[
     BeforeValidator(_text),
     _matching(r"\d{12}", "an AWS account id", 'write twelve digits in quotes: "123456789012"'),
 ]
-Network = Annotated[IPv4Network, BeforeValidator(_network)]
-PrivateNetwork = Annotated[IPv4Network, BeforeValidator(_network), AfterValidator(_private)]
+_RANGE = WithJsonSchema({"type": "string", "examples": ["10.0.0.0/16"]})
+Network = Annotated[IPv4Network, PlainValidator(network), _RANGE]
+PrivateNetwork = Annotated[IPv4Network, PlainValidator(network), AfterValidator(_private), _RANGE]
 KubernetesVersion = Annotated[
     str,
     BeforeValidator(_text),
