@@ -1,0 +1,218 @@
+"""A stack file as the engine hands it to a program: one text a key, secrets apart.
+
+Owns the reading of `Pulumi.<stack>.yaml`. What the keys may say is judged by `config`, not here; this module
+only answers for the YAML, and reads it as the engine does (`gopkg.in/yaml.v3`, checked against Pulumi 3.258):
+`yes` and `on` are words, a whole float is an integer, and a date without quotes is nobody's text.
+"""
+
+from __future__ import annotations
+
+import base64
+import difflib
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+    from pathlib import Path
+
+PROJECT: Final = "gpu-ci"
+"""The project's name in `Pulumi.yaml`: the namespace of every key of ours, and a part of every URN."""
+
+
+class UnreadableStackFileError(Exception):
+    """A stack file that is not there, or is not the YAML that the engine reads."""
+
+    def __init__(self, path: Path, wrong: str, right: str, *, line: int = 0, column: int = 0) -> None:
+        self.path = path
+        self.wrong = wrong
+        self.right = right
+        self.line = line
+        self.column = column
+        where = f"{path}:{line}:{column}" if line else str(path)
+        super().__init__(f"{where}: {wrong}. {right}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackFile:
+    """The configuration of one stack, decided and decoded."""
+
+    name: str
+    """The stack's name: the middle of `Pulumi.<name>.yaml`, or the file's stem where it is called otherwise."""
+    path: Path
+    """Where it was read from."""
+    config: Mapping[str, str]
+    """Every key with its namespace; objects as compact JSON with sorted keys, scalars as text."""
+    secret_keys: frozenset[str]
+    """The keys whose value the stack file holds encrypted; their text here is a stand-in."""
+
+
+def find(stack: str, root: Path) -> Path:
+    """The file of `stack` under `root`; where there is none, the error names the nearest stacks that exist."""
+    path = root / f"Pulumi.{stack}.yaml"
+    if not path.is_file():
+        raise UnreadableStackFileError(path, "there is no such stack file", _nearest(path))
+    return path
+
+
+def read(path: Path) -> StackFile:
+    """Read one stack file without judging what it states."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise UnreadableStackFileError(path, "there is no such stack file", _nearest(path)) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnreadableStackFileError(path, f"it cannot be read ({error})", "Give a UTF-8 file") from None
+    document = _load(text, path)
+    config = document.get("config") or {}
+    if not isinstance(config, dict):
+        raise UnreadableStackFileError(path, "`config` is not a map", "Write `config:` and the keys below it")
+    texts: dict[str, str] = {}
+    secret_keys: set[str] = set()
+    for key, value in config.items():
+        name = key if ":" in key else f"{PROJECT}:{key}"
+        revealed, secret = _reveal(value, name)
+        texts[name] = revealed if isinstance(revealed, str) else _compact(revealed)
+        if secret:
+            secret_keys.add(name)
+    return StackFile(name=_stack_name(path), path=path, config=texts, secret_keys=frozenset(secret_keys))
+
+
+def stand_in_secret(key: str) -> str:
+    """A text in a secret's place that is well formed for what its name says it is."""
+    if "private-key" not in key:
+        return "stand-in-secret"
+    body = base64.b64encode(b"a stand-in where a private key would be; it opens nothing. " * 20).decode()
+    lines = "\n".join(body[start : start + 64] for start in range(0, len(body), 64))
+    kind = "RSA PRIVATE KEY"
+    return f"-----BEGIN {kind}-----\n{lines}\n-----END {kind}-----\n"
+
+
+def _stack_name(path: Path) -> str:
+    match = re.fullmatch(r"Pulumi\.(.+)\.ya?ml", path.name)
+    return match[1] if match else path.stem
+
+
+def _nearest(path: Path) -> str:
+    there = sorted(path.parent.glob("Pulumi.*.yaml")) if path.parent.is_dir() else []
+    names = [_stack_name(candidate) for candidate in there]
+    wanted = _stack_name(path)
+    near = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5) or names
+    if not near:
+        return f"No stack file stands in {path.parent}"
+    return f"Did you mean {' or '.join(near)}?"
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _reveal(value: Any, key: str) -> tuple[Any, bool]:
+    """`value` with every `{secure: …}` replaced by a stand-in, and whether there was one."""
+    if isinstance(value, dict):
+        if set(value) == {"secure"} and isinstance(value["secure"], str):
+            return stand_in_secret(key), True
+        pairs = {name: _reveal(item, f"{key}.{name}") for name, item in value.items()}
+        return {name: item for name, (item, _) in pairs.items()}, any(secret for _, secret in pairs.values())
+    if isinstance(value, list):
+        items = [_reveal(item, key) for item in value]
+        return [item for item, _ in items], any(secret for _, secret in items)
+    return value, False
+
+
+class _Refused(yaml.MarkedYAMLError):
+    """Something YAML allows and a stack file does not; carries the way out as its note."""
+
+
+class _Loader(yaml.CSafeLoader):
+    """YAML as the engine resolves it: the core schema of YAML 1.2, and no key twice."""
+
+    def construct_mapping(
+        self,
+        node: yaml.MappingNode,
+        deep: bool = False,  # noqa: ARG002  # always deep: the caller is one of us
+    ) -> dict[Hashable, Any]:
+        seen: dict[str, yaml.Node] = {}
+        for key, _ in node.value:
+            if key.tag == "tag:yaml.org,2002:merge":
+                continue
+            if key.value in seen:
+                first = seen[key.value].start_mark.line + 1
+                raise _Refused(
+                    problem=f"`{key.value}` is written twice (first on line {first})",
+                    problem_mark=key.start_mark,
+                    note="Keep one of the two",
+                )
+            seen[key.value] = key
+        self.flatten_mapping(node)
+        return {str(key.value): self.construct_object(item, deep=True) for key, item in node.value}
+
+
+_NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?")
+_INTEGERS: Final = (
+    (re.compile(r"[-+]?0([xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)"), 0),
+    (re.compile(r"[-+]?0[0-7]+"), 8),
+    (re.compile(r"[-+]?(0|[1-9][0-9]*)"), 10),
+)
+_CONSTANTS: Final = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+
+
+def _construct_plain(_loader: yaml.Loader, node: yaml.ScalarNode) -> object:
+    """The value of a scalar without quotes, as the engine would take it."""
+    text: str = node.value
+    if node.style is not None:
+        return text
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
+    if _DATE.fullmatch(text):
+        raise _Refused(
+            problem=f"`{text}` without quotes is a point in time, which no setting is",
+            problem_mark=node.start_mark,
+            note=f'Write "{text}"',
+        )
+    return _number_or(text)
+
+
+def _number_or(text: str) -> object:
+    """The number that `text` is, or the text."""
+    plain = text.replace("_", "")
+    for pattern, base in _INTEGERS:
+        if pattern.fullmatch(plain):
+            return int(plain, base)
+    if not _NUMBER.fullmatch(plain):
+        return text
+    number = float(plain)
+    return int(number) if number.is_integer() else number
+
+
+# Only the merge key is told apart while composing; scalars are told apart by `_construct_plain`.
+_Loader.yaml_implicit_resolvers = {"<": [("tag:yaml.org,2002:merge", re.compile(r"^<<$"))]}
+_Loader.add_constructor("tag:yaml.org,2002:str", _construct_plain)
+
+
+def _load(text: str, path: Path) -> dict[str, Any]:
+    try:
+        # A subclass of the safe loader: it builds plain data only.
+        document = yaml.load(text, Loader=_Loader)  # noqa: S506
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
+        right = error.note if isinstance(error, _Refused) and error.note else "Check the indentation and the quotes"
+        wrong = error.problem or "this is not YAML"
+        raise UnreadableStackFileError(path, wrong, right, line=line, column=column) from None
+    except yaml.YAMLError as error:
+        raise UnreadableStackFileError(path, f"this is not YAML ({error})", "Check its encoding") from None
+    if document is None:
+        return {}
+    if not isinstance(document, dict):
+        raise UnreadableStackFileError(path, "this is not a map", "A stack file begins with `config:`")
+    return document
