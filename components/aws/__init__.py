@@ -1,0 +1,1 @@
+"""The AWS side: network, control plane, machines and registries, with their pure neighbours."""

@@ -1,0 +1,57 @@
+"""The Cluster Autoscaler and its role: what moves a pool off zero, and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pulumi
+from pulumi import Input, ResourceOptions
+
+from components.aws.documents import autoscaler_permissions
+from components.aws.workload_role import WorkloadRole, WorkloadRoleArgs
+from components.kubernetes.autoscaler_values import NAMESPACE, SERVICE_ACCOUNT, AutoscalerValues, autoscaler_values
+from components.kubernetes.chart import chart
+
+REPOSITORY = "https://kubernetes.github.io/autoscaler"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutoscalerArgs:
+    """Which cluster is scaled, and how."""
+
+    cluster_name: Input[str]
+    """In EKS; names it in the permissions' condition too."""
+    known_cluster_name: str
+    """The same as plain text, for the permission document."""
+    version: str
+    values: AutoscalerValues
+
+
+class Autoscaler(pulumi.ComponentResource):
+    """The autoscaler on the system nodes, allowed to change this cluster's groups and no other."""
+
+    def __init__(self, name: str, args: AutoscalerArgs, opts: ResourceOptions | None = None) -> None:
+        super().__init__("gpu-ci:kubernetes:Autoscaler", name, None, opts)
+        role = WorkloadRole(
+            name,
+            WorkloadRoleArgs(
+                cluster_name=args.cluster_name,
+                namespace=NAMESPACE,
+                service_account=SERVICE_ACCOUNT,
+                policy=autoscaler_permissions(args.known_cluster_name),
+            ),
+            ResourceOptions(parent=self),
+        )
+        chart(
+            name,
+            release="cluster-autoscaler",
+            repository=REPOSITORY,
+            chart_name="cluster-autoscaler",
+            version=args.version,
+            namespace=NAMESPACE,
+            values=autoscaler_values(args.values, args.cluster_name),
+            parent=self,
+            # A pod that starts before its role is bound runs without it until it is restarted.
+            after=[role],
+        )
+        self.register_outputs({})

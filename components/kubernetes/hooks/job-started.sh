@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Runs before a job's first step. A job must not begin on a runner whose GPU does not answer: it would fail later,
+# and look like the job's own fault.
+set -euo pipefail
+
+expected=${GPU_CI_GPUS:-0}
+if [ "$expected" -eq 0 ]; then
+  exit 0 # This container starts the job's pod elsewhere and has no GPU itself.
+fi
+
+# The query form fails on a driver that has crashed; the plain table does not always.
+if ! answer=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>&1); then
+  printf 'gpu-ci: the driver does not answer on this node:\n%s\n' "$answer" >&2
+  exit 1
+fi
+
+found=$(printf '%s\n' "$answer" | grep -c .)
+if [ "$found" -ne "$expected" ]; then
+  printf 'gpu-ci: this job asks for %s GPU(s) and sees %s:\n%s\n' "$expected" "$found" "$answer" >&2
+  exit 1
+fi
+printf 'gpu-ci: %s\n' "$answer"

@@ -1,0 +1,97 @@
+"""Runner scale sets: one for each runner that a workflow can name."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pulumi
+import pulumi_kubernetes as k8s
+from pulumi import Input, ResourceOptions
+
+from components.kubernetes.chart import chart
+from components.kubernetes.hooks import SCRIPTS
+from components.kubernetes.scale_set_values import (
+    HOOKS_CONFIG_MAP,
+    JOB_TEMPLATE,
+    ScaleSetValues,
+    job_pod,
+    job_template_name,
+    scale_set_values,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+CHART = "oci://ghcr.io/actions/actions-runner-controller-charts/gha-runner-scale-set"
+
+
+class JobHooks(pulumi.ComponentResource):
+    """The scripts that every runner runs before and after a job."""
+
+    config_map: k8s.core.v1.ConfigMap
+
+    def __init__(self, name: str, *, namespace: Input[str], opts: ResourceOptions | None = None) -> None:
+        super().__init__("gpu-ci:kubernetes:JobHooks", name, None, opts)
+        self.config_map = k8s.core.v1.ConfigMap(
+            name,
+            metadata={"name": HOOKS_CONFIG_MAP, "namespace": namespace},
+            data=dict(SCRIPTS),
+            opts=ResourceOptions(parent=self, delete_before_replace=True),
+        )
+        self.register_outputs({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaleSetArgs:
+    """One scale set and what it stands on."""
+
+    values: ScaleSetValues
+    version: str
+    """The controller's own: on another minor version it deletes the scale set."""
+    namespace: Input[str]
+    image: Input[str]
+    secret_name: Input[str]
+    controller_namespace: str
+    controller_account: str
+    after: Sequence[pulumi.Resource]
+    """The controller and the hooks: only a running controller clears a scale set's finalizers."""
+
+
+class ScaleSet(pulumi.ComponentResource):
+    """A scale set: its name is what a workflow says in `runs-on`."""
+
+    def __init__(self, name: str, args: ScaleSetArgs, opts: ResourceOptions | None = None) -> None:
+        super().__init__("gpu-ci:kubernetes:ScaleSet", name, None, opts)
+        runner = args.values.runner
+        after = list(args.after)
+        if args.values.container_mode != "none":
+            after.append(
+                k8s.core.v1.ConfigMap(
+                    f"{name}-job-pod",
+                    metadata={"name": job_template_name(runner), "namespace": args.namespace},
+                    # JSON is YAML, and has one form.
+                    data={JOB_TEMPLATE: json.dumps(job_pod(args.values), indent=2, sort_keys=True)},
+                    opts=ResourceOptions(parent=self, delete_before_replace=True),
+                )
+            )
+        chart(
+            name,
+            release=runner,
+            chart_name=CHART,
+            version=args.version,
+            namespace=args.namespace,
+            values=scale_set_values(
+                args.values,
+                image=args.image,
+                secret_name=args.secret_name,
+                controller_namespace=args.controller_namespace,
+                controller_account=args.controller_account,
+            ),
+            parent=self,
+            after=after,
+            # What a failed one leaves is the only account of why.
+            atomic=False,
+        )
+        self.register_outputs({})
