@@ -169,7 +169,7 @@ _CONSTANTS: Final = {
 def _construct_plain(_loader: yaml.Loader, node: yaml.ScalarNode) -> object:
     """The value of a scalar without quotes, as the engine would take it."""
     text: str = node.value
-    if node.style is not None:
+    if node.style:
         return text
     if text in _CONSTANTS:
         return _CONSTANTS[text]
