@@ -1,0 +1,124 @@
+# What people run. Everything behind a target is Python (`python -m ops`), a script in tools/, or a tool by its own name.
+# Set-up is part of the first target that needs it: .venv is made from the lock, once, and again when the lock changes.
+
+SHELL := /bin/bash
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.DEFAULT_GOAL := help
+
+# The stack whose file is read, or another stack file, as in: make plan FILE=examples/arc.yaml
+STACK ?= staging
+FILE ?=
+# How many processes run tests.
+JOBS ?= 2
+
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gpu-ci
+BIN := $(CACHE)/bin
+PY := .venv/bin/python
+OPS = $(PY) -m ops
+WHICH = $(if $(FILE),--file $(FILE),--stack $(STACK))
+PYTEST = $(PY) -m pytest
+CODE := $(wildcard __main__.py program.py judge.py components config gpu kit ops policy tools tests)
+SCRIPTS = $(shell git ls-files '*.sh' .ci/run)
+
+export PATH := $(BIN):$(PATH)
+# A value that is not known yet, put into a string, is a fault and not a sentence in a resource's name.
+export PULUMI_ERROR_OUTPUT_STRING := 1
+export PULUMI_SKIP_UPDATE_CHECK := true
+
+.PHONY: help
+help: ## List these targets
+	@printf 'make TARGET [STACK=staging] [FILE=path/to/a/stack/file.yaml]\n\n'
+	@awk 'BEGIN {FS = ":[^#]*## "} /^[a-z-]+:[^=].*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# Set-up -----------------------------------------------------------------------------------------------------------
+
+# An environment whose interpreter has gone, as after an upgrade of the system, is made anew.
+ifeq ($(wildcard $(PY)),)
+.venv/run .venv/dev: .FORCE
+endif
+.PHONY: .FORCE
+.FORCE:
+
+.venv/run: requirements.txt tools/setup.sh
+	@tools/setup.sh requirements.txt $@
+
+.venv/dev: requirements-dev.txt tools/setup.sh
+	@tools/setup.sh requirements-dev.txt $@
+
+# Look at a stack --------------------------------------------------------------------------------------------------
+
+.PHONY: preview plan rehearse
+preview: .venv/run ## Print the plan, then have the real engine preview it against stand-in clouds; needs no account
+	@$(OPS) preview $(WHICH)
+
+plan: .venv/run ## Print the plan alone: resources, verdicts, cost, findings
+	@$(OPS) plan $(WHICH)
+
+rehearse: .venv/run ## Live a stack's whole life on the real engine with stand-in clouds: up, change, destroy
+	@$(OPS) rehearse $(WHICH)
+
+# Test -------------------------------------------------------------------------------------------------------------
+
+.PHONY: test test-pure test-plan test-engine test-artefacts test-docs
+test: .venv/dev ## Run every test, and say what each tier ran
+	@$(PYTEST) -q -p tools.tiers -n $(JOBS) --dist loadfile
+
+test-pure: .venv/dev ## Test values, knowledge and rendering
+test-plan: .venv/dev ## Test the recorded plan of every stack file
+test-engine: .venv/dev ## Test on the real Pulumi engine with stand-in clouds
+test-artefacts: .venv/dev ## Test scripts, units, workflows and charts with their own linters
+test-docs: .venv/dev ## Test the commands and the stack files that the documents show
+test-pure test-plan test-engine test-artefacts test-docs:
+	@$(PYTEST) -q -m $(@:test-%=%)
+
+.PHONY: bench
+bench: .venv/run ## Measure what people wait for
+	@$(OPS) bench
+
+# Check ------------------------------------------------------------------------------------------------------------
+
+.PHONY: check format
+check: .venv/dev ## Check format, style, types, shell scripts, and that what is generated is up to date
+	@$(PY) -m ruff format --check --quiet . || { echo 'check: run `make format`' >&2; exit 1; }
+	@$(PY) -m ruff check --quiet .
+	@$(PY) -m mypy --strict --no-error-summary $(CODE)
+	@$(PY) -m pyright --pythonpath $(PY) > .venv/pyright.log || { cat .venv/pyright.log >&2; exit 1; }
+	@command -v shellcheck > /dev/null || { echo 'check: shellcheck is missing: run `make artefact-tools`' >&2; exit 3; }
+	@shellcheck $(SCRIPTS)
+	@$(OPS) schema --check
+	@echo 'check: good'
+
+format: .venv/dev ## Format the code, and mend what can be mended
+	@$(PY) -m ruff format --quiet .
+	@$(PY) -m ruff check --quiet --fix .
+
+# Generate ---------------------------------------------------------------------------------------------------------
+
+.PHONY: schema golden docs lock
+schema: .venv/run ## Write the stack file's JSON schema
+	@$(OPS) schema
+
+golden: .venv/run ## Write the golden files that tests compare with
+	@$(OPS) golden
+
+docs: .venv/dev ## Build the documentation into site/
+	@$(PY) -m mkdocs --quiet build --strict
+
+LOCK = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+  --annotation-style line --custom-compile-command 'make lock' pyproject.toml
+lock: ## Resolve pyproject.toml into both lock files, keeping what need not move (needs uv)
+	@command -v uv > /dev/null || { echo 'lock: needs uv: https://docs.astral.sh/uv' >&2; exit 3; }
+	@$(LOCK) --output-file requirements.txt
+	@$(LOCK) --group dev --constraint requirements.txt --output-file requirements-dev.txt
+
+# Machine ----------------------------------------------------------------------------------------------------------
+
+.PHONY: artefact-tools clean
+artefact-tools: ## Get the tools that are not Python packages: shellcheck, graphviz, systemd-analyze, actionlint
+	@tools/artefact-tools.sh '$(BIN)'
+
+clean: ## Remove what was made in this checkout; caches outside it stay
+	@rm -rf .venv .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache site out
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
