@@ -44,19 +44,18 @@ only_pip_knows_the_index() {
     [ -n "${PIP_INDEX_URL:-}${PIP_NO_INDEX:-}" ] || "$1" -m pip config list 2>/dev/null | grep -qE '\.(no-)?index(-url)?='
 }
 
-python=$(interpreter)
-printf 'set-up: installing %s into %s; once, and again when it changes\n' "$lock" "$venv" >&2
+with_uv() {
+    command -v uv >/dev/null && uv --version >/dev/null 2>&1 && ! only_pip_knows_the_index "$python" || return 1
+    [ -e "$venv" ] || uv venv --quiet --python "$python" "$venv" || return 1
+    uv pip install --quiet --python "$venv/bin/python" --require-hashes --requirement "$lock" || {
+        printf 'set-up: uv could not install %s; trying pip, which has settings of its own\n' "$lock" >&2
+        return 1
+    }
+}
 
-if ! "$venv/bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
-    rm -rf "$venv"
-fi
-
-if command -v uv >/dev/null && uv --version >/dev/null 2>&1 && ! only_pip_knows_the_index "$python"; then
-    [ -e "$venv" ] || uv venv --quiet --python "$python" "$venv" || fail "uv could not make $venv"
-    uv pip install --quiet --python "$venv/bin/python" --require-hashes --requirement "$lock" ||
-        fail "uv could not install $lock: its own message stands above"
-else
-    if [ ! -e "$venv" ]; then
+with_pip() {
+    if ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
+        rm -rf "$venv"
         "$python" -m venv "$venv" >/dev/null 2>&1 || {
             rm -rf "$venv"
             fail "$python cannot make virtual environments: install its venv module (Debian: apt-get install python3-venv), or uv"
@@ -64,6 +63,10 @@ else
     fi
     "$venv/bin/python" -m pip --disable-pip-version-check install --quiet --require-hashes --requirement "$lock" ||
         fail "pip could not install $lock: its own message stands above"
-fi
+}
 
+python=$(interpreter)
+printf 'set-up: installing %s into %s; once, and again when it changes\n' "$lock" "$venv" >&2
+new_enough "$venv/bin/python" || rm -rf "$venv"
+with_uv || with_pip
 touch "$stamp"
