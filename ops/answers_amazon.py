@@ -365,11 +365,6 @@ def _service_quota(asked: Asked) -> Made:
     return f"{service}/{quota}", {"arn": asked.arn("servicequotas", f"{service}/{quota}")}
 
 
-def _lambda(asked: Asked) -> Made:
-    name = asked.physical()
-    return name, {"name": name, "arn": asked.arn("lambda", f"function:{name}")}
-
-
 def _budget(asked: Asked) -> Made:
     name = asked.physical()
     return f"{asked.place.account}:{name}", {
@@ -403,7 +398,6 @@ MAKERS: Final[dict[str, Maker]] = {
     "aws:ec2/routeTableAssociation:RouteTableAssociation": _association("rtbassoc"),
     "aws:ec2/securityGroup:SecurityGroup": _security_group,
     "aws:ec2/subnet:Subnet": _ec2("subnet", "subnet"),
-    "aws:ec2/volume:Volume": _ec2("vol", "volume"),
     "aws:ec2/vpc:Vpc": _vpc,
     "aws:ec2/vpcEndpoint:VpcEndpoint": _ec2("vpce", "vpc-endpoint"),
     "aws:ecr/lifecyclePolicy:LifecyclePolicy": _of_repository,
@@ -439,7 +433,6 @@ MAKERS: Final[dict[str, Maker]] = {
     "aws:imagebuilder/lifecyclePolicy:LifecyclePolicy": _image_builder("lifecycle-policy"),
     "aws:kms/alias:Alias": _key_alias,
     "aws:kms/key:Key": _key,
-    "aws:lambda/function:Function": _lambda,
     "aws:s3/bucket:Bucket": _bucket,
     "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration": _of_bucket,
     "aws:s3/bucketOwnershipControls:BucketOwnershipControls": _of_bucket,

@@ -1,45 +1,25 @@
-"""The recorder: runs the real program and keeps every registration.
+"""The recorder: runs the real program and keeps every registration as it would reach the engine.
 
-The only place of the project that touches the SDK's internals. Every run has a thread, an event loop and SDK
-settings of its own, so that runs neither see nor leave anything; registrations are answered on the spot instead of
-in a thread pool, which makes a run as repeatable as the program, and faster than the SDK alone.
-
-What a cloud would answer is `ops.answers`; the shapes of a plan are `ops.plan`.
+Owns the monitor that answers a program in the engine's place. How the program is run is `ops.sdk_run`, what a cloud
+would answer is `ops.answers`, and the shapes of a plan are `ops.plan`.
 """
 
 from __future__ import annotations
 
-import asyncio
-import concurrent.futures
-import contextlib
 import importlib
-import threading
 import uuid
-from contextvars import ContextVar
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from google.protobuf import empty_pb2
-from pulumi._utils import ContextProperty
-from pulumi.runtime import config as sdk_config
-from pulumi.runtime import mocks, rpc_manager, settings, stack
+from pulumi.runtime import mocks
 from pulumi.runtime.proto import engine_pb2, resource_pb2
 
-from ops import answers, wire
+from ops import answers, sdk_run, wire
 from ops.plan import SECRET, STACK_TYPE, UNKNOWN, Plan, Planned
-from ops.quiet import surroundings
 from ops.stack_file import PROJECT, StackFile
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
-
-T = TypeVar("T")
-
-_ROOT: Final = Path(__file__).resolve().parent.parent
-_ONE_RUN_AT_A_TIME: Final = threading.Lock()
-"""The environment, and the SDK's defaults for threads it does not know, are the process's."""
-_DECLARED: ContextVar[int] = ContextVar("declared")
-"""How many registrations the program had asked for when it asked for the one being served."""
+    from collections.abc import Callable
 
 
 def record(stack_file: StackFile, *, program: Callable[[], None] | None = None, preview: bool = False) -> Plan:
@@ -48,37 +28,14 @@ def record(stack_file: StackFile, *, program: Callable[[], None] | None = None, 
     Whatever the program raises is raised here too. With `preview`, nothing has an id and outputs are unknown, as
     on the first `pulumi preview` of a stack.
     """
-    with _ONE_RUN_AT_A_TIME, surroundings(), _sdk_defaults_kept():
-        return _in_a_thread(lambda: _run(stack_file, program, preview=preview))
-
-
-def _run(stack_file: StackFile, program: Callable[[], None] | None, *, preview: bool) -> Plan:
-    """Run inside the present thread, which nobody else uses."""
     monitor = Recorder(stack_file.name, preview=preview)
-    sdk = settings.Settings(
-        project=PROJECT,
-        stack=stack_file.name,
-        monitor=monitor,
-        engine=monitor,
-        dry_run=preview,
-        legacy_apply_enabled=False,
-        organization="organization",
-        root_directory=str(_ROOT),
-    )
-    sdk.rpc_manager = _Declarations()
-    sdk_config.CONFIG.set(_Stated(stack_file.config))
-    sdk_config._SECRET_KEYS.set(set(stack_file.secret_keys))  # noqa: SLF001  # there is no public way to set both
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    # A run that fails leaves other tasks behind, whose faults follow from the first; that one is raised.
-    loop.set_exception_handler(lambda _loop, _context: None)
-    loop.set_default_executor(_OnTheSpot())
-    try:
-        run = program or cast("Callable[[], None]", importlib.import_module("program").run)
-        loop.run_until_complete(stack.run_in_stack(run))
-    finally:
-        _wind_up(loop)
+    sdk_run.run(stack_file, program or _the_program, monitor, preview=preview)
     return monitor.plan()
+
+
+def _the_program() -> None:
+    """The project's own program, imported when it is run: its packages take most of the time of a first plan."""
+    cast("Callable[[], None]", importlib.import_module("program").run)()
 
 
 class Recorder(mocks.MockMonitor):
@@ -120,7 +77,7 @@ class Recorder(mocks.MockMonitor):
         bag = wire.Plain(request.object, UNKNOWN)
         parent = self._planned[request.parent][1] if request.parent in self._planned else None
         planned = _planned(urn, request, bag, parent)
-        self._planned[urn] = (_DECLARED.get(len(self._planned)), planned)
+        self._planned[urn] = (sdk_run.declared(), planned)
         if not planned.custom:
             return resource_pb2.RegisterResourceResponse(urn=urn, object=request.object)
         if planned.is_provider:
@@ -195,41 +152,6 @@ def _alias(alias: Any) -> str:
     return ",".join(f"{field.name}={value}" for field, value in alias.spec.ListFields())
 
 
-class _Declarations(rpc_manager.RPCManager):
-    """Numbers the SDK's calls in the order in which the program makes them.
-
-    The calls reach the monitor when what they wait for is known, and the SDK waits for sets; the program's own
-    order is the one that is the same every time, and the one a reader knows.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]  # the SDK does not type it
-        self._count = 0
-
-    def do_rpc(
-        self, name: str, rpc_function: Callable[..., Awaitable[T]]
-    ) -> Callable[..., Awaitable[tuple[T, Exception]]]:
-        self._count += 1
-        number = self._count
-        call = super().do_rpc(name, rpc_function)
-
-        async def numbered(*args: Any, **kwargs: Any) -> tuple[T, Exception]:
-            _DECLARED.set(number)
-            return await call(*args, **kwargs)
-
-        return numbered
-
-
-class _Stated(dict[str, Any]):
-    """Configuration in which every key stands, so that the SDK never looks for one in the environment."""
-
-    def __contains__(self, key: object) -> bool:
-        return True
-
-    def __missing__(self, key: str) -> None:
-        return None
-
-
 class _NoMocks(mocks.Mocks):
     """Nothing: the recorder answers by itself."""
 
@@ -238,61 +160,3 @@ class _NoMocks(mocks.Mocks):
 
     def new_resource(self, args: mocks.MockResourceArgs) -> Any:
         raise answers.unanswered(args.typ)
-
-
-class _OnTheSpot(concurrent.futures.ThreadPoolExecutor):
-    """An executor that has no threads: what it is given is done at once, in the caller's context."""
-
-    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[T]:
-        future: concurrent.futures.Future[T] = concurrent.futures.Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as fault:  # noqa: BLE001  # whatever it is, the future carries it to who waits
-            future.set_exception(fault)
-        return future
-
-
-@contextlib.contextmanager
-def _sdk_defaults_kept() -> Iterator[None]:
-    """Put back what the SDK remembers for threads that it has not seen."""
-    attribute = "_ContextProperty__default"
-    kept = [
-        (item, getattr(item, attribute))
-        for item in vars(settings.Settings).values()
-        if isinstance(item, ContextProperty)
-    ]
-    try:
-        yield
-    finally:
-        for item, value in kept:
-            setattr(item, attribute, value)
-
-
-def _in_a_thread(work: Callable[[], T]) -> T:
-    """Do `work` in a fresh thread: no event loop, no context, and none left behind."""
-    results: list[T] = []
-    faults: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            results.append(work())
-        except BaseException as fault:  # noqa: BLE001  # raised again below, in the caller's thread
-            faults.append(fault)
-
-    thread = threading.Thread(target=run, name="recorder", daemon=True)
-    thread.start()
-    thread.join()
-    if faults:
-        raise faults[0]
-    return results[0]
-
-
-def _wind_up(loop: asyncio.AbstractEventLoop) -> None:
-    """End what a failed run left waiting, and close the loop."""
-    waiting = asyncio.all_tasks(loop)
-    for task in waiting:
-        task.cancel()
-    if waiting:
-        loop.run_until_complete(asyncio.gather(*waiting, return_exceptions=True))
-    loop.close()
-    asyncio.set_event_loop(None)
