@@ -1,4 +1,4 @@
-"""Finding a tool that is not Python for a test: a missing tool is a failure in CI, and a skip with a way out elsewhere."""
+"""Finding the tools that tests run: a missing one is a failure in CI, and elsewhere a skip that says the way out."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pytest
 
 
 def places() -> str:
-    """Where tools are, as in `PATH`: beside this interpreter, where `make artefact-tools` puts them, and PATH itself."""
+    """Where tools are, as in `PATH`: beside this interpreter, where `make artefact-tools` puts them, and PATH."""
     cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     own = [str(Path(sys.executable).parent), str(Path(cache) / "gpu-ci" / "bin")]
     return os.pathsep.join([*own, os.environ.get("PATH", "")])
 
 
 def tool(name: str) -> str:
-    """The path of a command; without it the test that asks is skipped, and fails in CI."""
+    """The path of a command; without it, the test that asks is skipped, and fails in CI."""
     found = shutil.which(name, path=places())
     if found is not None:
         return found

@@ -1,0 +1,66 @@
+"""`make test` passes only if something of every tier ran, in workers too."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.pure
+
+ROOT = Path(__file__).resolve().parents[2]
+EVERY_TIER = """
+import pytest
+
+@pytest.mark.parametrize("tier", [
+    pytest.param(name, marks=getattr(pytest.mark, name)) for name in ("pure", "plan", "engine", "artefacts", "docs")
+])
+def test_one(tier):
+    if tier == {skipped!r}:
+        pytest.skip("no such tool")
+    assert tier != {failed!r}
+"""
+
+
+def run(folder: Path, source: str, *, ci: str, workers: str = "0") -> tuple[int, list[str]]:
+    """Exit code and faults of a run of `source` under the plugin."""
+    folder.joinpath("test_it.py").write_text(source)
+    folder.joinpath("pytest.ini").write_text("[pytest]\nmarkers = pure\n plan\n engine\n artefacts\n docs\n")
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "tools.tiers", "-p", "no:cacheprovider", "-n", workers, "."],
+        capture_output=True,
+        check=False,
+        cwd=folder,
+        env={**os.environ, "CI": ci, "PYTHONPATH": str(ROOT)},
+        text=True,
+    )
+    return ended.returncode, [line for line in ended.stdout.splitlines() if line.startswith("FAILED: ")]
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_run_of_every_tier_passes(tmp_path: Path, workers: str) -> None:
+    source = EVERY_TIER.format(skipped=None, failed=None)
+
+    assert run(tmp_path, source, ci="true", workers=workers) == (0, [])
+
+
+def test_a_tier_that_was_skipped_as_a_whole_fails_in_ci_alone(tmp_path: Path) -> None:
+    source = EVERY_TIER.format(skipped="engine", failed=None)
+
+    assert run(tmp_path, source, ci="") == (0, [])
+    assert run(tmp_path, source, ci="true", workers="2") == (1, ["FAILED: no test of the tier engine ran"])
+
+
+def test_a_tier_without_a_test_fails_everywhere(tmp_path: Path) -> None:
+    source = EVERY_TIER.format(skipped=None, failed=None).replace(', "docs"', "")
+
+    assert run(tmp_path, source, ci="") == (1, ["FAILED: no test of the tier docs ran"])
+
+
+def test_a_tier_whose_only_test_failed_did_run(tmp_path: Path) -> None:
+    source = EVERY_TIER.format(skipped=None, failed="plan")
+
+    assert run(tmp_path, source, ci="true") == (1, [])
