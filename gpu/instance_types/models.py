@@ -1,0 +1,84 @@
+"""GPU models: how the stack file, Kubernetes and Google each name one, and what it can do.
+
+Compute capabilities and MIG support: NVIDIA's CUDA GPU table and MIG user guide. Memory as EC2's
+DescribeInstanceTypes reports it, through Karpenter's instance-types page (2026); where a model is not rented from
+EC2, its nominal memory. Label values follow the examples of the Cluster Autoscaler's AWS README (1.35).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from gpu.nearest import UnknownName
+
+
+class Confidence(StrEnum):
+    """How well a row of a table is known."""
+
+    PUBLISHED = "published"
+    """Read in the source that the table's docstring names."""
+    RECALLED = "recalled"
+    """General knowledge that was not read in a source: a vendor's own size ladder, for example."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuModel:
+    """One model of GPU."""
+
+    slug: str
+    """What the stack file says."""
+    product: str
+    """What NVIDIA calls it."""
+    capability: tuple[int, int]
+    """CUDA compute capability."""
+    memory_mib: int
+    """Memory of one GPU that a job finds, in MiB."""
+    label: str
+    """Value of the node label `k8s.amazonaws.com/accelerator`."""
+    google: str | None = None
+    """Google's accelerator type; none where Google does not rent it under this name."""
+    mig: bool = False
+    """Whether it can be cut into MIG slices."""
+
+    @property
+    def sm(self) -> str:
+        """The architecture as compilers spell it."""
+        return f"sm_{self.capability[0]}{self.capability[1]}"
+
+
+_MODELS = (
+    GpuModel(slug="p4", product="Tesla P4", capability=(6, 1), memory_mib=8192, label="nvidia-tesla-p4",
+             google="nvidia-tesla-p4"),
+    GpuModel(slug="p100", product="Tesla P100", capability=(6, 0), memory_mib=16384, label="nvidia-tesla-p100",
+             google="nvidia-tesla-p100"),
+    GpuModel(slug="v100", product="Tesla V100", capability=(7, 0), memory_mib=16384, label="nvidia-tesla-v100",
+             google="nvidia-tesla-v100"),
+    GpuModel(slug="v100-32gb", product="Tesla V100 32GB", capability=(7, 0), memory_mib=32768,
+             label="nvidia-tesla-v100-32gb"),
+    GpuModel(slug="t4", product="Tesla T4", capability=(7, 5), memory_mib=16384, label="nvidia-tesla-t4",
+             google="nvidia-tesla-t4"),
+    GpuModel(slug="a10g", product="A10G", capability=(8, 6), memory_mib=22888, label="nvidia-a10g"),
+    GpuModel(slug="l4", product="L4", capability=(8, 9), memory_mib=22888, label="nvidia-l4", google="nvidia-l4"),
+    GpuModel(slug="l40s", product="L40S", capability=(8, 9), memory_mib=45776, label="nvidia-l40s"),
+    GpuModel(slug="a100", product="A100 40GB", capability=(8, 0), memory_mib=40960, label="nvidia-tesla-a100",
+             google="nvidia-tesla-a100", mig=True),
+    GpuModel(slug="a100-80gb", product="A100 80GB", capability=(8, 0), memory_mib=81920, label="nvidia-a100-80gb",
+             google="nvidia-a100-80gb", mig=True),
+    GpuModel(slug="h100", product="H100 80GB", capability=(9, 0), memory_mib=81920, label="nvidia-h100",
+             google="nvidia-h100-80gb", mig=True),
+    GpuModel(slug="rtx-pro-6000", product="RTX PRO 6000 Blackwell", capability=(12, 0), memory_mib=98304,
+             label="nvidia-rtx-pro-6000", mig=True),
+)  # fmt: skip
+
+GPU_MODELS = MappingProxyType({model.slug: model for model in _MODELS})
+"""Every model by its slug."""
+
+
+def gpu_model(slug: str) -> GpuModel:
+    """The model of that slug."""
+    try:
+        return GPU_MODELS[slug]
+    except KeyError:
+        raise UnknownName("GPU model", slug, GPU_MODELS) from None
