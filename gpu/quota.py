@@ -1,0 +1,145 @@
+"""What a stack asks of a cloud's quotas at its largest, against what its account was granted.
+
+Owns the reckoning and the verdicts; which quota an EC2 type counts against is in `gpu.quota_aws`, which quotas a GCE
+machine counts against in `gpu.quota_gcp`. Nothing is asked of a cloud: what was granted is stated by whoever asked
+for it. A quota that is too small does not fail `pulumi up` of an empty pool; it fails the first job.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gpu.nearest import UnknownName
+from gpu.quota_aws import aws_claims
+from gpu.quota_claim import Claim, Cloud, Demand, Quota
+from gpu.quota_gcp import Unattached, gcp_claims
+from gpu.verdict import Level, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["CHECK", "EKS_UPDATE_HEADROOM", "Claim", "Cloud", "Demand", "Quota", "QuotaNeed", "judge", "needs"]
+
+CHECK = "quota"
+EKS_UPDATE_HEADROOM = 2
+"""Nodes that a managed node group may have above its maximum while it is updated or rebalanced (EKS user guide)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuotaNeed:
+    """How much of one quota a stack could use at once."""
+
+    quota: Quota
+    needed: int
+    stated: int | None
+    """What the stack file says was granted; none where it says nothing."""
+    claims: tuple[Claim, ...] = field(repr=False)
+    """Who claims how much of it."""
+
+    @property
+    def granted(self) -> int:
+        """What can be relied on: what is stated, or what every new account has."""
+        return self.quota.default if self.stated is None else self.stated
+
+    @property
+    def enough(self) -> bool:
+        """Whether everything could run at once."""
+        return self.granted >= self.needed
+
+    @property
+    def request(self) -> str:
+        """The command that asks for as much as is needed."""
+        return self.quota.request(self.needed)
+
+    @property
+    def offender(self) -> str:
+        """The path of the largest claim."""
+        return max(self.claims, key=lambda claim: (claim.amount, claim.path)).path
+
+
+def needs(demands: Iterable[Demand], *, stated: Mapping[str, int] | None = None) -> tuple[QuotaNeed, ...]:
+    """How much of each quota the demands could use together, in the order of cloud, region and quota.
+
+    `stated` says what was granted, by `REGION/QUOTA` or, for all regions alike, by `QUOTA`. An EC2 type, a machine
+    type or a GPU that is not in the tables raises `UnknownName`.
+    """
+    granted = stated or {}
+    claims: dict[Quota, list[Claim]] = {}
+    for demand in demands:
+        for claim in aws_claims(demand) if demand.cloud is Cloud.AWS else gcp_claims(demand):
+            claims.setdefault(claim.quota, []).append(claim)
+    return tuple(
+        QuotaNeed(
+            quota=quota,
+            needed=sum(claim.amount for claim in claims[quota]),
+            stated=granted.get(f"{quota.region}/{quota.name}", granted.get(quota.name)),
+            claims=tuple(claims[quota]),
+        )
+        for quota in sorted(claims, key=lambda one: (one.cloud, one.region, one.name))
+        if any(claim.amount for claim in claims[quota])
+    )
+
+
+def judge(demands: Iterable[Demand], *, stated: Mapping[str, int] | None = None) -> tuple[Verdict, ...]:
+    """One verdict a quota: an error where what is stated is too little, a warning where nobody has said.
+
+    A demand that cannot be reckoned is an error of its own, and the others are judged all the same.
+    """
+    faults: list[Verdict] = []
+    sound: list[Demand] = []
+    for demand in demands:
+        try:
+            needs((demand,))
+        except (UnknownName, Unattached) as fault:
+            faults.append(_unknown(demand, fault))
+        else:
+            sound.append(demand)
+    return (*dict.fromkeys(faults), *(_verdict(need) for need in needs(sound, stated=stated)))
+
+
+def _unknown(demand: Demand, fault: UnknownName | Unattached) -> Verdict:
+    close = getattr(fault, "nearest", None)
+    return Verdict(
+        check=CHECK,
+        level=Level.ERROR,
+        offender=demand.path,
+        reason=str(fault),
+        way_out=f"write {close}" if close else "take a machine that is in the tables",
+        chain=("what is not in the tables cannot be reckoned against a quota, and is not guessed",),
+    )
+
+
+def _verdict(need: QuotaNeed) -> Verdict:
+    quota = need.quota
+    chain = (
+        *(claim.why for claim in need.claims),
+        f"together {need.needed} of {quota.name} ({quota.title}) in {quota.place}",
+    )
+    wanted = f"{need.needed} {quota.unit} in {quota.place}, quota {quota.name} ({quota.title})"
+    if need.stated is not None and not need.enough:
+        return Verdict(
+            check=CHECK,
+            level=Level.ERROR,
+            offender=need.offender,
+            reason=f"the stack can ask for {wanted}, and {need.stated} are stated",
+            way_out=f"lower the maximum, or ask for more and state it: {need.request}",
+            chain=(*chain, f"{need.stated} are stated, so the last machines are refused at the first full load"),
+        )
+    if not need.enough:
+        return Verdict(
+            check=CHECK,
+            level=Level.WARNING,
+            offender=need.offender,
+            reason=f"the stack can ask for {wanted}, and a new account has {quota.default}",
+            way_out=f"ask for it, and state what was granted: {need.request}",
+            chain=(*chain, f"a new account has {quota.default}, and nothing is stated"),
+        )
+    source = "are stated" if need.stated is not None else "are what every account has"
+    return Verdict(
+        check=CHECK,
+        level=Level.OK,
+        offender=need.offender,
+        reason=f"the stack can ask for {wanted}, and {need.granted} {source}",
+        chain=chain,
+    )
