@@ -217,9 +217,7 @@ MAKERS: Final[dict[str, Maker]] = {
     "gcp:compute/instance:Instance": _instance,
     "gcp:compute/instanceTemplate:InstanceTemplate": _instance_template,
     "gcp:compute/network:Network": _network,
-    "gcp:compute/resourcePolicy:ResourcePolicy": _without(
-        _compute("resourcePolicies", "regions"), "creationTimestamp"
-    ),
+    "gcp:compute/resourcePolicy:ResourcePolicy": _without(_compute("resourcePolicies", "regions"), "creationTimestamp"),
     "gcp:compute/router:Router": _compute("routers", "regions"),
     "gcp:compute/routerNat:RouterNat": _router_nat,
     "gcp:compute/subnetwork:Subnetwork": _subnetwork,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import difflib
 import json
+import os
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -33,7 +34,8 @@ class UnreadableStackFileError(Exception):
         self.right = right
         self.line = line
         self.column = column
-        where = f"{path}:{line}:{column}" if line else str(path)
+        shown = os.path.relpath(path)
+        where = f"{shown}:{line}:{column}" if line else shown
         super().__init__(f"{where}: {wrong}. {right}")
 
 
@@ -103,7 +105,7 @@ def _nearest(path: Path) -> str:
     wanted = _stack_name(path)
     near = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5) or names
     if not near:
-        return f"No stack file stands in {path.parent}"
+        return f"No stack file stands in {os.path.relpath(path.parent)}"
     return f"Did you mean {' or '.join(near)}?"
 
 

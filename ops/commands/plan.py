@@ -1,0 +1,15 @@
+"""Print what a stack file leads to: resources, verdicts, findings. Needs no engine and no account."""
+
+from __future__ import annotations
+
+from ops import planning, terminal
+from ops.options import File, Json, Stack, chosen
+
+
+def main(stack: Stack = None, file: File = None, json: Json = None) -> int:
+    """Print what a stack file leads to: resources, verdicts, findings. Needs no engine and no account."""
+    made = planning.make(chosen(stack, file))
+    if json is not None:
+        terminal.write_json(made.to_data(), json)
+    planning.show(terminal.out(quiet=str(json) == "-"), made)
+    return made.exit

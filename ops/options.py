@@ -1,0 +1,30 @@
+"""The options that commands have in common, and the stack file they lead to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from ops.outcome import Exit, Stop
+from ops.stack_file import StackFile, find, read
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+"""The project's folder."""
+DEFAULT_STACK: Final = "staging"
+
+Stack = Annotated[
+    str | None, typer.Option("--stack", "-s", help=f"The stack of Pulumi.<stack>.yaml; {DEFAULT_STACK} by default.")
+]
+File = Annotated[Path | None, typer.Option("--file", "-f", help="Another stack file, for example one of examples/.")]
+Json = Annotated[
+    Path | None, typer.Option("--json", help="Also write the result as JSON to this file; - is standard output.")
+]
+
+
+def chosen(stack: str | None, file: Path | None) -> StackFile:
+    """The stack file that `--stack` or `--file` means."""
+    if stack is not None and file is not None:
+        raise Stop(Exit.WRONG, "--stack and --file both name a stack file; give one of them")
+    return read(file if file is not None else find(stack or DEFAULT_STACK, ROOT))

@@ -1,0 +1,89 @@
+"""Rules about who gets in: from the internet, with which credential, and how far."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from policy.inputs import Inputs, document, each, is_true, leaves, part, texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+EVERYWHERE: Final = frozenset({"0.0.0.0/0", "::/0"})
+_CREDENTIALS: Final = {
+    "an AWS access key": re.compile(r"\b(AKIA|ASIA)[A-Z0-9]{16}\b"),
+    "a GitHub token": re.compile(r"\b(gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})"),
+    "a private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
+    "a Google service account key": re.compile(r'"private_key_id"'),
+}
+_KEY_MAKERS: Final = {
+    "aws:iam/accessKey:AccessKey": "a workload uses Pod Identity, a pipeline GitHub's OIDC",
+    "aws:iam/user:User": "a person signs in through the identity provider, a pipeline through GitHub's OIDC",
+    "gcp:serviceaccount/key:Key": "a workload uses its service account, a pipeline Workload Identity Federation",
+}
+_OPEN_TO_ALL: Final = {
+    "kubernetes:networking.k8s.io/v1:Ingress": "an ingress",
+    "aws:lb/loadBalancer:LoadBalancer": "a load balancer",
+    "gcp:compute/globalForwardingRule:GlobalForwardingRule": "a forwarding rule",
+}
+
+
+def no_ingress_from_everywhere(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
+    """Nothing listens to the whole internet."""
+    for path, ranges in _ingress(type_, inputs):
+        for everywhere in sorted(EVERYWHERE & set(ranges)):
+            yield f"{path} lets {everywhere} in; name the ranges that need to come in"
+
+
+def _ingress(type_: str, inputs: Inputs) -> Iterator[tuple[str, Iterable[str]]]:
+    """Every place where a resource states who may come in."""
+    if type_ in {"aws:ec2/securityGroup:SecurityGroup", "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup"}:
+        for rule in each(inputs, "ingress"):
+            yield "ingress", [*texts(rule, "cidrBlocks"), *texts(rule, "ipv6CidrBlocks")]
+    elif type_ == "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule":
+        yield "the rule", [*texts(inputs, "cidrIpv4"), *texts(inputs, "cidrIpv6")]
+    elif type_ == "aws:ec2/securityGroupRule:SecurityGroupRule" and part(inputs, "type") == "ingress":
+        yield "the rule", [*texts(inputs, "cidrBlocks"), *texts(inputs, "ipv6CidrBlocks")]
+    elif type_ == "gcp:compute/firewall:Firewall" and part(inputs, "direction") != "EGRESS":
+        yield "sourceRanges", texts(inputs, "sourceRanges") if each(inputs, "allows") else []
+    elif type_ == "aws:eks/cluster:Cluster" and part(inputs, "vpcConfig", "endpointPublicAccess") is not False:
+        # Unstated, EKS takes the whole internet.
+        yield "vpcConfig.publicAccessCidrs", texts(inputs, "vpcConfig", "publicAccessCidrs") or ["0.0.0.0/0"]
+
+
+def no_public_service(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
+    """Nothing is published: runners ask for work, nobody asks them."""
+    if type_ in _OPEN_TO_ALL and not is_true(part(inputs, "internal")):
+        yield f"{_OPEN_TO_ALL[type_]} publishes what should only call out; take it away"
+    if type_ == "kubernetes:core/v1:Service" and part(inputs, "spec", "type") in {"LoadBalancer", "NodePort"}:
+        yield f"spec.type {part(inputs, 'spec', 'type')} publishes a service; use ClusterIP"
+
+
+def no_static_credential(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
+    """No key that does not expire is made or written down."""
+    if type_ in _KEY_MAKERS:
+        yield f"it makes a key that does not expire; {_KEY_MAKERS[type_]}"
+    if type_ == "pulumi:providers:aws" and (part(inputs, "accessKey") or part(inputs, "secretKey")):
+        yield "the provider is given a static key; let it find the credentials of who runs it"
+    # A Kubernetes Secret is where a credential belongs that has to be in the cluster.
+    searched = {} if type_ == "kubernetes:core/v1:Secret" else inputs
+    for path, value in leaves(searched):
+        for what, pattern in _CREDENTIALS.items():
+            if isinstance(value, str) and pattern.search(value):
+                yield f"{path} holds {what}; revoke it, and reference a secret"
+
+
+def no_unbounded_permission(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
+    """Nobody may do everything to everything."""
+    if type_ == "aws:iam/rolePolicyAttachment:RolePolicyAttachment":
+        arn = str(part(inputs, "policyArn"))
+        if arn.endswith((":policy/AdministratorAccess", ":policy/PowerUserAccess", ":policy/IAMFullAccess")):
+            yield f"policyArn grants {arn.rpartition('/')[2]}; grant the actions that are used"
+    if type_ in {"aws:iam/policy:Policy", "aws:iam/rolePolicy:RolePolicy"}:
+        for statement in each(document(part(inputs, "policy")), "Statement"):
+            allows = part(statement, "Effect") == "Allow"
+            if allows and "*" in texts(statement, "Action") and "*" in texts(statement, "Resource"):
+                yield "policy allows every action on every resource; name the actions that are used"
+    if type_ == "gcp:projects/iAMMember:IAMMember" and part(inputs, "role") in {"roles/owner", "roles/editor"}:
+        yield f"role is {part(inputs, 'role')}; grant the roles that are used"

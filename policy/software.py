@@ -1,0 +1,42 @@
+"""Rules about what runs: exact versions, so that the same tree gives the same machines tomorrow."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from policy.inputs import Inputs, leaves, part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_CHARTS: Final = ("kubernetes:helm.sh/v3:Release", "kubernetes:helm.sh/v4:Chart", "kubernetes:helm.sh/v3:Chart")
+_EXACT: Final = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
+_LATEST: Final = re.compile(r"[\w.\-/]+:latest(@.*)?")
+_TAG_KEYS: Final = frozenset({"tag", "imageTag", "image_tag"})
+_REFERENCE: Final = re.compile(r".+(:[^/:]+|@sha256:[0-9a-f]{64})")
+
+
+def charts_are_pinned(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
+    """A chart has one exact version."""
+    if type_ not in _CHARTS:
+        return
+    version = part(inputs, "version")
+    if not isinstance(version, str):
+        yield "version is not stated, so every run takes the newest; pin it"
+    elif not _EXACT.fullmatch(version):
+        yield f"version {version} is a range; pin one version"
+
+
+def nothing_is_latest(_type: str, _name: str, inputs: Inputs) -> Iterator[str]:
+    """No image, and no launch template, is whatever is newest at the time."""
+    for path, value in leaves(inputs):
+        key = path.rpartition(".")[2]
+        if not isinstance(value, str):
+            continue
+        if _LATEST.fullmatch(value) or (key in _TAG_KEYS and value == "latest"):
+            yield f"{path} is {value}; name a version or a digest"
+        elif value in {"$Latest", "$Default"}:
+            yield f"{path} is {value}, which is a difference on every run; name the version"
+        elif key == "image" and ".containers." in f".{path}" and not _REFERENCE.fullmatch(value):
+            yield f"{path} is {value}, which means latest; name a version or a digest"
