@@ -93,11 +93,17 @@ def format_amount(resource: str, amount: int) -> str:
 def describe(resource: str, amount: int) -> str:
     """An amount of `resource` for a person: rounded down, so that it never promises more than there is."""
     if resource == CPU:
-        return f"{amount // 10 / 100:g} CPU"
+        return f"{_decimal(amount // 10, 2)} CPU"
     if resource in {MEMORY, EPHEMERAL_STORAGE}:
         of = "" if resource == MEMORY else " of disk"
-        return f"{amount // MIB}Mi{of}" if abs(amount) < GIB else f"{amount * 10 // GIB / 10:g}Gi{of}"
+        return f"{amount // MIB}Mi{of}" if abs(amount) < GIB else f"{_decimal(amount * 10 // GIB, 1)}Gi{of}"
     return f"{amount} {resource}"
+
+
+def _decimal(value: int, places: int) -> str:
+    """A whole number with a point before its last places, without idle noughts."""
+    whole, part = divmod(value, 10**places)
+    return f"{whole}.{part:0{places}d}".rstrip("0").rstrip(".")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,84 @@
+"""A pool and a runner that go together, for tests to spoil in one place at a time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from gpu.daemonsets import DAEMONSETS, DEVICE_PLUGIN
+from gpu.node_group import ApiTaint, NodeGroupFacts
+from gpu.pods import Pod, pod_from_template
+from gpu.scale_from_zero import scale_from_zero
+from gpu.template_node import LABEL_TAG, TAINT_TAG, Autoscaler
+from gpu.verdict import worst
+
+if TYPE_CHECKING:
+    from gpu.daemonsets import DaemonSet
+    from gpu.verdict import Level, Verdict
+
+BESIDE = tuple(
+    DAEMONSETS[name] for name in ("aws-node", "kube-proxy", "eks-pod-identity-agent", "ebs-csi-node", "dcgm-exporter")
+)
+"""What runs on the pool's nodes beside the jobs and the device plugin."""
+
+POOL = NodeGroupFacts(
+    path="gpu-pools.t4-spot",
+    name="t4-spot",
+    cluster="ci",
+    instance_types=("g4dn.xlarge",),
+    min_size=0,
+    max_size=5,
+    capacity_type="SPOT",
+    zones=("us-west-2a", "us-west-2b"),
+    disk_gib=200,
+    version="1.34",
+    labels={
+        "gpu-ci/pool": "t4-spot",
+        "nvidia.com/gpu.present": "true",
+        "k8s.amazonaws.com/accelerator": "nvidia-tesla-t4",
+    },
+    taints=(ApiTaint(key="nvidia.com/gpu", value="true", effect="NO_SCHEDULE"),),
+)
+"""A sound pool of T4 nodes, known to the autoscaler through the EKS API alone."""
+
+TAGGED = replace(
+    POOL,
+    asg_tags={f"{LABEL_TAG}gpu-ci/pool": "t4-spot", f"{TAINT_TAG}nvidia.com/gpu": "true:NoSchedule"},
+)
+"""The same, known through the tags of its auto-scaling group as well."""
+
+DEAF = Autoscaler(describes_node_groups=False)
+"""An autoscaler that may not ask EKS."""
+
+
+def runner_pod(
+    cpu: str = "3", memory: str = "12Gi", gpus: int = 1, *, resource: str = "nvidia.com/gpu", **more: Any
+) -> Pod:
+    """The pod of a runner that goes to the pool."""
+    container = {"resources": {"requests": {"cpu": cpu, "memory": memory}, "limits": {resource: gpus}}}
+    toleration = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+    spec = {"containers": [container], "nodeSelector": {"gpu-ci/pool": "t4-spot"}, "tolerations": [toleration]}
+    return pod_from_template({"spec": {**spec, **more}})
+
+
+def judged(
+    group: NodeGroupFacts,
+    autoscaler: Autoscaler | None = None,
+    *,
+    pod: Pod | None = None,
+    plugin: DaemonSet | None = DEVICE_PLUGIN,
+) -> list[Verdict]:
+    """The verdicts on the pool, with an autoscaler that may ask EKS unless another is named."""
+    return scale_from_zero(
+        "runners.gpu-t4",
+        pod or runner_pod(),
+        group,
+        plugin=plugin,
+        autoscaler=autoscaler or Autoscaler(),
+        daemonsets=BESIDE,
+    )
+
+
+def level(verdicts: list[Verdict]) -> Level:
+    """The gravest of the verdicts."""
+    return worst(verdicts)

@@ -1,0 +1,215 @@
+"""Numbers of runners, nodes and GPUs that do not go together are noticed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpu.counts import RunnerFacts, counts
+from gpu.sharing import Sharing
+from gpu.verdict import Level
+from tests.gpu.pools import BESIDE, POOL, runner_pod
+
+if TYPE_CHECKING:
+    from gpu.node_group import NodeGroupFacts
+    from gpu.verdict import Verdict
+
+pytestmark = pytest.mark.pure
+
+STEADY = replace(POOL, capacity_type="ON_DEMAND")
+SLICED = replace(STEADY, sharing=Sharing(mode="time-slicing", replicas=4))
+SMALL = runner_pod("500m", "2Gi")
+
+
+def runner(most: int = 5, least: int = 0, *, name: str = "gpu-t4", cpu: str = "3", gpus: int = 1) -> RunnerFacts:
+    return RunnerFacts(path=f"runners.{name}", pod=runner_pod(cpu, gpus=gpus), min_runners=least, max_runners=most)
+
+
+def judge(group: NodeGroupFacts, *runners: RunnerFacts) -> list[Verdict]:
+    return counts(group, runners or (runner(),), daemonsets=BESIDE)
+
+
+def only(group: NodeGroupFacts, *runners: RunnerFacts) -> tuple[Level, str, str, str]:
+    (verdict,) = judge(group, *runners)
+    return verdict.level, verdict.offender, verdict.reason, verdict.way_out
+
+
+def test_five_runners_on_five_nodes_with_a_gpu_each_go_together() -> None:
+    assert only(STEADY)[:3] == (Level.OK, "gpu-pools.t4-spot", "5 nodes at most for 5 jobs at most")
+
+
+def test_ten_runners_on_five_nodes_wait() -> None:
+    level, offender, reason, way_out = only(STEADY, runner(10))
+
+    assert (level, offender) == (Level.WARNING, "runners.gpu-t4")
+    assert "10 jobs are taken, and gpu-pools.t4-spot has room for 5: the other 5 wait as pending pods" in reason
+    assert way_out == "set it to 5, or gpu-pools.t4-spot.max to 10"
+
+
+def test_three_runners_leave_two_of_five_nodes_without_use() -> None:
+    level, offender, reason, way_out = only(STEADY, runner(3))
+
+    assert (level, offender) == (Level.WARNING, "gpu-pools.t4-spot.max")
+    assert reason == "up to 5 nodes, and its runners can use 3 at most"
+    assert way_out == "set it to 3, or raise the runners' max"
+
+
+def test_runners_of_a_pool_are_taken_together() -> None:
+    assert only(STEADY, runner(2), runner(3, name="other"))[0] is Level.OK
+
+
+def test_a_pool_that_no_runner_names_is_noticed() -> None:
+    (verdict,) = counts(STEADY, (), daemonsets=BESIDE)
+
+    assert verdict.way_out == "let a runner name gpu-pools.t4-spot"
+
+
+def test_more_idle_runners_than_the_pool_can_hold_is_an_error() -> None:
+    level, _, reason, _ = only(STEADY, runner(9, 6))
+
+    assert level is Level.ERROR
+    assert reason.startswith("6 idle runners are kept")
+
+
+@pytest.mark.parametrize(
+    ("group", "said"),
+    [
+        (replace(STEADY, min_size=6), ("gpu-pools.t4-spot.min", "min 6 is more than max 5")),
+        (replace(STEADY, max_size=0), ("gpu-pools.t4-spot.max", "EKS takes no node group with a maximum of 0")),
+    ],
+)
+def test_a_pool_goes_from_min_to_max(group: NodeGroupFacts, said: tuple[str, str]) -> None:
+    assert said in [(verdict.offender, verdict.reason) for verdict in judge(group) if verdict.level is Level.ERROR]
+
+
+def test_a_runner_goes_from_min_to_max() -> None:
+    assert (Level.ERROR, "min 2 is more than max 1") in [
+        (verdict.level, verdict.reason) for verdict in judge(replace(STEADY, max_size=1), runner(1, 2))
+    ]
+
+
+def test_shares_multiply_what_a_node_takes() -> None:
+    shared = RunnerFacts(path="runners.gpu-t4", pod=SMALL, min_runners=0, max_runners=20)
+
+    assert only(SLICED, shared)[0] is Level.OK
+
+
+def test_shares_that_the_cpu_does_not_reach_for_are_noticed() -> None:
+    level, _, reason, _ = only(SLICED, runner(5))
+
+    assert level is Level.WARNING
+    assert reason == "only 1 of the 4 nvidia.com/gpu of a g4dn.xlarge can be used: 1 job fills the node"
+
+
+def test_gpus_that_a_job_does_not_divide_stay_idle() -> None:
+    group = replace(STEADY, instance_types=("g4dn.12xlarge",))
+
+    assert "only 3 of the 4 nvidia.com/gpu of a g4dn.12xlarge can be used" in only(group, runner(5, gpus=3))[2]
+
+
+def test_two_shares_are_no_more_than_one_in_turns_and_refused_side_by_side() -> None:
+    two = RunnerFacts(path="runners.gpu-t4", pod=runner_pod("500m", "2Gi", 2), min_runners=0, max_runners=10)
+    mps = replace(SLICED, sharing=Sharing(mode="mps", replicas=4), labels={"nvidia.com/mps.capable": "true"})
+
+    assert only(SLICED, two)[0] is Level.WARNING
+    assert only(mps, two)[::2] == (Level.ERROR, "it asks for 2 shares of a GPU, which the device plugin refuses")
+
+
+def test_mps_needs_its_daemon_on_the_node() -> None:
+    shared = RunnerFacts(path="runners.gpu-t4", pod=SMALL, min_runners=0, max_runners=20)
+    group = replace(SLICED, sharing=Sharing(mode="mps", replicas=4))
+
+    assert "nvidia.com/mps.capable" in only(group, shared)[3]
+
+
+@pytest.mark.parametrize(
+    ("name", "refused"),
+    [("g4dn.xlarge", True), ("p3.8xlarge", True), ("g5.xlarge", True), ("g6.xlarge", True), ("g6e.xlarge", True),
+     ("p4d.24xlarge", False), ("p5.48xlarge", False)],
+)  # fmt: skip
+def test_only_a_gpu_that_can_be_sliced_is_sliced(name: str, refused: bool) -> None:
+    group = replace(STEADY, instance_types=(name,), sharing=Sharing(mode="mig", replicas=2))
+
+    assert ("use time-slicing or mps" in [verdict.way_out for verdict in judge(group)]) is refused
+
+
+def test_spot_with_one_type_hangs_on_one_pool_of_capacity() -> None:
+    level, offender, reason, way_out = only(replace(POOL, zones=("us-west-2a",)))
+
+    assert (level, offender) == (Level.WARNING, "gpu-pools.t4-spot.capacity")
+    assert reason == "spot with one type and one zone draws on 1 spot pool: when it is empty there are no runners"
+    assert way_out.startswith("list more types and zones")
+
+
+def test_spot_with_one_type_in_two_zones_hangs_on_two() -> None:
+    assert only(POOL)[2].startswith("spot with one type draws on 2 spot pools")
+
+
+def test_spot_with_two_types_in_two_zones_is_sound() -> None:
+    assert only(replace(POOL, instance_types=("g4dn.xlarge", "g4dn.2xlarge")))[0] is Level.OK
+
+
+@pytest.mark.parametrize(
+    ("types", "said"),
+    [
+        (("g4dn.2xlarge", "g4dn.xlarge"), "a node may turn out to be the smaller g4dn.xlarge"),
+        (("g4dn.xlarge", "g5.xlarge"), "jobs get whichever GPU there is: a10g, t4"),
+        (("p3.2xlarge",), "p3.2xlarge has a GPU that CUDA 13 and driver branches after 580 have dropped"),
+    ],
+)
+def test_a_pool_of_a_shape_that_surprises_is_warned_of(types: tuple[str, ...], said: str) -> None:
+    level, _, reason, _ = only(replace(STEADY, instance_types=types))
+
+    assert level is Level.WARNING
+    assert said in reason
+
+
+def test_a_type_with_another_number_of_gpus_is_warned_of() -> None:
+    verdicts = judge(replace(STEADY, instance_types=("g4dn.xlarge", "g4dn.12xlarge")))
+
+    assert verdicts[0].reason.startswith("g4dn.12xlarge has another number of GPUs than g4dn.xlarge")
+
+
+def test_a_larger_type_behind_a_smaller_one_surprises_nobody() -> None:
+    assert only(replace(STEADY, instance_types=("g4dn.xlarge", "g4dn.2xlarge")))[0] is Level.OK
+
+
+def test_a_warm_pool_excludes_an_image_of_ones_own_and_spot() -> None:
+    group = replace(POOL, warm_pool=True, own_image=True, instance_types=("g4dn.xlarge", "g4dn.2xlarge"))
+
+    assert [verdict.reason for verdict in judge(group)] == [
+        "EKS makes no warm pool with an image of one's own",
+        "EKS makes no warm pool with spot capacity",
+    ]
+
+
+def test_a_part_of_a_gpu_is_not_shared_again() -> None:
+    group = replace(SLICED, instance_types=("g6f.xlarge",))
+
+    assert "g6f.xlarge is a part of a GPU already" in [verdict.reason for verdict in judge(group)]
+
+
+def test_a_runner_that_does_not_fit_at_all_is_left_to_the_check_of_fit() -> None:
+    assert only(STEADY, runner(10, cpu="64"))[0] is Level.OK
+
+
+@given(st.integers(1, 50), st.integers(1, 50))
+def test_numbers_are_sound_exactly_where_runners_and_nodes_are_equal(nodes: int, runners: int) -> None:
+    verdicts = judge(replace(STEADY, max_size=nodes), runner(runners))
+
+    assert (verdicts[0].level is Level.OK) == (nodes == runners)
+
+
+@given(st.integers(1, 8), st.integers(1, 40), st.integers(1, 40))
+def test_what_is_suggested_goes_together(replicas: int, nodes: int, jobs: int) -> None:
+    group = replace(STEADY, max_size=nodes, sharing=Sharing(mode="time-slicing", replicas=replicas))
+    facts = RunnerFacts(path="runners.gpu-t4", pod=runner_pod("100m", "1Gi"), min_runners=0, max_runners=jobs)
+    for verdict in counts(group, (facts,)):
+        if verdict.way_out.startswith("set it to ") and verdict.offender == facts.path:
+            number = int(verdict.way_out.split()[3].rstrip(","))
+
+            assert counts(group, (replace(facts, max_runners=number),))[0].level is Level.OK

@@ -1,0 +1,124 @@
+"""The filters refuse what kube-scheduler refuses, and say why."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpu.daemonsets import DAEMONSETS, DEVICE_PLUGIN
+from gpu.pods import Pod, Requirement, Taint, Toleration
+from gpu.quantities import CPU, GIB, GPU, MEMORY, PODS, Resources
+from gpu.scheduling import Node, landing, lands, refusals
+
+pytestmark = pytest.mark.pure
+
+ROOM = Resources.of({CPU: 4000, MEMORY: 16 * GIB, GPU: 1, PODS: 29})
+BUNDLES = st.fixed_dictionaries(
+    {CPU: st.integers(0, 6000), MEMORY: st.integers(0, 20 * GIB), GPU: st.integers(0, 3)}
+).map(Resources.of)
+
+
+def said(pod: Pod, node: Node, *others: Pod) -> list[str]:
+    return [refusal.reason for refusal in refusals(pod, node, others=others)]
+
+
+def test_a_pod_that_finds_everything_is_let_in() -> None:
+    pod = Pod(requests=Resources.of({CPU: 4000, MEMORY: 16 * GIB, GPU: 1}))
+
+    assert said(pod, Node(allocatable=ROOM)) == []
+
+
+def test_what_others_use_is_gone() -> None:
+    pod = Pod(requests=Resources.of({CPU: 4000}))
+    other = Pod(requests=Resources.of({CPU: 100}))
+
+    assert said(pod, Node(allocatable=ROOM), other) == ["asks for 4 CPU where 3.9 CPU is left"]
+
+
+def test_a_resource_that_the_node_does_not_have_is_missing_whole() -> None:
+    pod = Pod(requests=Resources.of({"nvidia.com/gpu.shared": 1}))
+
+    assert said(pod, Node(allocatable=ROOM)) == [
+        "asks for 1 nvidia.com/gpu.shared where 0 nvidia.com/gpu.shared is left"
+    ]
+
+
+def test_a_pod_that_asks_for_nothing_still_needs_an_address() -> None:
+    full = Node(allocatable=Resources.of({PODS: 2}))
+
+    assert said(Pod(), full, Pod()) == []
+    assert said(Pod(), full, Pod(), Pod()) == ["would be pod 3 on a node for 2 pods"]
+
+
+@pytest.mark.parametrize(
+    ("effect", "kept"), [("NoSchedule", 1), ("NoExecute", 1), ("PreferNoSchedule", 0), ("NO_SCHEDULE", 0)]
+)
+def test_only_the_two_hard_effects_keep_a_pod_away(effect: str, kept: int) -> None:
+    node = Node(allocatable=ROOM, taints=(Taint(key="nvidia.com/gpu", value="true", effect=effect),))
+
+    assert len(refusals(Pod(), node)) == kept
+
+
+def test_every_taint_has_to_be_tolerated() -> None:
+    node = Node(allocatable=ROOM, taints=(Taint(key="a", value="1"), Taint(key="b")))
+    pod = Pod(tolerations=(Toleration(key="a", operator="Exists"),))
+
+    assert said(pod, node) == ["does not tolerate the taint b:NoSchedule"]
+
+
+def test_a_selector_names_the_value_that_the_node_has_instead() -> None:
+    node = Node(allocatable=ROOM, labels={"pool": "l4"})
+
+    assert said(Pod(node_selector=(("pool", "t4"), ("zone", "a"))), node) == [
+        "selects pool=t4, where the node has pool=l4",
+        "selects zone=a, and the node has no such label",
+    ]
+
+
+def test_one_term_of_an_affinity_is_enough() -> None:
+    terms = ((Requirement(key="a", operator="Exists"),), (Requirement(key="b", operator="Exists"),))
+
+    assert said(Pod(required=terms), Node(allocatable=ROOM, labels={"b": ""})) == []
+
+
+def test_all_requirements_of_a_term_must_hold() -> None:
+    term = (Requirement(key="a", operator="Exists"), Requirement(key="b", operator="NotIn", values=("x",)))
+
+    assert said(Pod(required=(term,)), Node(allocatable=ROOM, labels={"b": "x"})) == [
+        "needs a node with a Exists",
+        "needs a node with b NotIn x",
+    ]
+
+
+def test_an_affinity_without_a_term_matches_no_node() -> None:
+    assert said(Pod(required=()), Node(allocatable=ROOM)) == [
+        "has a node affinity without any term, which matches no node"
+    ]
+
+
+def test_the_device_plugin_is_made_for_a_node_by_its_label_and_named_by_the_one_to_set() -> None:
+    taint = (Taint(key="nvidia.com/gpu", value="true"),)
+
+    assert lands(DEVICE_PLUGIN, Node(labels={"nvidia.com/gpu.present": "true"}, taints=taint)) == ()
+    assert [
+        refusal.subject for refusal in lands(DEVICE_PLUGIN, Node(labels={"nvidia.com/gpu": "true"}, taints=taint))
+    ] == ["nvidia.com/gpu.present"]
+
+
+def test_a_daemonset_is_made_for_a_node_without_room() -> None:
+    assert landing([DAEMONSETS["aws-node"]], Node()) == (DAEMONSETS["aws-node"],)
+
+
+@given(BUNDLES, BUNDLES, BUNDLES)
+def test_asking_for_more_never_lets_a_pod_in(room: Resources, asked: Resources, more: Resources) -> None:
+    node = Node(allocatable=room.with_amount(PODS, 1))
+
+    assert refusals(Pod(requests=asked + more), node) or not refusals(Pod(requests=asked), node)
+
+
+@given(BUNDLES, BUNDLES, BUNDLES)
+def test_a_larger_node_never_keeps_a_pod_out(room: Resources, more: Resources, asked: Resources) -> None:
+    small, large = (Node(allocatable=size.with_amount(PODS, 1)) for size in (room, room + more))
+
+    assert refusals(Pod(requests=asked), small) or not refusals(Pod(requests=asked), large)
