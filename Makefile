@@ -12,6 +12,8 @@ STACK ?= staging
 FILE ?=
 # How many processes run tests.
 JOBS ?= 2
+# For `make lock`: --upgrade.
+UPGRADE ?=
 
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gpu-ci
 BIN := $(CACHE)/bin
@@ -106,18 +108,21 @@ golden: .venv/run ## Write the golden files that tests compare with
 docs: .venv/dev ## Build the documentation into site/
 	@$(PY) -m mkdocs --quiet build --strict
 
-LOCK = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-  --annotation-style line --custom-compile-command 'make lock' pyproject.toml
-lock: ## Resolve pyproject.toml into both lock files, keeping what need not move (needs uv)
+# The command stands in the locks' first lines, in the spelling by which Renovate repeats it.
+LOCK = uv pip compile --quiet pyproject.toml --universal --python-version=3.11 --generate-hashes
+lock: ## Resolve pyproject.toml into both locks, moving only what must (all of it with UPGRADE=--upgrade); needs uv
 	@command -v uv > /dev/null || { echo 'lock: needs uv: https://docs.astral.sh/uv' >&2; exit 3; }
-	@$(LOCK) --output-file requirements.txt
-	@$(LOCK) --group dev --constraint requirements.txt --output-file requirements-dev.txt
+	@$(LOCK) $(UPGRADE) --output-file=requirements.txt > /dev/null
+	@$(LOCK) $(UPGRADE) --group=dev --constraints=requirements.txt --output-file=requirements-dev.txt > /dev/null
 
 # Machine ----------------------------------------------------------------------------------------------------------
 
-.PHONY: artefact-tools clean
+.PHONY: artefact-tools pulumi clean
 artefact-tools: ## Get the tools that are not Python packages: shellcheck, graphviz, systemd-analyze, actionlint
 	@tools/artefact-tools.sh '$(BIN)'
+
+pulumi: .venv/run ## Print the folder of a Pulumi CLI that fits the SDK, getting one where there is none
+	@$(PY) -m tools.pulumi_path
 
 clean: ## Remove what was made in this checkout; caches outside it stay
 	@rm -rf .venv .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache site out

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import importlib.metadata
 import sys
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -76,7 +77,8 @@ FLOORS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
         BLOCKS: BUILDING_BLOCKS,
     },
     {COMPONENTS: ()},
-    {"judge": ("judge", "judge.*"), "composition": ("composition", "composition.*")},
+    {"composition": ("composition", "composition.*")},
+    {"judge": ("judge", "judge.*")},
     {"program": ("program",)},
     {"main": ("__main__", "policy.__main__")},
     {"kit": ("kit", "kit.*")},
@@ -103,16 +105,36 @@ COMPONENTS_MAY_KNOW: Final = {"config", "config.values", "config.identity", "con
 be read and tested without knowing that there is a stack file."""
 
 
-def imports(module: str, tree: ast.Module, modules: frozenset[str]) -> Iterator[tuple[str, int]]:
-    """What a module imports, each with its level (0 is absolute); `from a import b` is `a.b` where that is a module."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """One thing that a module imports."""
+
+    name: str
+    """Its dotted name; `from a import b` is `a.b` where that is a module."""
+    relative: bool
+    """Whether it is named from where the module stands."""
+    runs: bool
+    """Whether it is imported when the program runs, and not for the type checkers alone."""
+
+
+def imports(module: str, tree: ast.Module, modules: frozenset[str]) -> Iterator[Imported]:
+    """What a module imports, inside its functions too."""
+    for_checkers = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
     for node in ast.walk(tree):
+        runs = id(node) not in for_checkers
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield alias.name, 0
+                yield Imported(name=alias.name, relative=False, runs=runs)
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"
-                yield (inner if inner in modules else node.module or module), node.level
+                name = inner if inner in modules else node.module or module
+                yield Imported(name=name, relative=node.level > 0, runs=runs)
 
 
 def is_pulumi(name: str) -> bool:
@@ -137,21 +159,22 @@ def faults(sources: Mapping[str, str]) -> list[str]:
     modules = frozenset(sources)
     trees = {module: ast.parse(source) for module, source in sources.items()}
     found = {module: list(imports(module, tree, modules)) for module, tree in trees.items()}
-    places = {module: place(module, {name for name, _ in names}) for module, names in found.items()}
+    places = {module: place(module, {one.name for one in found[module]}) for module in modules}
     wrong = [f"{module}: stands on no floor; place it in FLOORS" for module, where in places.items() if where is None]
     circle: TopologicalSorter[str] = TopologicalSorter()
-    for module, names in found.items():
+    for module, every in found.items():
         where = places[module]
         if where is None:
             continue
-        for name, level in names:
-            if level:
+        for one in every:
+            if one.relative:
                 wrong.append(f"{module}: imports relatively")
-            elif is_pulumi(name) and where[0] == 0:
-                wrong.append(f"{module}: imports {name}, but the ground floor is pure")
-            elif name in modules and name != module:
-                circle.add(module, name)
-                wrong.extend(_downwards(module, where, name, places[name]))
+            elif is_pulumi(one.name) and where[0] == 0:
+                wrong.append(f"{module}: imports {one.name}, but the ground floor is pure")
+            elif one.name in modules and one.name != module:
+                wrong.extend(_downwards(module, where, one.name, places[one.name]))
+                if one.runs:
+                    circle.add(module, one.name)
     try:
         circle.prepare()
     except CycleError as error:
@@ -212,7 +235,7 @@ GROUND = {"gpu.verdict": "", "config.values": "", "config.pins": "", "gpu": "", 
         ),
         pytest.param(
             {"gpu.fit": "from program import run", "program": ""},
-            "gpu.fit: imports program, which stands on floor 5; its own is 0",
+            "gpu.fit: imports program, which stands on floor 6; its own is 0",
             id="knowledge that imports the program",
         ),
         pytest.param(
@@ -263,23 +286,31 @@ GROUND = {"gpu.verdict": "", "config.values": "", "config.pins": "", "gpu": "", 
         ),
         pytest.param(
             {"program": "import ops.plan", "ops.plan": ""},
-            "program: imports ops.plan, which stands on floor 8; its own is 5",
+            "program: imports ops.plan, which stands on floor 9; its own is 6",
             id="a program that imports what people run",
         ),
         pytest.param(
             {"kit.cirun": "import ops.plan", "ops.plan": ""},
-            "kit.cirun: imports ops.plan, which stands on floor 8; its own is 7",
+            "kit.cirun: imports ops.plan, which stands on floor 9; its own is 8",
             id="a kit that imports what people run",
         ),
         pytest.param(
-            {"judge": "from composition import wiring", "composition.wiring": ""},
-            "judge: imports composition.wiring, which stands on floor 4; its own is 4",
-            id="a judge that imports the composition",
+            {"composition.wiring": "import judge", "judge": ""},
+            "composition.wiring: imports judge, which stands on floor 5; its own is 4",
+            id="a composition that imports its judge",
         ),
         pytest.param(
             {"ops.plan": "from . import wire", "ops.wire": ""},
             "ops.plan: imports relatively",
             id="a relative import",
+        ),
+        pytest.param(
+            {
+                "gpu.fit": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from program import run",
+                "program": "",
+            },
+            "gpu.fit: imports program, which stands on floor 6; its own is 0",
+            id="an import for the type checkers alone",
         ),
         pytest.param(
             {"ops.plan": "import ops.wire", "ops.wire": "import ops.plan"},
@@ -304,6 +335,8 @@ def test_what_the_house_allows_is_not_refused() -> None:
         "judge": "from gpu.fit import fit",
         "kit.cirun": "from program import run",
         "ops.plan": "from program import run\nimport kit.cirun",
+        "ops.kinds": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ops.cloud import Cloud",
+        "ops.cloud": "from ops.kinds import Kind",
     }
 
     assert faults({**GROUND, **allowed}) == []

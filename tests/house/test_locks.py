@@ -1,0 +1,78 @@
+"""The locks: exact, with hashes, without a trace of where they were made, and in step with `pyproject.toml`."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+pytestmark = pytest.mark.pure
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCKS = ("requirements.txt", "requirements-dev.txt")
+
+each_lock = pytest.mark.parametrize("lock", LOCKS)
+
+
+def locked(lock: str) -> dict[str, set[str]]:
+    """Package to the versions that the lock names: more than one where platforms differ."""
+    found: dict[str, set[str]] = {}
+    for name, version in re.findall(r"^([\w.-]+)(?:\[[\w,-]+\])?==([^\s;]+)", (ROOT / lock).read_text(), re.MULTILINE):
+        found.setdefault(canonicalize_name(name), set()).add(version)
+    return found
+
+
+def stated() -> dict[str, list[Requirement]]:
+    """What `pyproject.toml` asks for, by the lock that must hold it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    run = project["project"]["dependencies"]
+    return {
+        "requirements.txt": [Requirement(text) for text in run],
+        "requirements-dev.txt": [Requirement(text) for text in [*run, *project["dependency-groups"]["dev"]]],
+    }
+
+
+@each_lock
+def test_what_the_project_asks_for_is_locked(lock: str) -> None:
+    versions = locked(lock)
+    missing = [
+        str(wanted)
+        for wanted in stated()[lock]
+        if not versions.get(canonicalize_name(wanted.name))
+        or not all(wanted.specifier.contains(version) for version in versions[canonicalize_name(wanted.name)])
+    ]
+
+    assert missing == [], "run: make lock"
+
+
+@each_lock
+def test_every_package_has_a_hash(lock: str) -> None:
+    blocks = re.split(r"^(?=[\w.-]+(?:\[[\w,-]+\])?==)", (ROOT / lock).read_text(), flags=re.MULTILINE)[1:]
+
+    assert len(blocks) > 20
+    assert [block.split()[0] for block in blocks if "--hash=sha256:" not in block] == []
+
+
+@each_lock
+def test_a_lock_does_not_say_where_it_was_made(lock: str) -> None:
+    text = (ROOT / lock).read_text()
+
+    assert re.findall(r"https?://\S+|--(?:index-url|extra-index-url|find-links|trusted-host)|(?:^|\s)/\S+", text) == []
+
+
+def test_what_runs_is_what_was_tested() -> None:
+    run, dev = locked("requirements.txt"), locked("requirements-dev.txt")
+
+    assert {name: versions for name, versions in run.items() if dev.get(name) != versions} == {}
+
+
+def test_the_pulumi_cli_is_of_the_sdks_version() -> None:
+    module = (ROOT / "tools" / "pulumi-cli" / "go.mod").read_text()
+    built = re.search(r"github\.com/pulumi/pulumi/pkg/v3 v(\S+)", module)
+
+    assert built is not None
+    assert locked("requirements.txt")["pulumi"] == {built[1]}

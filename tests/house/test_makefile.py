@@ -1,0 +1,142 @@
+"""The Makefile: it explains itself, sets up once, and says in one line what is wrong with a machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.artefacts
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "Makefile").read_text()
+SAID = dict(re.findall(r"^([a-z-]+):[^=\n]*## (.+)$", TEXT, re.MULTILINE))
+PHONY = {target for line in re.findall(r"^\.PHONY: (.+)$", TEXT, re.MULTILINE) for target in line.split()} - {".FORCE"}
+
+needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+
+
+def make(*arguments: str, folder: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run make; a make that runs these tests passes nothing of itself on."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    return subprocess.run(
+        ["make", *arguments], capture_output=True, check=False, cwd=folder, env={**kept, **environment}, text=True
+    )
+
+
+def machine(folder: Path, python: str | None) -> str:
+    """A PATH with what every machine has, and with no Python but the one that is given as a script."""
+    folder.mkdir()
+    for command in ("bash", "sh", "env", "awk", "git", "grep", "rm", "touch", "uname", "find"):
+        found = shutil.which(command)
+        assert found, f"{command} is not installed"
+        (folder / command).symlink_to(found)
+    (folder / "make").symlink_to(shutil.which("make") or "")
+    if python is not None:
+        (folder / "python3").write_text(f"#!/bin/sh\n{python}\n")
+        (folder / "python3").chmod(0o755)
+    return str(folder)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A folder in which make can set up without touching this one."""
+    folder = tmp_path / "checkout with a space"
+    folder.mkdir()
+    for name in ("Makefile", "requirements.txt", "requirements-dev.txt"):
+        shutil.copy(ROOT / name, folder)
+    shutil.copytree(ROOT / "tools", folder / "tools")
+    return folder
+
+
+@needs_make
+def test_make_alone_lists_every_target_with_what_it_does() -> None:
+    listed = dict(re.findall(r"^  ([a-z-]+) +(.+)$", make().stdout, re.MULTILINE))
+
+    assert listed == SAID
+
+
+def test_every_target_is_explained() -> None:
+    assert PHONY - set(SAID) == set()
+    assert set(SAID) - PHONY - {target for target in SAID if target.startswith("test-")} == set()
+
+
+@needs_make
+def test_a_stack_is_chosen_by_name_or_by_file() -> None:
+    assert "ops plan --stack staging\n" in make("-n", "plan", STACK="").stdout.replace(
+        "--stack \n", "--stack staging\n"
+    )
+    assert "ops plan --stack production\n" in make("-n", "plan", "STACK=production").stdout
+    assert "ops plan --file examples/arc.yaml\n" in make("-n", "plan", "FILE=examples/arc.yaml").stdout
+
+
+@needs_make
+def test_an_output_in_a_string_is_a_fault_in_whatever_make_runs(tmp_path: Path) -> None:
+    probe = tmp_path / "probe.mk"
+    probe.write_text(f"include {ROOT}/Makefile\nprobe:\n\t@echo $$PULUMI_ERROR_OUTPUT_STRING\n")
+
+    assert make("-f", str(probe), "probe").stdout == "1\n"
+
+
+@needs_make
+@pytest.mark.parametrize(
+    ("python", "message"),
+    [
+        pytest.param(None, "set-up: there is no python3: install Python 3.11 or newer", id="no python"),
+        pytest.param("echo Python 3.9.2; exit 1", "set-up: Python 3.9.2 is too old: install Python 3.11", id="old"),
+    ],
+)
+def test_a_machine_without_a_python_that_will_do_is_told_in_one_line(
+    checkout: Path, tmp_path: Path, python: str | None, message: str
+) -> None:
+    ended = make("plan", folder=checkout, PATH=machine(tmp_path / "bin", python))
+    said = [line for line in ended.stderr.splitlines() if not line.startswith("make: ")]
+
+    assert ended.returncode == 2
+    assert len(said) == 1
+    assert said[0].startswith(message)
+
+
+@needs_make
+def test_a_python_that_cannot_make_environments_says_what_to_install(checkout: Path, tmp_path: Path) -> None:
+    python = f'case "$*" in *venv*) exit 1;; *) exec {sys.executable} "$@";; esac'
+    ended = make("plan", folder=checkout, PATH=machine(tmp_path / "bin", python))
+
+    assert "apt-get install python3-venv" in ended.stderr
+    assert not (checkout / ".venv").exists()
+
+
+@needs_make
+def test_set_up_happens_once_and_again_when_the_lock_changes(checkout: Path, tmp_path: Path) -> None:
+    (checkout / "requirements.txt").write_text("")
+    path = machine(tmp_path / "bin", f'exec {sys.executable} "$@"')
+
+    def set_up() -> bool:
+        ended = make(".venv/run", folder=checkout, PATH=path)
+        assert ended.returncode == 0, ended.stderr
+        return "set-up: installing requirements.txt" in ended.stderr
+
+    assert [set_up(), set_up()] == [True, False]
+    later = (checkout / ".venv" / "run").stat().st_mtime + 10
+    os.utime(checkout / "requirements.txt", (later, later))
+    assert set_up()
+    (checkout / ".venv" / "bin" / "python").unlink()
+    assert set_up()
+
+
+def test_pre_commit_runs_targets_alone() -> None:
+    entries = re.findall(r"^\s+entry: (.+)$", (ROOT / ".pre-commit-config.yaml").read_text(), re.MULTILINE)
+
+    assert entries
+    assert [entry for entry in entries if entry.removeprefix("make ") not in SAID] == []
+
+
+def test_ci_runs_the_checks_and_the_tests_that_people_run() -> None:
+    steps = re.findall(r"^step .* (make [a-z-]+)$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
+
+    assert steps == ["make artefact-tools", "make check", "make test"]

@@ -1,0 +1,73 @@
+"""Renovate finds every pin that stands under its marker, and reads it as meant."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+pytestmark = pytest.mark.pure
+
+ROOT = Path(__file__).resolve().parents[2]
+PINS = (ROOT / "config" / "pins.py").read_text()
+
+
+def settings() -> dict[str, Any]:
+    """`renovate.json5` as data: without its comments it is a flow mapping of YAML."""
+    lines = (ROOT / "renovate.json5").read_text().splitlines()
+    parsed: dict[str, Any] = yaml.safe_load("\n".join(line for line in lines if not line.lstrip().startswith("//")))
+    return parsed
+
+
+def manager() -> dict[str, Any]:
+    """The one custom manager."""
+    (found,) = settings()["customManagers"]
+    assert isinstance(found, dict)
+    return found
+
+
+def found_pins(text: str) -> list[dict[str, str | None]]:
+    """What the manager's expression takes from a text. JavaScript spells a named group without the P."""
+    (pattern,) = manager()["matchStrings"]
+    return [match.groupdict() for match in re.finditer(pattern.replace("(?<", "(?P<"), text)]
+
+
+def test_every_marked_pin_is_found() -> None:
+    marked = re.findall(r"# renovate: .*depName=(\S+)", PINS)
+
+    assert marked
+    assert [pin["depName"] for pin in found_pins(PINS)] == marked
+
+
+def test_a_pin_is_read_as_meant() -> None:
+    text = (
+        "# renovate: datasource=helm depName=nvidia-device-plugin registryUrl=https://nvidia.github.io/k8s-device-plugin\n"
+        'DEVICE_PLUGIN_CHART: Final = "0.20.0"\n'
+    )
+
+    assert found_pins(text) == [
+        {
+            "datasource": "helm",
+            "depName": "nvidia-device-plugin",
+            "versioning": None,
+            "registryUrl": "https://nvidia.github.io/k8s-device-plugin",
+            "extractVersion": None,
+            "currentValue": "0.20.0",
+        }
+    ]
+
+
+def test_a_helm_chart_names_its_registry() -> None:
+    charts = [pin for pin in found_pins(PINS) if pin["datasource"] == "helm"]
+
+    assert charts
+    assert [pin["depName"] for pin in charts if pin["registryUrl"] is None] == []
+
+
+def test_the_manager_reads_the_pins_file() -> None:
+    (pattern,) = manager()["managerFilePatterns"]
+
+    assert re.fullmatch(pattern.strip("/"), "config/pins.py")

@@ -1,0 +1,145 @@
+"""The project's own workflows: linted, pinned, without power by default, and running nothing but the Makefile."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tools.lookup import tool
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+TARGETS = set(re.findall(r"^([a-z][a-z-]*)(?= .*:|:)", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+each_workflow = pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A workflow as data, with its triggers under `on`: YAML 1.1 reads that word as true."""
+    workflow = {("on" if key is True else key): value for key, value in yaml.safe_load(path.read_text()).items()}
+    assert isinstance(workflow["on"], dict)
+    return workflow
+
+
+@pytest.mark.artefacts
+def test_actionlint_finds_nothing() -> None:
+    ended = subprocess.run(
+        [tool("actionlint"), "-no-color", *map(str, WORKFLOWS)], capture_output=True, check=False, text=True
+    )
+
+    assert (ended.returncode, ended.stdout) == (0, "")
+
+
+@pytest.mark.artefacts
+def test_actionlint_finds_a_fault_that_is_there(tmp_path: Path) -> None:
+    broken = tmp_path / "ci.yml"
+    broken.write_text(WORKFLOWS[0].read_text().replace("github.event_name", "github.evnt_name"))
+
+    ended = subprocess.run([tool("actionlint"), "-no-color", broken], capture_output=True, check=False, text=True)
+
+    assert 'property "evnt_name" is not defined' in ended.stdout
+
+
+@pytest.mark.artefacts
+def test_zizmor_finds_nothing() -> None:
+    ended = subprocess.run(
+        [
+            tool("zizmor"),
+            "--offline",
+            "--no-progress",
+            "--quiet",
+            "--color=never",
+            "--persona=pedantic",
+            *map(str, WORKFLOWS),
+        ],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+
+    assert (ended.returncode, ended.stdout.strip()) == (0, "No findings to report. Good job!")
+
+
+@pytest.mark.artefacts
+def test_zizmor_finds_a_fault_that_is_there(tmp_path: Path) -> None:
+    broken = tmp_path / "ci.yml"
+    broken.write_text(re.sub(r"@[0-9a-f]{40}", "@main", WORKFLOWS[0].read_text()))
+
+    ended = subprocess.run(
+        [tool("zizmor"), "--offline", "--no-progress", "--quiet", "--color=never", broken],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+
+    assert "unpinned-uses" in ended.stdout
+
+
+@pytest.mark.pure
+@each_workflow
+def test_every_action_is_pinned_to_a_commit_and_says_its_release(path: Path) -> None:
+    uses = [line.strip() for line in path.read_text().splitlines() if re.match(r"\s*(- )?uses:", line)]
+    loose = [line for line in uses if not re.fullmatch(r"(- )?uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line)]
+
+    assert uses
+    assert loose == []
+
+
+@pytest.mark.pure
+def test_one_action_has_one_commit_everywhere() -> None:
+    pins: dict[str, set[str]] = {}
+    for path in WORKFLOWS:
+        for action, pin in re.findall(r"uses: ([\w./-]+)@(\S+ # \S+)", path.read_text()):
+            pins.setdefault(action, set()).add(pin)
+
+    assert {action: commits for action, commits in pins.items() if len(commits) > 1} == {}
+
+
+@pytest.mark.pure
+@each_workflow
+def test_a_workflow_has_no_power_but_what_a_job_states(path: Path) -> None:
+    workflow = read(path)
+
+    assert workflow["permissions"] == {}
+    assert [name for name, job in workflow["jobs"].items() if "permissions" not in job] == []
+
+
+@pytest.mark.pure
+@each_workflow
+def test_a_pull_request_gets_no_credential(path: Path) -> None:
+    workflow = read(path)
+    reachable = {name: job for name, job in workflow["jobs"].items() if "refs/heads/main" not in job.get("if", "")}
+    powerful = [name for name, job in reachable.items() if "write" in str(job["permissions"]) or "secrets." in str(job)]
+
+    assert "pull_request_target" not in workflow["on"]
+    assert powerful == []
+
+
+@pytest.mark.pure
+@each_workflow
+def test_every_job_ends_by_itself(path: Path) -> None:
+    endless = [name for name, job in read(path)["jobs"].items() if job.get("timeout-minutes", 0) not in range(1, 121)]
+
+    assert endless == []
+
+
+@pytest.mark.pure
+@each_workflow
+def test_what_a_workflow_makes_is_a_target(path: Path) -> None:
+    made = set(re.findall(r"(?:run: |\n\s+|\$\()make (?:--silent )?([a-z-]+)", path.read_text()))
+
+    assert made
+    assert made - TARGETS == set()
+
+
+@pytest.mark.pure
+def test_every_stack_is_previewed() -> None:
+    stacks = sorted(path.name.split(".")[1] for path in ROOT.glob("Pulumi.*.yaml"))
+    matrix = read(ROOT / ".github/workflows/ci.yml")["jobs"]["preview"]["strategy"]["matrix"]
+
+    assert sorted(matrix["stack"]) == stacks
