@@ -17,7 +17,7 @@ class GitHubSettings(Section):
     """
 
     url: GitHubUrl
-    app_id: Positive
+    app_id: Annotated[int, Field(ge=1)]
     installation_id: Annotated[int, Field(ge=1)]
 
 

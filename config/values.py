@@ -125,7 +125,7 @@ Name = Annotated[
         "a name",
         "use lower-case letters, digits and single hyphens, letter first",
     ),
-    Field(max_length=40),
+    Field(max_length=36),
 ]
 """A key of a map in the stack file: becomes part of URNs and of names in the cloud."""
 

@@ -1,0 +1,74 @@
+"""What is known of a stack before anything is built: every check of `gpu/`, asked about what the stack file states."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pulumi
+
+from composition import facts
+from gpu.counts import counts
+from gpu.fit import fits
+from gpu.floor import floor
+from gpu.scale_from_zero import scale_from_zero
+from gpu.verdict import Level, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from config.settings import Settings
+
+
+class Refused(pulumi.RunError):
+    """What a stack file asks for cannot work. Pulumi shows it as a message, without a traceback."""
+
+    def __init__(self, verdicts: Sequence[Verdict]) -> None:
+        self.verdicts = tuple(verdicts)
+        errors = [verdict for verdict in verdicts if verdict.level is Level.ERROR]
+        count = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
+        super().__init__("\n".join([f"{count}, so nothing is built:", *(f"  {error}" for error in errors)]))
+
+
+def verdicts(settings: Settings, cluster: str = "gpu-ci") -> list[Verdict]:
+    """Every judgement on the stack, good ones too, in the order of the stack file."""
+    return [*_pools(settings, cluster)]
+
+
+def refuse(found: Sequence[Verdict]) -> None:
+    """Stop before the first resource where anything cannot work.
+
+    Raises:
+        Refused: at least one verdict is an error.
+
+    """
+    if any(verdict.level is Level.ERROR for verdict in found):
+        raise Refused(found)
+
+
+def warn(found: Sequence[Verdict], made: Mapping[str, pulumi.Resource]) -> None:
+    """Log each warning on what it concerns: the longest path made that the offender begins with."""
+    for verdict in found:
+        if verdict.level is Level.WARNING:
+            owners = [path for path in made if verdict.offender == path or verdict.offender.startswith(f"{path}.")]
+            pulumi.log.warn(str(verdict), made[max(owners, key=len)] if owners else None)
+
+
+def _pools(settings: Settings, cluster: str) -> Iterator[Verdict]:
+    plugin, autoscaler = facts.device_plugin(settings), facts.autoscaler(settings)
+    beside = facts.daemonsets(settings)
+    everywhere = beside if plugin is None else (*beside, plugin)
+    for name, pool in settings.gpu_pools.items():
+        group = facts.node_group(name, pool, settings, cluster)
+        served = [
+            (runner, facts.runner_facts(key, runner, runner.arc, settings))
+            for key, runner in settings.runners.items()
+            if runner.arc is not None and runner.arc.pool == name
+        ]
+        yield from counts(group, [known for _, known in served], daemonsets=everywhere)
+        for runner, known in served:
+            yield from fits(known.path, known.pod, group, daemonsets=everywhere)
+            yield from scale_from_zero(
+                known.path, known.pod, group, plugin=plugin, autoscaler=autoscaler, daemonsets=beside
+            )
+            for machine in group.machines:
+                yield from floor(known.path, machine, cuda=runner.needs.cuda, disk_gib=group.disk_gib)

@@ -1,0 +1,42 @@
+"""The composition root: what is read, what is refused, what is made, and what is told of it.
+
+It decides nothing: what is decided stands in the stack file, and what follows from it in the components' neighbours.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pulumi
+
+import judge
+from composition import exports
+from composition.amazon import amazon
+from config.identity import Identity
+from config.load import load
+
+if TYPE_CHECKING:
+    from gpu.verdict import Verdict
+
+
+def run() -> list[Verdict]:
+    """Read the stack file, refuse what cannot work, declare the rest, and say how to use it.
+
+    Returns:
+        Every judgement on the stack, for whoever shows them; Pulumi itself passes it over.
+
+    Raises:
+        config.faults.StackFileError: the stack file says what it may not.
+        judge.Refused: what it says cannot work.
+
+    """
+    settings, secrets = load()
+    findings = judge.verdicts(settings)
+    judge.refuse(findings)
+    identity = Identity(project=pulumi.get_project(), stack=pulumi.get_stack(), extra=settings.stack.tags)
+    made: dict[str, pulumi.Resource] = {}
+    if settings.aws is not None:
+        made |= amazon(settings, settings.aws, secrets, identity)
+    judge.warn(findings, made)
+    pulumi.export("runs_on", exports.runs_on(settings))
+    return findings
