@@ -16,6 +16,7 @@ from gpu.verdict import Level, Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from config.identity import Identity
     from config.settings import Settings
 
 
@@ -29,9 +30,9 @@ class Refused(pulumi.RunError):
         super().__init__("\n".join([f"{count}, so nothing is built:", *(f"  {error}" for error in errors)]))
 
 
-def verdicts(settings: Settings, cluster: str = "gpu-ci") -> list[Verdict]:
+def verdicts(settings: Settings, identity: Identity) -> list[Verdict]:
     """Every judgement on the stack, good ones too, in the order of the stack file."""
-    return [*_pools(settings, cluster)]
+    return [*_pools(settings, identity.prefix)]
 
 
 def refuse(found: Sequence[Verdict]) -> None:

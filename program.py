@@ -11,7 +11,6 @@ import pulumi
 
 import judge
 from composition import exports
-from composition.amazon import amazon
 from config.identity import Identity
 from config.load import load
 
@@ -31,11 +30,14 @@ def run() -> list[Verdict]:
 
     """
     settings, secrets = load()
-    findings = judge.verdicts(settings)
-    judge.refuse(findings)
     identity = Identity(project=pulumi.get_project(), stack=pulumi.get_stack(), extra=settings.stack.tags)
+    findings = judge.verdicts(settings, identity)
+    judge.refuse(findings)
     made: dict[str, pulumi.Resource] = {}
     if settings.aws is not None:
+        # Here, so that a stack without AWS does not load its SDK, which is most of a plan's time.
+        from composition.amazon import amazon  # noqa: PLC0415
+
         made |= amazon(settings, settings.aws, secrets, identity)
     judge.warn(findings, made)
     pulumi.export("runs_on", exports.runs_on(settings))

@@ -32,7 +32,8 @@ def verify(settings: Settings) -> Mapping[str, str]:
     """What to ask a running cluster, each question by what it answers."""
     plugin = "kubectl --namespace kube-system"
     questions = {
-        "gpu-nodes": "kubectl get nodes --selector nvidia.com/gpu=true --label-columns gpu-ci/pool,node.kubernetes.io/instance-type",
+        "gpu-nodes": "kubectl get nodes --selector nvidia.com/gpu=true"
+        " --label-columns gpu-ci/pool,node.kubernetes.io/instance-type",
         "gpu-capacity": "kubectl get nodes --selector nvidia.com/gpu=true --output "
         r"custom-columns='NODE:.metadata.name,GPUS:.status.allocatable.nvidia\.com/gpu'",
         "device-plugin": f"{plugin} get daemonset --selector app.kubernetes.io/name=nvidia-device-plugin",

@@ -60,7 +60,7 @@ class ArcController(pulumi.ComponentResource):
     """The controller, the two namespaces, and the App's key where runners find it."""
 
     ready: pulumi.Resource
-    """What a scale set must outlive nothing of: it comes after this and is gone before."""
+    """A scale set comes after this and is gone before it."""
     runners_namespace: Output[str]
     secret_name: Output[str]
 

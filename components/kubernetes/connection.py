@@ -1,4 +1,4 @@
-"""The provider through which everything inside the cluster is made, once there is someone let in and somewhere to run."""
+"""The provider through which the cluster's inside is made, once someone is let in and there is somewhere to run."""
 
 from __future__ import annotations
 

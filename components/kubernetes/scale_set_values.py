@@ -1,4 +1,4 @@
-"""The values of one scale set's chart: the runner's pod, and, where the job has a pod of its own, that one too. Pure."""
+"""The values of one scale set's chart: the runner's pod, and the job's where it has one of its own. Pure."""
 
 from __future__ import annotations
 
