@@ -58,3 +58,8 @@ def dotted_driver(version: tuple[int, ...]) -> str:
 def either(*ways: str) -> str:
     """The ways out that there are, in order."""
     return ", or ".join(way for way in ways if way)
+
+
+def article(slug: str) -> str:
+    """The article before a model's name, whose first letter is read by its own name: an L4, a T4."""
+    return "an" if slug[0] in "aefhilmnorsx" else "a"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpu.architectures import architecture
-from gpu.compatibility.finding import Finding, dotted_driver, either, identity, install
+from gpu.compatibility.finding import Finding, article, dotted_driver, either, identity, install
 from gpu.compatibility.remedies import (
     best_branch,
     drives,
@@ -114,7 +114,7 @@ def _dropped(case: Case, runtime: Runtime, model: GpuModel) -> Finding:
         level=Level.ERROR,
         terms=("gpu", runtime.term),
         reason=f"{runtime.label} cannot run on {model.slug}: CUDA {wanted.version[0]} dropped {model.sm}",
-        way_out=either(ways[runtime.term], f"take a {other.slug} pool" if other else ""),
+        way_out=either(ways[runtime.term], f"take {article(other.slug)} {other.slug} pool" if other else ""),
         chain=(
             identity(model),
             f"CUDA {wanted.version[0]} dropped {model.sm}; CUDA {known.last_cuda}.x is the last for {known.name}",
