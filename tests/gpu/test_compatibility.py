@@ -6,6 +6,7 @@ import re
 import time
 from dataclasses import fields, replace
 from datetime import date
+from pathlib import Path
 
 import pytest
 from hypothesis import assume, given, settings
@@ -92,6 +93,14 @@ def test_a_v100_with_cuda_13_is_refused_with_the_chain_that_explains_it() -> Non
         "CUDA 13 dropped sm_70; CUDA 12.x is the last for Volta",
         "so CUDA 13.0 cannot run on v100",
     )
+
+
+def test_the_chapter_shows_what_is_really_said() -> None:
+    chapter = (Path(__file__).parents[2] / "docs/explanation/checks/compatibility.md").read_text()
+    verdict = solve(asked(gpus=("v100",), cuda="13.0"))[0]
+
+    assert str(verdict) in chapter
+    assert verdict.chapter == "explanation/checks/compatibility.md"
 
 
 def test_what_holds_is_explained_as_well() -> None:

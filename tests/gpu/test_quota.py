@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -206,6 +207,14 @@ def test_a_stated_quota_that_is_too_small_is_an_error_with_the_request() -> None
         "lower the maximum, or ask for more and state it: aws service-quotas request-service-quota-increase "
         "--region us-west-2 --service-code ec2 --quota-code L-3819A6DF --desired-value 56"
     )
+
+
+def test_the_chapter_shows_what_is_really_said() -> None:
+    chapter = (Path(__file__).parents[2] / "docs/explanation/checks/quota.md").read_text()
+    verdict = judge([POOL], stated={"L-3819A6DF": 40})[0]
+
+    assert str(verdict) in chapter
+    assert verdict.chapter == "explanation/checks/quota.md"
 
 
 def test_a_stated_quota_that_is_enough_holds() -> None:
