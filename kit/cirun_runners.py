@@ -1,0 +1,141 @@
+"""From a runner as a team states it to `.cirun.yml`: every combination in the order of preference.
+
+Owns that translation. The stack file is not known here: whoever calls fills a `GpuRunner` from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+
+from gpu.verdict import Level
+from kit.cirun import FILE, CirunFile, render
+from kit.cirun_checks import judge
+from kit.cirun_extra import GOOGLE_SCOPE
+from kit.closed import Fault, FileError, validated
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+HEADER: Final = (
+    "Written by gpu-ci from the runners of its stack file; a change made here is lost with the next one.",
+    "GCP: `region` holds a zone. Lists are tried in step, from the first entry to the last.",
+)
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuRunner:
+    """One kind of runner that cirun starts for a job."""
+
+    name: str
+    """How cirun's dashboard and `.access.yml` call it."""
+    cloud: Literal["aws", "gcp"]
+    labels: tuple[str, ...]
+    """What a workflow says in `runs-on`; each begins with `cirun-`."""
+    instance_types: tuple[str, ...]
+    """Interchangeable types, the preferred one first."""
+    places: tuple[str, ...]
+    """Zones on GCP, regions on AWS, the preferred one first."""
+    images: Mapping[str, str]
+    """The image by place: an AMI exists in one region; on GCP every zone has the same image."""
+    spot: tuple[bool, ...] = (True,)
+    """What to try in turn: `(True, False)` falls back to on-demand."""
+    gpu: str | None = None
+    """GCP: the accelerator to attach, as in nvidia-tesla-t4. None for machine types that carry their GPU."""
+    disk_gib: int = 100
+    disk_type: str | None = None
+    """gp3 on AWS and pd-balanced on GCP, unless stated."""
+    iops: int | None = None
+    """AWS: more than the 3000 that gp3 has."""
+    throughput: int | None = None
+    """AWS: MiB/s, more than the 125 that gp3 has."""
+    project: str | None = None
+    """GCP: where the machine runs."""
+    service_account: str | None = None
+    """GCP: who the machine is; lets it pull images without a key."""
+    network: str | None = None
+    """GCP: the network by name; the default one where None."""
+    subnetwork: str | None = None
+    """GCP: the subnetwork by its path."""
+    timeout_minutes: int = 30
+    """The longest job this is for. Not part of cirun's file: the workflow bounds the job by it."""
+
+
+def cirun_file(runners: Sequence[GpuRunner]) -> CirunFile:
+    """The file that serves `runners`.
+
+    Raises:
+        FileError: it would not work as stated; every fault is named.
+
+    """
+    unplaced = [
+        Fault(f"{runner.name}.images", f"no image for {place}", "state one for every place")
+        for runner in runners
+        for place in runner.places
+        if place not in runner.images
+    ]
+    if unplaced:
+        raise FileError(FILE, unplaced)
+    file = validated(CirunFile, {"runners": [_entry(runner) for runner in runners]}, FILE)
+    refused = [verdict for verdict in judge(file, ours=True) if verdict.level is Level.ERROR]
+    if refused:
+        raise FileError(FILE, [Fault(verdict.offender, verdict.reason, verdict.way_out) for verdict in refused])
+    return file
+
+
+def cirun_yml(runners: Sequence[GpuRunner]) -> str:
+    """The text of `.cirun.yml`, or of `.cirun.global.yml`, for `runners`."""
+    return render(cirun_file(runners), HEADER)
+
+
+def _entry(runner: GpuRunner) -> dict[str, Any]:
+    # Money before variety: every place on spot before the first on-demand machine.
+    tries = list(product(runner.spot, runner.instance_types, runner.places))
+    entry: dict[str, Any] = {
+        "name": runner.name,
+        "cloud": runner.cloud,
+        "gpu": runner.gpu,
+        "instance_type": _alike([kind for _, kind, _ in tries]),
+        "machine_image": _alike([runner.images[place] for _, _, place in tries]),
+        "region": _alike([place for _, _, place in tries]),
+        "preemptible": _alike([spot for spot, _, _ in tries]),
+        "labels": list(runner.labels),
+        "extra_config": _amazon(runner) if runner.cloud == "aws" else _google(runner),
+    }
+    return _stated(entry)
+
+
+def _alike(values: Sequence[Value]) -> Value | list[Value]:
+    """One value where all are the same: cirun repeats what is no list."""
+    return values[0] if len(set(values)) == 1 else list(values)
+
+
+def _amazon(runner: GpuRunner) -> dict[str, Any]:
+    disk = {
+        "DeviceName": "/dev/sda1",
+        "VolumeSize": runner.disk_gib,
+        "VolumeType": runner.disk_type or "gp3",
+        "Iops": runner.iops,
+        "Throughput": runner.throughput,
+    }
+    return {"BlockDeviceMappings": [_stated(disk)]}
+
+
+def _google(runner: GpuRunner) -> dict[str, Any]:
+    interface = _stated({"network": runner.network, "subnetwork": runner.subnetwork})
+    account = {"email": runner.service_account, "scopes": [GOOGLE_SCOPE]}
+    return _stated(
+        {
+            "project_id": runner.project,
+            "baseDisk": {"diskSizeGb": runner.disk_gib, "diskType": runner.disk_type or "pd-balanced"},
+            "networkInterfaces": [interface] if interface else None,
+            "serviceAccounts": [account] if runner.service_account else None,
+        }
+    )
+
+
+def _stated(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in data.items() if value is not None}

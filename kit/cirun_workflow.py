@@ -1,0 +1,104 @@
+"""The workflows by which a repository tests on a GPU when a maintainer's label says so.
+
+Owns two files. `gpu-tests.yml` runs the tests: on the main branch, and on a pull request for the very event of the
+label, so that a later push waits for a new one. `gpu-tests-triage.yml` takes the label off again; it needs a token
+that writes, which GitHub gives a fork's pull request only in `pull_request_target`, and so it never checks out code.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from kit.cirun import LABEL_PREFIX
+from kit.closed import Fault, FileError
+from kit.render import render
+
+TESTS_FILE: Final = ".github/workflows/gpu-tests.yml"
+TRIAGE_FILE: Final = ".github/workflows/gpu-tests-triage.yml"
+
+# renovate: datasource=github-tags depName=actions/checkout
+CHECKOUT: Final = "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1"
+# renovate: datasource=github-tags depName=astral-sh/setup-uv
+SETUP_UV: Final = "astral-sh/setup-uv@c771a70e6277c0a99b617c7a806ffedaca235ff9 # v9.0.0"
+# renovate: datasource=github-tags depName=codecov/codecov-action
+CODECOV: Final = "codecov/codecov-action@fb8b3582c8e4def4969c97caa2f19720cb33a72f # v7.0.0"
+# renovate: datasource=pypi depName=uv
+UV: Final = "0.13.8"
+
+_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]*")
+_BRANCH = re.compile(r"[A-Za-z0-9*+?!\[\]][A-Za-z0-9*+?!\[\]./_-]*")
+_PYTHON = re.compile(r"3\.\d+")
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuTests:
+    """What a repository tests on a GPU, and when."""
+
+    runner: str
+    """The label in `.cirun.yml`, without a suffix."""
+    timeout_minutes: int = 30
+    """Counts from the job's first step: GitHub bounds the wait before it by a day, whatever is stated here."""
+    gpus: int = 1
+    """How many GPUs the machine must show before the tests begin."""
+    branches: tuple[str, ...] = ("main",)
+    """Branches whose pushes are tested without asking."""
+    run_label: str = "run-gpu-ci"
+    """The label that lets a pull request's present commit run."""
+    skip_label: str = "skip-gpu-ci"
+    """The label that says a pull request needs no GPU."""
+    python: str = "3.12"
+    install: tuple[str, ...] = ("uv sync --locked --all-extras",)
+    """Commands, one a line."""
+    tests: tuple[str, ...] = ("uv run pytest -m gpu --cov --cov-report=xml",)
+    """Commands, one a line."""
+    codecov_flag: str | None = None
+    """Send coverage.xml to Codecov under this flag, with the repository's secret CODECOV_TOKEN."""
+    nightly: str | None = None
+    """A cron line, off the full hour, when GitHub is least late."""
+    switch: str | None = None
+    """A repository variable that must be "true" for a job to be queued at all."""
+
+
+def workflows(tests: GpuTests) -> dict[str, str]:
+    """Both files, by their path in the repository.
+
+    Raises:
+        FileError: a value would not stand as one in a workflow.
+
+    """
+    faults = list(_faults(tests))
+    if faults:
+        raise FileError(TESTS_FILE, faults)
+    pins = {"checkout": CHECKOUT, "setup_uv": SETUP_UV, "codecov": CODECOV, "uv": UV}
+    return {
+        TESTS_FILE: render("gpu-tests.yml.j2", tests=tests, **pins),
+        TRIAGE_FILE: render("gpu-tests-triage.yml.j2", tests=tests),
+    }
+
+
+def _faults(tests: GpuTests) -> list[Fault]:
+    """Values are put into YAML and into expressions: what could end either is refused, not quoted."""
+    stated = [
+        ("runner", tests.runner, re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*"), "letters, digits, dots and hyphens"),
+        ("run_label", tests.run_label, _LABEL, "letters, digits, spaces, dots and hyphens"),
+        ("skip_label", tests.skip_label, _LABEL, "letters, digits, spaces, dots and hyphens"),
+        ("python", tests.python, _PYTHON, "a Python version, as 3.12"),
+        ("codecov_flag", tests.codecov_flag or "gpu", _LABEL, "letters, digits, dots and hyphens"),
+        ("nightly", tests.nightly or "17 3 * * *", re.compile(r"[\d*/,-]+( [\d*/,-]+){4}"), "five cron fields"),
+        ("switch", tests.switch or "GPU", _VARIABLE, "capital letters, digits and underscores"),
+        *(("branches", branch, _BRANCH, "a branch or a pattern of one") for branch in tests.branches),
+    ]
+    faults = [
+        Fault(name, f'"{value}" does not fit', f"write {form}") for name, value, form_of, form in stated
+        if not form_of.fullmatch(value)
+    ]  # fmt: skip
+    if not tests.runner.startswith(LABEL_PREFIX):
+        faults.append(Fault("runner", f'"{tests.runner}" is no label of cirun', f"begin it with {LABEL_PREFIX}"))
+    if "--" in tests.runner:
+        faults.append(Fault("runner", 'cirun drops everything from "--" on', "state the label of .cirun.yml alone"))
+    if tests.run_label == tests.skip_label:
+        faults.append(Fault("skip_label", "it is the run label too", "give them two names"))
+    return faults

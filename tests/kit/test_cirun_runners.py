@@ -1,0 +1,145 @@
+"""From a runner as a team states it to the file that cirun reads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kit.cirun import read
+from kit.cirun_checks import attempts
+from kit.cirun_runners import GpuRunner, cirun_file, cirun_yml
+from kit.closed import FileError
+
+pytestmark = pytest.mark.pure
+
+T4 = GpuRunner(
+    name="gpu-t4-gcp",
+    cloud="gcp",
+    labels=("cirun-gpu-t4-gcp",),
+    instance_types=("n1-standard-4",),
+    places=("us-central1-b", "us-central1-a"),
+    images=dict.fromkeys(("us-central1-b", "us-central1-a"), "runners:gpu-host-0a1b2c3d"),
+    spot=(True, False),
+    gpu="nvidia-tesla-t4",
+    project="runners",
+    service_account="runner@runners.iam.gserviceaccount.com",
+)
+G4DN = GpuRunner(
+    name="gpu-t4-aws",
+    cloud="aws",
+    labels=("cirun-gpu-t4-aws",),
+    instance_types=("g4dn.xlarge", "g4dn.2xlarge"),
+    places=("us-west-2", "eu-west-1"),
+    images={"us-west-2": "ami-2", "eu-west-1": "ami-1"},
+    disk_gib=125,
+    iops=6000,
+    throughput=250,
+)
+
+
+def test_every_zone_is_tried_on_spot_before_the_first_on_demand_machine() -> None:
+    tried = attempts(cirun_file([T4]).runners[0])
+
+    assert [(one.preemptible, one.region) for one in tried] == [
+        (True, "us-central1-b"),
+        (True, "us-central1-a"),
+        (False, "us-central1-b"),
+        (False, "us-central1-a"),
+    ]
+
+
+def test_what_is_the_same_every_time_is_no_list() -> None:
+    runner = cirun_file([T4]).runners[0]
+
+    assert (runner.instance_type, runner.machine_image) == ("n1-standard-4", "runners:gpu-host-0a1b2c3d")
+
+
+def test_each_region_is_tried_with_its_own_ami() -> None:
+    tried = attempts(cirun_file([G4DN]).runners[0])
+
+    assert {(one.region, one.machine_image) for one in tried} == {("us-west-2", "ami-2"), ("eu-west-1", "ami-1")}
+
+
+@given(
+    st.lists(st.sampled_from(["g4dn.xlarge", "g4dn.2xlarge", "g5.xlarge"]), min_size=1, unique=True),
+    st.lists(st.sampled_from(["us-west-2", "eu-west-1", "eu-north-1"]), min_size=1, unique=True),
+    st.sampled_from([(True,), (False,), (True, False), (False, True)]),
+)
+@settings(max_examples=40, deadline=None)
+def test_every_combination_is_tried_once(types: list[str], places: list[str], spot: tuple[bool, ...]) -> None:
+    images = {place: f"ami-{place}" for place in places}
+    runner = replace(G4DN, instance_types=tuple(types), places=tuple(places), images=images, spot=spot)
+    tried = attempts(cirun_file([runner]).runners[0])
+
+    assert len(tried) == len(set(tried)) == len(types) * len(places) * len(spot)
+    assert [one.preemptible for one in tried] == sorted((one.preemptible for one in tried), reverse=spot[0])
+
+
+def test_the_text_is_of_the_documented_form() -> None:
+    assert cirun_yml([T4]).splitlines()[2:] == [
+        "runners:",
+        "- name: gpu-t4-gcp",
+        "  cloud: gcp",
+        "  gpu: nvidia-tesla-t4",
+        "  instance_type: n1-standard-4",
+        "  machine_image: runners:gpu-host-0a1b2c3d",
+        "  region:",
+        "  - us-central1-b",
+        "  - us-central1-a",
+        "  - us-central1-b",
+        "  - us-central1-a",
+        "  preemptible:",
+        "  - true",
+        "  - true",
+        "  - false",
+        "  - false",
+        "  labels:",
+        "  - cirun-gpu-t4-gcp",
+        "  extra_config:",
+        "    project_id: runners",
+        "    baseDisk:",
+        "      diskSizeGb: 100",
+        "      diskType: pd-balanced",
+        "    serviceAccounts:",
+        "    - email: runner@runners.iam.gserviceaccount.com",
+        "      scopes:",
+        "      - https://www.googleapis.com/auth/cloud-platform",
+    ]
+
+
+def test_the_text_reads_back_as_the_same_file_and_is_the_same_every_time() -> None:
+    assert read(cirun_yml([T4, G4DN])) == cirun_file([T4, G4DN])
+    assert cirun_yml([T4, G4DN]) == cirun_yml([T4, G4DN])
+
+
+def test_the_root_disk_is_named_because_cirun_would_add_a_second_one() -> None:
+    extra = cirun_file([G4DN]).runners[0].model_dump(mode="json", exclude_none=True)["extra_config"]
+
+    assert extra["BlockDeviceMappings"] == [
+        {"DeviceName": "/dev/sda1", "VolumeSize": 125, "VolumeType": "gp3", "Iops": 6000, "Throughput": 250}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("runner", "fault"),
+    [
+        (replace(T4, labels=("gpu",)), "write cirun-gpu"),
+        (replace(T4, places=("us-central1",), images={"us-central1": "i"}), "is a region, and cirun takes a zone"),
+        (replace(G4DN, places=("us-west-2a",), images={"us-west-2a": "i"}), "is a zone, and cirun takes a region"),
+        (replace(G4DN, images={"us-west-2": "ami-2"}), "gpu-t4-aws.images: no image for eu-west-1"),
+        (replace(G4DN, throughput=2000), "2000 MiB/s needs 8000 IOPS"),
+    ],
+)
+def test_a_runner_that_would_never_start_is_refused(runner: GpuRunner, fault: str) -> None:
+    with pytest.raises(FileError) as error:
+        cirun_file([runner])
+
+    assert fault in str(error.value)
+
+
+def test_two_runners_of_one_name_are_refused() -> None:
+    with pytest.raises(FileError, match="stands twice"):
+        cirun_file([T4, T4])

@@ -1,0 +1,137 @@
+"""The workflows that test on a GPU, read as GitHub reads them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import yaml
+
+from kit.cirun_workflow import TESTS_FILE, TRIAGE_FILE, GpuTests, workflows
+from kit.closed import FileError
+
+pytestmark = pytest.mark.pure
+
+TESTS = GpuTests(runner="cirun-gpu-t4")
+FULL = replace(TESTS, codecov_flag="gpu", nightly="17 3 * * *", switch="ENABLE_GPU", branches=("main", "[0-9]+.x"))
+
+
+def parsed(tests: GpuTests, path: str) -> Any:
+    return yaml.load(workflows(tests)[path], Loader=yaml.BaseLoader)  # noqa: S506 - keeps `on` a word
+
+
+def steps(tests: GpuTests, path: str) -> list[dict[str, Any]]:
+    return [step for job in parsed(tests, path)["jobs"].values() for step in job["steps"]]
+
+
+@pytest.mark.parametrize("tests", [TESTS, FULL])
+def test_every_action_is_pinned_by_its_commit(tests: GpuTests) -> None:
+    used = [step["uses"] for path in (TESTS_FILE, TRIAGE_FILE) for step in steps(tests, path) if "uses" in step]
+
+    assert used
+    assert [name for name in used if not re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}", name)] == []
+
+
+@pytest.mark.parametrize("path", [TESTS_FILE, TRIAGE_FILE])
+def test_nothing_is_permitted_but_what_a_job_says(path: str) -> None:
+    assert parsed(TESTS, path)["permissions"] == {}
+
+
+def test_only_the_triage_can_write_and_it_runs_nothing_of_the_pull_request() -> None:
+    writing = {
+        path: [name for name, job in parsed(FULL, path)["jobs"].items() if "write" in job["permissions"].values()]
+        for path in (TESTS_FILE, TRIAGE_FILE)
+    }
+
+    assert writing == {TESTS_FILE: [], TRIAGE_FILE: ["triage"]}
+    assert [step for step in steps(FULL, TRIAGE_FILE) if "uses" in step] == []
+    assert "--remove-label" in steps(FULL, TRIAGE_FILE)[0]["run"]
+
+
+def test_a_fork_is_never_run_with_the_base_repositorys_token() -> None:
+    assert "pull_request_target" not in parsed(FULL, TESTS_FILE)["on"]
+
+
+def test_no_expression_stands_inside_a_script() -> None:
+    scripts = [step["run"] for path in (TESTS_FILE, TRIAGE_FILE) for step in steps(FULL, path) if "run" in step]
+
+    assert [script for script in scripts if "${{" in script] == []
+
+
+def test_a_push_to_a_branch_is_never_cancelled_by_the_next() -> None:
+    concurrency = parsed(TESTS, TESTS_FILE)["concurrency"]
+
+    assert concurrency["group"].endswith("github.event.pull_request.number || github.run_id }}")
+    assert concurrency["cancel-in-progress"] == "true"
+
+
+def test_a_pull_request_runs_on_the_event_of_the_label_alone() -> None:
+    gate = parsed(TESTS, TESTS_FILE)["jobs"]["gate"]
+
+    assert "github.event.label.name != 'run-gpu-ci'" in gate["if"]
+    assert gate["steps"][0]["if"] == "github.event_name == 'pull_request' && github.event.action != 'labeled'"
+    assert gate["steps"][0]["run"].rstrip().endswith("exit 1")
+    assert parsed(TESTS, TESTS_FILE)["jobs"]["test"]["needs"] == "gate"
+
+
+def test_each_attempt_of_each_run_has_a_runner_of_its_own() -> None:
+    assert parsed(TESTS, TESTS_FILE)["jobs"]["test"]["runs-on"] == (
+        "cirun-gpu-t4--${{ github.run_id }}-${{ github.run_attempt }}"
+    )
+
+
+def test_every_job_has_an_upper_bound() -> None:
+    bounds = {
+        name: job["timeout-minutes"]
+        for path in (TESTS_FILE, TRIAGE_FILE)
+        for name, job in parsed(replace(TESTS, timeout_minutes=45), path)["jobs"].items()
+    }
+
+    assert bounds == {"gate": "5", "test": "45", "triage": "5"}
+
+
+def test_the_gpu_is_asked_before_anything_else_and_by_a_query_that_can_fail() -> None:
+    first = parsed(replace(TESTS, gpus=2), TESTS_FILE)["jobs"]["test"]["steps"][0]
+
+    assert first["env"]["EXPECTED"] == "2"
+    assert "nvidia-smi --query-gpu=" in first["run"]
+    assert "||" not in first["run"]
+
+
+def test_what_is_not_asked_for_is_not_there() -> None:
+    document = parsed(TESTS, TESTS_FILE)
+
+    assert "schedule" not in document["on"]
+    assert "vars." not in document["jobs"]["gate"]["if"]
+    assert "codecov" not in workflows(TESTS)[TESTS_FILE]
+
+
+def test_what_is_asked_for_is_there() -> None:
+    document = parsed(FULL, TESTS_FILE)
+
+    assert document["on"]["schedule"] == [{"cron": "17 3 * * *"}]
+    assert document["jobs"]["gate"]["if"].startswith("vars.ENABLE_GPU == 'true' &&")
+    assert document["on"]["push"]["branches"] == ["main", "[0-9]+.x"]
+    assert document["jobs"]["test"]["steps"][-1]["with"]["flags"] == "gpu"
+
+
+@pytest.mark.parametrize(
+    ("tests", "fault"),
+    [
+        (replace(TESTS, runner="gpu"), "begin it with cirun-"),
+        (replace(TESTS, runner="cirun-gpu--x"), "state the label of .cirun.yml alone"),
+        (replace(TESTS, run_label="x' || true || '"), "run_label"),
+        (replace(TESTS, run_label="skip-gpu-ci"), "give them two names"),
+        (replace(TESTS, branches=('main"',)), "branches"),
+        (replace(TESTS, python="3.12; rm"), "python"),
+        (replace(TESTS, nightly="daily"), "five cron fields"),
+        (replace(TESTS, switch="enable gpu"), "switch"),
+    ],
+)
+def test_a_value_that_could_end_its_place_is_refused(tests: GpuTests, fault: str) -> None:
+    with pytest.raises(FileError) as error:
+        workflows(tests)
+
+    assert fault in str(error.value)
