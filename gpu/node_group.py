@@ -59,6 +59,7 @@ class NodeGroupFacts:
     capacity_type: str = "ON_DEMAND"
     """`ON_DEMAND` or `SPOT`."""
     zones: tuple[str, ...]
+    """At least one, in order: the autoscaler looks at the first."""
     disk_gib: int
     """The root disk."""
     nvme_storage: bool = False

@@ -45,7 +45,10 @@ def scale_from_zero(
     that run on the nodes.
     """
     if autoscaler is None:
-        return list(_without_autoscaler(runner, pod, group, plugin))
+        still = f"{group.path} always has its {group.min_size} nodes, and {runner} runs there"
+        return list(_without_autoscaler(runner, pod, group, plugin)) or [
+            Verdict(check=CHECK, level=Level.OK, offender=runner, reason=still)
+        ]
     zone = next((value for key, value in pod.node_selector if key == ZONE and value in group.zones), group.zones[0])
     real = real_node(group, group.first, zone=zone)
     believed = template_node(group, autoscaler)

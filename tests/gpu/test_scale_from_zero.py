@@ -61,7 +61,10 @@ def test_a_pool_with_nodes_but_no_autoscaler_stays_where_it_is() -> None:
 def test_a_pool_of_fixed_size_needs_no_autoscaler() -> None:
     group = replace(POOL, min_size=5)
 
-    assert scale_from_zero("runners.gpu-t4", runner_pod(), group, plugin=DEVICE_PLUGIN, autoscaler=None) == []
+    (verdict,) = scale_from_zero("runners.gpu-t4", runner_pod(), group, plugin=DEVICE_PLUGIN, autoscaler=None)
+
+    assert verdict.level is Level.OK
+    assert verdict.reason == "gpu-pools.t4-spot always has its 5 nodes, and runners.gpu-t4 runs there"
 
 
 def test_a_missing_label_tag_is_named_where_tags_are_all_there_is() -> None:
