@@ -75,11 +75,18 @@ class Case:
     image_cuda: Toolkit | None = None
     torch: TorchBuild | None = None
     torch_term: str = "torch"
+    """Which part of the asking brings torch."""
+    stated_torch: TorchBuild | None = None
     onnxruntime: OnnxRuntimeBuild | None = None
     stated_image_cuda: Toolkit | None = None
     mig: bool = False
     as_of: date = AS_OF
     """The day on which ends of life are judged."""
+
+    @property
+    def image_term(self) -> str:
+        """Which part of the asking names the CUDA in the image."""
+        return "image" if self.image and self.image.cuda else "image-cuda"
 
     @property
     def image_name(self) -> str:
@@ -94,7 +101,7 @@ class Case:
             found.append(Runtime(term="cuda", toolkit=self.cuda, label=f"CUDA {self.cuda.label}"))
         if self.image_cuda and not (self.image and self.image.torch):
             label = f"CUDA {self.image_cuda.label} of {self.image_name}"
-            found.append(Runtime(term="image", toolkit=self.image_cuda, label=label))
+            found.append(Runtime(term=self.image_term, toolkit=self.image_cuda, label=label))
         if self.torch:
             label = f"CUDA {self.torch.cuda[0]}.{self.torch.cuda[1]} inside {self.torch.label}"
             found.append(Runtime(term=self.torch_term, toolkit=TOOLKITS[self.torch.cuda], label=label))
@@ -122,6 +129,9 @@ def look_up(ask: Ask, as_of: date) -> tuple[Case, tuple[tuple[str, UnknownName],
     stated = known("driver", driver, ask.driver)
     image = known("image", container_image, ask.image)
     stated_torch = known("torch", torch, ask.torch)
+    carried_torch = image.torch if image else None
+    if stated_torch and carried_torch and ask.torch and "+" not in ask.torch:
+        stated_torch = carried_torch if carried_torch.release == stated_torch.release else stated_torch
     image_cuda = known("image-cuda", toolkit, ask.image_cuda)
     case = Case(
         gpus=tuple(model for slug in ask.gpus if (model := known("gpu", gpu_model, slug))),
@@ -132,8 +142,9 @@ def look_up(ask: Ask, as_of: date) -> tuple[Case, tuple[tuple[str, UnknownName],
         cuda=known("cuda", toolkit, ask.cuda),
         image=image,
         image_cuda=(image.cuda if image else None) or image_cuda,
-        torch=stated_torch or (image.torch if image and ask.torch is None else None),
-        torch_term="torch" if stated_torch else "image",
+        torch=carried_torch or stated_torch,
+        torch_term="image" if carried_torch else "torch",
+        stated_torch=stated_torch,
         onnxruntime=known("onnxruntime", onnxruntime, ask.onnxruntime),
         stated_image_cuda=image_cuda,
         mig=ask.mig,

@@ -34,12 +34,19 @@ if TYPE_CHECKING:
 def driver_named_twice(case: Case) -> Iterator[Finding]:
     """A stated driver is the one that the machine image carries."""
     stated, machine, carried = case.stated_driver, case.machine_image, case.driver
-    if not stated or not machine or not carried or stated.branch == carried.branch:
+    if not stated or not machine or not carried:
+        return
+    same = (
+        stated.branch == carried.branch
+        and stated.version in {None, carried.version}
+        and stated.module in {None, carried.module}
+    )
+    if same:
         return
     yield Finding(
         level=Level.ERROR,
         terms=("driver", "machine-image"),
-        reason=f"{machine.name} carries driver {carried.label}, and driver {stated.label} is stated",
+        reason=f"{machine.name} carries driver {carried.label}, and {stated.name} is stated",
         way_out=f"state driver {carried.branch.number}, or take another image",
         chain=(f"{machine.name} carries driver {carried.label}", f"{stated.name} is of branch {stated.branch.label}"),
     )
@@ -84,7 +91,7 @@ def gpu_and_cuda(case: Case) -> Iterator[Finding]:
             known, wanted = architecture(model.capability), runtime.toolkit
             if dropped(wanted, known):
                 yield _dropped(case, runtime, model)
-            elif not native(wanted, known) and runtime.term in {"cuda", "image"} and not case.torch:
+            elif not native(wanted, known) and runtime.term not in {"torch", "onnxruntime"} and not case.torch:
                 newer = newest_cuda((model,), case.driver)
                 yield Finding(
                     level=Level.WARNING,
@@ -110,6 +117,7 @@ def _dropped(case: Case, runtime: Runtime, model: GpuModel) -> Finding:
         "image": f"use an image with CUDA {cuda.newest}" if cuda else "",
         "cuda": f'use cuda: "{cuda.label}"' if cuda else "",
     }
+    ways["image-cuda"] = ways["image"]
     return Finding(
         level=Level.ERROR,
         terms=("gpu", runtime.term),

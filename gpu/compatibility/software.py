@@ -43,6 +43,22 @@ def torch_and_gpu(case: Case) -> Iterator[Finding]:
         )
 
 
+def torch_and_image(case: Case) -> Iterator[Finding]:
+    """A torch that is stated is the one that the image carries."""
+    stated, carried, image = case.stated_torch, case.torch, case.image
+    if stated and carried and image and image.torch and stated != carried:
+        yield Finding(
+            level=Level.ERROR,
+            terms=("image", "torch"),
+            reason=f"{image.reference} carries {carried.label}, and {stated.label} is stated",
+            way_out=f"state {carried.label}, or take an image without torch",
+            chain=(
+                f"{image.reference} carries {carried.label}",
+                "installing another one over it keeps both in the image",
+            ),
+        )
+
+
 def _dropped_by(build: TorchBuild, model: GpuModel) -> bool:
     """Whether the wheel's own CUDA has dropped the GPU, which another rule says already."""
     last = architecture(model.capability).last_cuda
@@ -55,7 +71,7 @@ def onnxruntime_and_cuda(case: Case) -> Iterator[Finding]:
     there = case.image_cuda or case.cuda
     if build is None or there is None or there.version[0] == build.cuda:
         return
-    term = "image" if case.image_cuda else "cuda"
+    term = case.image_term if case.image_cuda else "cuda"
     other = newest_onnxruntime(there.version[0])
     yield Finding(
         level=Level.ERROR,
@@ -90,13 +106,13 @@ def cuda_and_image(case: Case) -> Iterator[Finding]:
             way_out=f'state "{there.label}", or leave it out',
             chain=(f"the tag of {case.image_name} names CUDA {there.label}",),
         )
-    if not wanted or not there or (image and image.torch):
+    if not wanted or not there:
         return
     if there.version[0] == wanted.version[0] and there.version >= wanted.version:
         return
     yield Finding(
         level=Level.ERROR,
-        terms=("cuda", "image"),
+        terms=("cuda", case.image_term),
         reason=f"the job needs CUDA {wanted.label}, and {case.image_name} has CUDA {there.label}",
         way_out=f'use an image with CUDA {wanted.newest}, or cuda: "{there.label}"',
         chain=(
@@ -109,6 +125,7 @@ def cuda_and_image(case: Case) -> Iterator[Finding]:
 
 SOFTWARE: tuple[Callable[[Case], Iterator[Finding]], ...] = (
     torch_and_gpu,
+    torch_and_image,
     onnxruntime_and_cuda,
     cuda_and_image,
 )

@@ -57,6 +57,7 @@ ASKS = st.builds(
     machine_image=maybe(sorted(MACHINE_IMAGES)),
     cuda=maybe(CUDAS),
     image=maybe(IMAGES),
+    image_cuda=maybe(CUDAS),
     torch=maybe(TORCHES),
     onnxruntime=maybe([dotted(release) for release in ONNXRUNTIME]),
     mig=st.booleans(),
@@ -181,13 +182,18 @@ def test_a_driver_below_the_floor_is_refused_and_forward_compatibility_is_mentio
             'state "13.0", or leave it out',
         ),
         (
+            {"image": "pytorch/pytorch:2.14.0-cuda13.2-cudnn9-runtime", "torch": "2.14.1+cu126"},
+            "pytorch/pytorch:2.14.0-cuda13.2-cudnn9-runtime carries torch 2.14.1+cu132, and torch 2.14.1+cu126 is stated",
+            "state torch 2.14.1+cu132, or take an image without torch",
+        ),
+        (
             {"gpus": ("t4",), "mig": True},
             "t4 cannot be cut into MIG slices",
             "take one of a100, a100-80gb, h100, rtx-pro-6000, or share the GPU by time-slicing",
         ),
         (
             {"machine_image": EKS, "driver": "595"},
-            "AL2023_x86_64_NVIDIA:20260714 carries driver 580.159.03, and driver R595 is stated",
+            "AL2023_x86_64_NVIDIA:20260714 carries driver 580.159.03, and 595 is stated",
             "state driver 580, or take another image",
         ),
     ],
@@ -299,6 +305,13 @@ def test_the_runner_image_alone_brings_no_cuda() -> None:
 
     assert reasons(asked(cuda="12.9", image=runner)) == [f"{runner} has no CUDA libraries, and the job needs CUDA 12.9"]
     assert reasons(asked(cuda="12.9", image=runner, torch="2.14.1+cu126")) == []
+
+
+def test_a_torch_without_a_variant_is_content_with_what_the_image_carries() -> None:
+    ask = asked(image="pytorch/pytorch:2.14.0-cuda12.6-cudnn9-runtime", torch="2.14.1")
+
+    assert conflicts(ask) == ()
+    assert conflicts(replace(ask, gpus=("rtx-pro-6000",))) == (("gpu", "image"),)
 
 
 def test_cuda_older_than_the_gpu_lives_on_ptx() -> None:
