@@ -98,7 +98,7 @@ def _judged(fault: Exception) -> int | None:
     if refused is not None and isinstance(fault, refused):
         from ops.verdicts import show  # noqa: PLC0415  # only a refusal needs it
 
-        show(terminal.out(), fault.verdicts)
+        show(terminal.out(), getattr(fault, "verdicts", ()))
         return Exit.FINDING
     return None
 

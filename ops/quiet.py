@@ -12,7 +12,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 _PREFIXES: Final = ("AWS_", "CLOUDSDK_", "GCLOUD_", "GCP_", "GOOGLE_", "PULUMI_CONFIG", "PULUMI_K8S_")
 _NAMES: Final = frozenset({"KUBECONFIG", "PULUMI_DISABLE_RESOURCE_REFERENCES", "PULUMI_ENABLE_LEGACY_APPLY"})
@@ -21,7 +21,7 @@ _STRICT: Final = {"PULUMI_ERROR_OUTPUT_STRING": "1"}
 
 
 @contextlib.contextmanager
-def surroundings() -> Iterator[None]:
+def surroundings() -> Generator[None]:
     """Hide what the provider packages would read from the environment; put everything back afterwards."""
     hidden = {name: value for name, value in os.environ.items() if name.startswith(_PREFIXES) or name in _NAMES}
     replaced = {name: os.environ.get(name) for name in _STRICT}

@@ -19,23 +19,27 @@ from ops.plan import SECRET, STACK_TYPE, UNKNOWN, Plan, Planned
 from ops.stack_file import PROJECT, StackFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+    from gpu.verdict import Verdict
 
 
-def record(stack_file: StackFile, *, program: Callable[[], None] | None = None, preview: bool = False) -> Plan:
+def record(
+    stack_file: StackFile, *, program: Callable[[], Iterable[Verdict] | None] | None = None, preview: bool = False
+) -> Plan:
     """Run the program with this stack file and return what it would register.
 
-    Whatever the program raises is raised here too. With `preview`, nothing has an id and outputs are unknown, as
-    on the first `pulumi preview` of a stack.
+    Whatever the program raises is raised here too; the verdicts it returns are the plan's. With `preview`, nothing
+    has an id and outputs are unknown, as on the first `pulumi preview` of a stack.
     """
     monitor = Recorder(stack_file.name, preview=preview)
-    sdk_run.run(stack_file, program or _the_program, monitor, preview=preview)
-    return monitor.plan()
+    verdicts = sdk_run.run(stack_file, program or _the_program, monitor, preview=preview)
+    return monitor.plan(tuple(verdicts or ()))
 
 
-def _the_program() -> None:
+def _the_program() -> Iterable[Verdict] | None:
     """The project's own program, imported when it is run: its packages take most of the time of a first plan."""
-    cast("Callable[[], None]", importlib.import_module("program").run)()
+    return cast("Callable[[], Iterable[Verdict] | None]", importlib.import_module("program").run)()
 
 
 class Recorder(mocks.MockMonitor):
@@ -50,13 +54,14 @@ class Recorder(mocks.MockMonitor):
         self._outputs: dict[str, Any] = {}
         self._logged: list[str] = []
 
-    def plan(self) -> Plan:
+    def plan(self, verdicts: tuple[Verdict, ...] = ()) -> Plan:
         """Everything registered so far, in the order in which the program declared it."""
         in_order = sorted(self._planned.values(), key=lambda pair: pair[0])
         return Plan(
             stack=self._stack,
             resources=tuple(planned for _, planned in in_order),
             outputs=self._outputs,
+            verdicts=verdicts,
             preview=self._preview,
             logged=tuple(self._logged),
         )
@@ -149,7 +154,7 @@ def _alias(alias: Any) -> str:
     """The URN, or the parts of the name that were different: `name=old,parentUrn=…`."""
     if alias.urn:
         return cast("str", alias.urn)
-    return ",".join(f"{field.name}={value}" for field, value in alias.spec.ListFields())
+    return ",".join(f"{field.name}={value}" for field, value in alias.spec.ListFields() if value)
 
 
 class _NoMocks(mocks.Mocks):

@@ -28,7 +28,7 @@ from ops.quiet import surroundings
 from ops.stack_file import PROJECT, StackFile
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Generator
 
 T = TypeVar("T")
 
@@ -47,16 +47,17 @@ def declared() -> int:
     return _DECLARED.get()
 
 
-def run(stack_file: StackFile, program: Callable[[], None], monitor: Any, *, preview: bool) -> None:
-    """Run `program` with this configuration against `monitor`; whatever the program raises is raised here too."""
+def run(stack_file: StackFile, program: Callable[[], T], monitor: Any, *, preview: bool) -> T:
+    """Run `program` with this configuration against `monitor`; whatever it returns or raises is what this does."""
     with _ONE_RUN_AT_A_TIME, surroundings(), _sdk_trimmed():
-        _in_a_thread(lambda: _run(stack_file, program, monitor, preview=preview))
+        return _in_a_thread(lambda: _run(stack_file, program, monitor, preview=preview))
 
 
-def _run(stack_file: StackFile, program: Callable[[], None], monitor: Any, *, preview: bool) -> None:
+def _run(stack_file: StackFile, program: Callable[[], T], monitor: Any, *, preview: bool) -> T:
     """Run inside the present thread, which nobody else uses."""
     manager = _Calls()
-    sdk = settings.Settings(
+    # What the SDK declares on this class are descriptors that no checker sees through.
+    sdk: Any = settings.Settings(
         project=PROJECT,
         stack=stack_file.name,
         monitor=monitor,
@@ -75,12 +76,12 @@ def _run(stack_file: StackFile, program: Callable[[], None], monitor: Any, *, pr
     loop.set_exception_handler(lambda _loop, _context: None)
     loop.set_default_executor(_OnTheSpot())
     try:
-        loop.run_until_complete(_declare(program, manager))
+        return loop.run_until_complete(_declare(program, manager))
     finally:
         _wind_up(loop)
 
 
-async def _declare(program: Callable[[], None], manager: rpc_manager.RPCManager) -> None:
+async def _declare(program: Callable[[], T], manager: rpc_manager.RPCManager) -> T:
     """Run the program inside a stack, and wait until everything it declared is registered.
 
     In place of the SDK's `run_in_stack`, which looks through every waiting output each time one of them is ready:
@@ -90,15 +91,16 @@ async def _declare(program: Callable[[], None], manager: rpc_manager.RPCManager)
     await settings._load_monitor_feature_support()  # type: ignore[no-untyped-call]  # noqa: SLF001
     root = stack.Stack()
     try:
-        program()
+        result = program()
     finally:
         root._finish()  # noqa: SLF001
-    outputs: set[asyncio.Future[Any]] = settings.SETTINGS.outputs
+    ambient: Any = settings.SETTINGS
+    outputs: set[asyncio.Future[Any]] = ambient.outputs
     while True:
         await asyncio.sleep(0)
         waiting = [*manager.rpcs, *outputs]
         if not waiting:
-            return
+            return result
         manager.rpcs.clear()
         outputs.clear()
         await asyncio.gather(*waiting, return_exceptions=True)
@@ -151,7 +153,7 @@ class _OnTheSpot(concurrent.futures.ThreadPoolExecutor):
 
 
 @contextlib.contextmanager
-def _sdk_trimmed() -> Iterator[None]:
+def _sdk_trimmed() -> Generator[None]:
     """Leave out what only an engine reads, and put everything of the SDK back afterwards.
 
     Source positions and debug lines are nobody's here. The garbage collector rests: a run makes ten thousands of
@@ -180,13 +182,14 @@ def _said_to_nobody(*_args: Any, **_kwargs: Any) -> None:
     """Stands in for the SDK's `log.debug`."""
 
 
-def _in_a_thread(work: Callable[[], None]) -> None:
+def _in_a_thread(work: Callable[[], T]) -> T:
     """Do `work` in a fresh thread: no event loop, no context, and none left behind."""
+    results: list[T] = []
     faults: list[BaseException] = []
 
     def attempt() -> None:
         try:
-            work()
+            results.append(work())
         except BaseException as fault:  # noqa: BLE001  # raised again below, in the caller's thread
             faults.append(fault)
 
@@ -195,6 +198,7 @@ def _in_a_thread(work: Callable[[], None]) -> None:
     thread.join()
     if faults:
         raise faults[0]
+    return results[0]
 
 
 def _wind_up(loop: asyncio.AbstractEventLoop) -> None:

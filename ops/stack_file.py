@@ -10,16 +10,15 @@ from __future__ import annotations
 import base64
 import difflib
 import json
-import os
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
-    from pathlib import Path
 
 PROJECT: Final = "gpu-ci"
 """The project's name in `Pulumi.yaml`: the namespace of every key of ours, and a part of every URN."""
@@ -34,7 +33,7 @@ class UnreadableStackFileError(Exception):
         self.right = right
         self.line = line
         self.column = column
-        shown = os.path.relpath(path)
+        shown = shortened(path)
         where = f"{shown}:{line}:{column}" if line else shown
         super().__init__(f"{where}: {wrong}. {right}")
 
@@ -105,8 +104,14 @@ def _nearest(path: Path) -> str:
     wanted = _stack_name(path)
     near = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5) or names
     if not near:
-        return f"No stack file stands in {os.path.relpath(path.parent)}"
+        return f"No stack file stands in {shortened(path.parent)}"
     return f"Did you mean {' or '.join(near)}?"
+
+
+def shortened(path: Path) -> str:
+    """A path as a person would write it here: relative, where it is below the present folder."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
 
 def _compact(value: object) -> str:

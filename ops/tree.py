@@ -28,7 +28,7 @@ def tree(plan: Plan) -> Tree:
     top = Tree(f"[path]{escape(plan.stack)}[/]", guide_style="quiet")
     for child in children[root.urn if root else ""]:
         if child.type != STACK_TYPE:
-            _grow(top, [child], children)
+            _grow(top, [child], "", children)
     return top
 
 
@@ -38,18 +38,15 @@ def short_type(token: str) -> str:
     return f"provider {last}" if head == "pulumi:providers" else last
 
 
-def _grow(branch: Tree, siblings: Sequence[Planned], children: Mapping[str, Sequence[Planned]]) -> None:
+def _grow(branch: Tree, siblings: Sequence[Planned], parent: str, children: Mapping[str, Sequence[Planned]]) -> None:
     """Hang `siblings` on `branch`: components one by one, resources of one type together."""
     for group in _folded(siblings, children):
         first = group[0]
-        below = children.get(first.urn, ())
-        if len(group) > 1:
-            names = ", ".join(_bare(resource, siblings) for resource in group)
-            marks = _marks(group)
-            branch.add(f"[type]{short_type(first.type)}[/] x{len(group)}{marks}  [quiet]{escape(names)}[/]")
+        if len(group) == 1:
+            _grow(branch.add(_line(first, parent, children)), children.get(first.urn, ()), first.name, children)
             continue
-        twig = branch.add(_line(first, children))
-        _grow(twig, below, children)
+        names = ", ".join(filter(None, (_bare(resource.name, parent) for resource in group)))
+        branch.add(f"[type]{escape(short_type(first.type))}[/] x{len(group)}{_marks(group)}  [quiet]{escape(names)}[/]")
 
 
 def _folded(siblings: Sequence[Planned], children: Mapping[str, Sequence[Planned]]) -> list[list[Planned]]:
@@ -68,12 +65,13 @@ def _folded(siblings: Sequence[Planned], children: Mapping[str, Sequence[Planned
     return groups
 
 
-def _line(resource: Planned, children: Mapping[str, Sequence[Planned]]) -> str:
-    name, type_ = escape(resource.name), escape(short_type(resource.type))
-    marks = _marks([resource])
+def _line(resource: Planned, parent: str, children: Mapping[str, Sequence[Planned]]) -> str:
+    type_, marks = escape(short_type(resource.type)), _marks([resource])
     if resource.custom:
-        return f"[type]{type_}[/] {name}{marks}"
-    return f"[path]{name}[/] [quiet]{type_}[/]{marks} [quiet]{_below(resource, children)}[/]"
+        name = "" if resource.is_provider else escape(_bare(resource.name, parent))
+        return f"[type]{type_}[/]{marks}" + (f"  [quiet]{name}[/]" if name else "")
+    below = _below(resource, children)
+    return f"[path]{escape(resource.name)}[/]  [quiet]{type_}, {below}[/]{marks}"
 
 
 def _below(resource: Planned, children: Mapping[str, Sequence[Planned]]) -> int:
@@ -93,16 +91,6 @@ def _marks(resources: Sequence[Planned]) -> str:
     return "".join(f" [mark]{mark}[/]" for mark in marks)
 
 
-def _bare(resource: Planned, siblings: Sequence[Planned]) -> str:
-    """The name without what it has in common with the component it belongs to."""
-    common = _common_prefix([sibling.name for sibling in siblings])
-    return resource.name.removeprefix(common) or resource.name
-
-
-def _common_prefix(names: Sequence[str]) -> str:
-    """The words, parted by hyphens, that all names begin with."""
-    words = [name.split("-") for name in names]
-    length = 0
-    while all(len(parts) > length for parts in words) and len({parts[length] for parts in words}) == 1:
-        length += 1
-    return "".join(f"{word}-" for word in words[0][:length])
+def _bare(name: str, parent: str) -> str:
+    """A resource's name without that of the component above it, which stands there already."""
+    return "" if name == parent else name.removeprefix(f"{parent}-")

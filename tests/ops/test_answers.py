@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 
 import pytest
@@ -10,20 +9,12 @@ from pulumi import _types
 
 from ops import answers, answers_amazon, answers_google, answers_kubernetes
 from ops.answers import Place
+from tests.ops.sdk import sdk_class
 
 pytestmark = pytest.mark.pure
 
 TABLES = {**answers_amazon.MAKERS, **answers_google.MAKERS, **answers_kubernetes.MAKERS}
 URN = "urn:pulumi:staging::gpu-ci::gpu-ci:aws:X$aws:x:X::thing"
-
-
-def sdk_class(token: str) -> type:
-    """The SDK's class of a type token."""
-    package, path, name = token.split(":")
-    module = path.split("/")[0].replace("helm.sh", "helm")
-    tail = f".{path.split('/')[1]}" if package == "kubernetes" else ""
-    found: type = getattr(importlib.import_module(f"pulumi_{package}.{module}{tail}"), name)
-    return found
 
 
 @pytest.mark.parametrize("token", sorted(TABLES))

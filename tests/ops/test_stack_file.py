@@ -1,0 +1,131 @@
+"""A stack file is read as the engine reads it, and what cannot be read is told with its place."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ops.stack_file import UnreadableStackFileError, find, read
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ops.stack_file import StackFile
+
+pytestmark = pytest.mark.pure
+
+
+def given_text(folder: Path, text: str) -> StackFile:
+    path = folder / "Pulumi.staging.yaml"
+    path.write_text(text, encoding="utf-8")
+    return read(path)
+
+
+@pytest.mark.parametrize(
+    ("written", "handed"),
+    [
+        ("5", "5"),
+        ("1.50", "1.5"),
+        ("1.0", "1"),
+        ("1e3", "1000"),
+        ("0x10", "16"),
+        ("0o17", "15"),
+        ("017", "15"),
+        ("012345678901", "12345678901"),
+        ("1_000", "1000"),
+        ("true", "true"),
+        ("yes", "yes"),
+        ("on", "on"),
+        ('"5"', "5"),
+        ("'017'", "017"),
+        ("1.35.1", "1.35.1"),
+        ("", "null"),
+        ("~", "null"),
+        ("text", "text"),
+    ],
+)
+def test_a_scalar_is_handed_over_as_the_engine_does(tmp_path: Path, written: str, handed: str) -> None:
+    assert given_text(tmp_path, f"config:\n  gpu-ci:key: {written}\n").config == {"gpu-ci:key": handed}
+
+
+def test_an_object_is_compact_json_with_sorted_keys(tmp_path: Path) -> None:
+    read_ = given_text(tmp_path, "config:\n  gpu-ci:key:\n    b: [1, '1', yes]\n    a: {c: null}\n")
+
+    assert read_.config["gpu-ci:key"] == '{"a":{"c":null},"b":[1,"1","yes"]}'
+
+
+def test_a_merge_key_is_merged_and_what_is_stated_wins(tmp_path: Path) -> None:
+    text = "config:\n  gpu-ci:a: &a {x: 1, y: 2}\n  gpu-ci:b:\n    <<: *a\n    y: 3\n"
+
+    assert json.loads(given_text(tmp_path, text).config["gpu-ci:b"]) == {"x": 1, "y": 3}
+
+
+def test_a_key_without_a_namespace_is_the_project_s(tmp_path: Path) -> None:
+    assert set(given_text(tmp_path, "config:\n  key: 1\n  aws:region: x\n").config) == {"gpu-ci:key", "aws:region"}
+
+
+def test_a_secret_is_a_stand_in_that_is_well_formed(tmp_path: Path) -> None:
+    text = "config:\n  gpu-ci:app-private-key:\n    secure: v1:abc\n  gpu-ci:token:\n    secure: v1:def\n"
+
+    read_ = given_text(tmp_path, text)
+
+    assert read_.secret_keys == {"gpu-ci:app-private-key", "gpu-ci:token"}
+    assert read_.config["gpu-ci:token"] == "stand-in-secret"
+    assert read_.config["gpu-ci:app-private-key"].startswith("-----BEGIN RSA PRIVATE KEY-----\n")
+    assert read_.config["gpu-ci:app-private-key"].endswith("\n-----END RSA PRIVATE KEY-----\n")
+
+
+def test_a_secret_inside_an_object_makes_the_whole_a_secret(tmp_path: Path) -> None:
+    read_ = given_text(tmp_path, "config:\n  gpu-ci:key:\n    inner: {secure: v1:abc}\n")
+
+    assert read_.secret_keys == {"gpu-ci:key"}
+    assert json.loads(read_.config["gpu-ci:key"]) == {"inner": "stand-in-secret"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("config:\n  a: 1\n  a: 2\n", r"Pulumi.staging.yaml:3:3: `a` is written twice \(first on line 2\)\. Keep one"),
+        ("config:\n  x:\n    b: {c: 1,\n      c: 2}\n", r":4:7: `c` is written twice"),
+        ("config:\n  a: [1\n", r":3:1: did not find expected"),
+        ("config:\n  a: 2026-11-20\n", r':2:6: `2026-11-20` without quotes is a point in time.* Write "2026-11-20"'),
+        ("- a\n", r"this is not a map\. A stack file begins with `config:`"),
+        ("config: 3\n", r"`config` is not a map"),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_line_and_column(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(UnreadableStackFileError, match=said):
+        given_text(tmp_path, text)
+
+
+def test_a_missing_stack_names_the_nearest(tmp_path: Path) -> None:
+    for name in ("staging", "production"):
+        (tmp_path / f"Pulumi.{name}.yaml").write_text("config: {}\n")
+
+    with pytest.raises(UnreadableStackFileError, match=r"Pulumi\.stagin\.yaml.*Did you mean staging\?"):
+        find("stagin", tmp_path)
+
+
+def test_a_missing_stack_like_no_other_names_them_all(tmp_path: Path) -> None:
+    for name in ("staging", "production"):
+        (tmp_path / f"Pulumi.{name}.yaml").write_text("config: {}\n")
+
+    with pytest.raises(UnreadableStackFileError, match=r"Did you mean production or staging\?"):
+        find("zzz", tmp_path)
+
+
+def test_an_empty_file_configures_nothing(tmp_path: Path) -> None:
+    assert given_text(tmp_path, "").config == {}
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_size=20))
+def test_any_text_in_quotes_is_that_text(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    folder = tmp_path_factory.getbasetemp()
+
+    read_ = given_text(folder, f"config:\n  gpu-ci:key: {json.dumps(text, ensure_ascii=False)}\n")
+
+    assert read_.config["gpu-ci:key"] == text
