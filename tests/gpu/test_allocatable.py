@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gpu.allocatable import max_pods, node_room, reserved_cpu, reserved_memory_mib
 from gpu.instance_types import EC2_TYPES, ec2_type
-from gpu.quantities import CPU, EPHEMERAL_STORAGE, GIB, MEMORY, MIB, PODS
+from gpu.quantities import CPU, EPHEMERAL_STORAGE, GIB, MEMORY, MIB, PODS, Resources
 
 pytestmark = pytest.mark.pure
 
@@ -74,11 +74,28 @@ def test_a_managed_node_group_caps_pods_by_its_cores(name: str, managed: bool, p
     assert node_room(machine, disk_gib=100, managed=managed).allocatable[PODS] == pods
 
 
+def test_what_the_operating_system_sees_is_less_than_what_is_sold() -> None:
+    assert node_room(ec2_type("g4dn.xlarge"), disk_gib=200).capacity == Resources.of(
+        {CPU: 4000, MEMORY: (16384 - 1229) * MIB, EPHEMERAL_STORAGE: 200 * GIB, PODS: 29}
+    )
+
+
 def test_the_chain_has_the_figures_of_every_step() -> None:
     chain = "\n".join(node_room(ec2_type("g4dn.xlarge"), disk_gib=200).chain)
 
     for figure in ("3920m", "80m", "1229Mi", "574Mi", "100Mi", "14481Mi", "200Gi", "179Gi", "29 pods"):
         assert figure in chain
+
+
+def test_the_chain_says_which_disk_and_which_limit_on_pods_counted() -> None:
+    plain = "\n".join(node_room(ec2_type("g4dn.xlarge"), disk_gib=200).chain)
+    capped = "\n".join(node_room(ec2_type("g5.4xlarge"), disk_gib=200, nvme_storage=True).chain)
+
+    assert ("root disk of 200Gi" in plain, "managed node group" in plain) == (True, False)
+    assert ("instance store of 558.7Gi" in capped, "234 pods, of which a managed node group uses 110" in capped) == (
+        True,
+        True,
+    )
 
 
 @given(st.sampled_from(sorted(EC2_TYPES)), st.integers(10, 2000), st.booleans())

@@ -125,7 +125,7 @@ def test_a_toleration_covers_what_it_names(toleration: Toleration, tolerated: bo
     [
         ("In", ("5", "6"), True), ("In", ("6",), False), ("NotIn", ("6",), True), ("NotIn", ("5",), False),
         ("Exists", (), True), ("DoesNotExist", (), False), ("Gt", ("4",), True), ("Gt", ("5",), False),
-        ("Lt", ("6",), True), ("Lt", ("x",), False), ("Like", ("5",), False),
+        ("Lt", ("6",), True), ("Lt", ("5",), False), ("Lt", ("x",), False), ("Like", ("5",), False),
     ],
 )  # fmt: skip
 def test_a_requirement_is_met_as_kubernetes_says(operator: str, values: tuple[str, ...], met: bool) -> None:

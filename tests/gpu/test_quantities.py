@@ -82,6 +82,11 @@ def test_amounts_are_spelt_as_the_stack_file_spells_them() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(("power", "text"), [(1, "1Ki"), (2, "1Mi"), (3, "1Gi"), (4, "1Ti"), (5, "1Pi"), (6, "1Ei")])
+def test_the_largest_suffix_that_is_exact_is_taken(power: int, text: str) -> None:
+    assert format_memory(1024**power) == text
+
+
 @given(AMOUNTS, AMOUNTS)
 def test_bundles_add_and_take_away(left: dict[str, int], right: dict[str, int]) -> None:
     a, b = Resources.of(left), Resources.of(right)
