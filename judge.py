@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
-from composition import facts
+from composition import asks, facts
+from gpu import quota
+from gpu.compatibility import solve
 from gpu.counts import counts
 from gpu.fit import fits
 from gpu.floor import floor
@@ -32,7 +34,11 @@ class Refused(pulumi.RunError):
 
 def verdicts(settings: Settings, identity: Identity) -> list[Verdict]:
     """Every judgement on the stack, good ones too, in the order of the stack file."""
-    return [*_pools(settings, identity.prefix)]
+    return [
+        *_pools(settings, identity.prefix),
+        *(verdict for ask in asks.compatibility(settings) for verdict in solve(ask)),
+        *quota.judge(asks.demands(settings), stated=settings.quotas),
+    ]
 
 
 def refuse(found: Sequence[Verdict]) -> None:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from config.machines import Types
 from config.section import Section
-from config.values import Count, CudaVersion, GoogleZone, MachineType, Name, Positive, Region, Size
+from config.values import Count, CudaVersion, GoogleZone, MachineType, Name, Positive, Region, Size, Version
 
 SCALE_SET_NAME_LIMIT = 45
 """Longest name that the scale set chart renders."""
@@ -25,6 +25,10 @@ class Needs(Section):
     cuda: CudaVersion
     disk: Size | None = None
     """Room for the job's files beside the image."""
+    torch: Version | None = None
+    """The PyTorch version that jobs install, in quotes, where it is to be judged with the rest."""
+    onnxruntime: Version | None = None
+    """The version of onnxruntime-gpu that jobs install, in quotes."""
 
 
 class ArcBackEnd(Section):

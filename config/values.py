@@ -179,6 +179,11 @@ KubernetesVersion = Annotated[
 CudaVersion = Annotated[
     str, BeforeValidator(_text), _matching(r"\d{2}\.\d", "a CUDA version", 'write it as "12.9", in quotes')
 ]
+Version = Annotated[
+    str,
+    BeforeValidator(_text),
+    _matching(r"\d+(\.\d+){1,3}(\+[a-z0-9.]+)?", "a version", 'write it in quotes, as in "2.9.1"'),
+]
 InstanceType = Annotated[
     str,
     _matching(r"[a-z][a-z0-9-]*\.[a-z0-9-]+", "an EC2 instance type", "write family.size, as in g4dn.xlarge"),

@@ -1,0 +1,137 @@
+"""What may be said of Google Cloud: project, host image, image repositories, and who may come in without a key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from config.section import Section
+from config.values import CudaVersion, GoogleProject, GoogleRegion, GoogleZone, MachineType, Name, Positive, Size, Wrong
+
+Member = Annotated[
+    str,
+    Field(
+        pattern=r"^(user|group|serviceAccount|domain|principal|principalSet):[^\s]+$", examples=["group:ci@example.org"]
+    ),
+]
+"""Whom a role is given to, as Google spells it: `group:ci@example.org`."""
+
+
+class GoogleSettings(Section):
+    """Whose cloud and where."""
+
+    project: GoogleProject
+    """A project with GPU runners only is best: cirun's rights reach every machine in it."""
+    region: GoogleRegion
+
+
+class BuilderSettings(Section):
+    """The machine that an image is installed on."""
+
+    machine_type: MachineType = "e2-standard-8"
+    """No GPU is needed to install a driver, only to try it."""
+    disk: Size = "50Gi"
+    spot: bool = True
+    max_minutes: Annotated[int, Field(ge=15, le=480)] = 90
+    """Google deletes the machine after this, whatever has become of who started it."""
+    attempts: Annotated[int, Field(ge=1, le=10)] = 3
+
+
+class VerifierSettings(Section):
+    """The machine that a new image is tried on before anybody else boots it."""
+
+    machine_type: MachineType = "n1-standard-4"
+    gpu: Name = "t4"
+    gpus: Annotated[int, Field(ge=1, le=8)] = 1
+
+
+class ExportSettings(Section):
+    """A copy of each image as an archive in Cloud Storage."""
+
+    bucket: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$")]
+    """The bucket's name, unique in all of Google Cloud; made by this stack."""
+    keep_days: Positive = 30
+
+
+class HostImageSettings(Section):
+    """The image that GPU machines on GCE boot: Docker, driver and container toolkit, proven on a GPU."""
+
+    mode: Literal["controller", "declared"] = "controller"
+    """`controller` leaves nothing behind but the image; `declared` shows builder and image as resources, in two
+    phases."""
+    phase: Literal["build", "image"] = "build"
+    """For `declared` alone: `build` runs the builder, `image` keeps the image and takes the builder down."""
+    family: Annotated[Name, Field(max_length=40)]
+    source_image: Annotated[str, Field(pattern=r"^[a-z]([-a-z0-9]*[a-z0-9])?$")]
+    """The base image's exact name: a family would be another image, and a new build, every few weeks."""
+    source_project: GoogleProject = "ubuntu-os-cloud"
+    zones: Annotated[tuple[GoogleZone, ...], Field(min_length=1)]
+    """Zones to build and to try in, in turn: a GPU is often not to be had in the first."""
+    driver: Annotated[str, Field(pattern=r"^\d{3}$")]
+    """The driver branch, in quotes, as in "580"."""
+    cuda: CudaVersion
+    """The newest CUDA that jobs bring; the driver must carry it."""
+    docker_user: Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_-]{0,31}$")] = "ci-gpu-runner"
+    uv: bool = True
+    local_ssd: bool = True
+    """Whether a local SSD, where there is one, becomes Docker's storage."""
+    builder: BuilderSettings = BuilderSettings()
+    verifier: VerifierSettings = VerifierSettings()
+    keep: Annotated[int, Field(ge=1, le=20)] = 3
+    """Images kept of the family, this one included."""
+    keep_on_destroy: bool
+    """Whether the image outlives the stack."""
+    share_with: Mapping[Name, Member] = Field(default_factory=dict)
+    """Who else may boot it."""
+    export: ExportSettings | None = None
+
+    @model_validator(mode="after")
+    def _phase_is_of_declared(self) -> HostImageSettings:
+        if self.mode == "controller" and self.phase == "image":
+            raise Wrong("phase belongs to mode: declared", "leave phase out, or state mode: declared")
+        return self
+
+
+class DockerRepositorySettings(Section):
+    """One Docker repository in Artifact Registry."""
+
+    region: GoogleRegion | None = None
+    """Elsewhere than the stack's own region: pulls across regions are slow and are paid for."""
+    immutable_tags: bool = True
+    keep: Positive = 10
+    drop_after_days: Positive = 30
+    cleanup: Literal["dry-run", "delete"] = "dry-run"
+    """Whether old images go, or are only written down. Without it said, Google deletes at once."""
+    readers: Mapping[Name, Member] = Field(default_factory=dict)
+    writers: Mapping[Name, Member] = Field(default_factory=dict)
+
+
+class TestImageSettings(Section):
+    """The container that GPU tests run in."""
+
+    repository: Name
+    built_by: Literal["workflow", "stack"]
+    """`workflow` leaves the build to GitHub Actions; `stack` builds with Docker wherever `pulumi up` runs."""
+    cuda_image: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+(-cudnn\d?)?$")] = "12.9.1-cudnn"
+    """The tag of nvidia/cuda up to the flavour."""
+    tag: Annotated[str, Field(pattern=r"^(?!latest$)[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$")]
+
+
+class FederationSettings(Section):
+    """GitHub Actions without a key: which repositories' jobs may act here."""
+
+    owner_id: Annotated[int, Field(ge=1)]
+    """The organisation's numeric id: a name can be registered again by somebody else."""
+    repositories: Annotated[Mapping[Name, Annotated[int, Field(ge=1)]], Field(min_length=1)]
+    """A name for each repository, to its numeric id."""
+
+
+class CirunSettings(Section):
+    """What cirun is let in with. The key itself is made by hand and pasted at cirun; no state ever holds it."""
+
+    aws: bool = False
+    gcp: bool = False
+    regions: tuple[str, ...] = ()
+    """AWS regions that cirun may start instances in; none means those that runners state."""
