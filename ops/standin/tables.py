@@ -1,0 +1,42 @@
+"""The tables of all clouds in one: what is known of a type."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ops.standin import amazon_account, amazon_cluster, amazon_network, google, here, kubernetes
+from ops.standin.kinds import Kind, RefusedError
+
+_KINDS: Final[dict[str, Kind]] = {
+    kind.type: kind
+    for chapter in (amazon_network, amazon_cluster, amazon_account, google, kubernetes, here)
+    for kind in chapter.KINDS
+}
+PROVIDERS_REPLACED_BY: Final = {
+    "aws": frozenset({"region"}),
+    "gcp": frozenset({"project"}),
+    "kubernetes": frozenset({"clusterIdentifier"}),
+}
+"""By package, the settings of a provider whose change replaces everything made through it."""
+
+
+def kind_of(type_: str) -> Kind:
+    """What is known of a type.
+
+    Raises:
+        RefusedError: no table knows it; guessing would be a rehearsal of nothing.
+
+    """
+    if type_ in _KINDS:
+        return _KINDS[type_]
+    if type_.startswith("kubernetes:"):
+        return kubernetes.kind_of(type_)
+    raise RefusedError(
+        f"the stand-in clouds know no {type_}: say in a table under ops/standin/ what replaces it, what it points at "
+        "and what refuses it"
+    )
+
+
+def known() -> frozenset[str]:
+    """Every type with a row of its own."""
+    return frozenset(_KINDS)
