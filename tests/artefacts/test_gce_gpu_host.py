@@ -1,0 +1,471 @@
+"""The GPU host's scripts, run under stand-ins for everything that would change a machine."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.artefacts.linters import linter
+from tests.artefacts.stub_commands import Run, Stubs
+
+pytestmark = pytest.mark.artefacts
+
+FOLDER = Path(__file__).parents[2] / "ami" / "gce-gpu-host"
+SCRIPTS = sorted(FOLDER.glob("*.sh"))
+HASH = "0a1b2c3d"
+KEYS = {
+    "download.docker.com": "9DC858229FC7DD38854AE2D88D81803C0EBFCD88",
+    "nvidia.github.io": "C95B321B61E88C1809C4F759DDCAE044F796ECB0",
+}
+
+
+class Machine:
+    """A file system below a folder, and the commands of an Ubuntu that has just been booted."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "root"
+        self.stubs = Stubs(folder)
+        self.home = self.root / "opt" / "gpu-host"
+        shutil.copytree(FOLDER, self.home)
+        self.options(GPU_HOST_HASH=HASH)
+        for path in (
+            "run",
+            "etc/ssh",
+            "lib/modules/6.14.0-1010-gcp",
+            "lib/modules/6.17.0-1004-gcp",
+            "var/lib/apt/lists",
+        ):
+            (self.root / path).mkdir(parents=True)
+        (self.root / "etc/os-release").write_text("VERSION_CODENAME=noble\n")
+        (self.root / "etc/machine-id").write_text("0123\n")
+        (self.root / "etc/ssh/ssh_host_rsa_key").write_text("secret")
+        (self.root / "var/lib/apt/lists/archive").write_text("lists")
+        for name in (
+            "apt-mark", "cloud-init", "dpkg-query", "fstrim", "journalctl", "nvidia-ctk", "snap", "sync", "useradd", "usermod",
+        ):  # fmt: skip
+            self.stubs.add(name)
+        flag = self.root / "run/reboot-required"
+        self.stubs.add("apt-get", f'case "$*" in *dist-upgrade*) touch "{flag}";; esac')
+        self.stubs.add("systemctl", f'if [ "$1" = reboot ]; then rm -f "{flag}"; fi')
+        self.stubs.add("dpkg-query", "echo not-installed")
+        self.stubs.add("getent", "exit 2")
+        self.stubs.add("id", "echo ci-gpu-runner docker")
+        self.stubs.add("modinfo", "echo 580.173.02")
+        self.stubs.add("docker", "echo nvidia")
+        # A key file holds the address it came from, by which the stand-in for gpg knows whose it is.
+        self.stubs.add(
+            "curl", 'while [ $# -gt 1 ]; do if [ "$1" = --output ]; then echo "${*: -1}" >"$2"; fi; shift; done'
+        )
+        owners = "".join(f'*{host}*) echo "fpr:::::::::{print_}:";; ' for host, print_ in KEYS.items())
+        self.stubs.add("gpg", f'case "$(cat "${{*: -1}}")" in {owners} esac')
+        self.stubs.add(
+            "python3",
+            'mkdir -p "$3/bin"; for n in pip uv; do printf "#!/bin/bash\\necho $n" >"$3/bin/$n"; chmod +x "$3/bin/$n"; done',
+        )
+
+    def options(self, **values: str) -> None:
+        """What the image is to be."""
+        lines = "".join(f"{name}={value}\n" for name, value in values.items())
+        (self.home / "options.env").write_text(lines)
+
+    def script(self, name: str, *arguments: str, **environment: str) -> Run:
+        return self.stubs.run(
+            ["/bin/bash", str(self.home / name), *arguments], {"GPU_HOST_ROOT": str(self.root), **environment}
+        )
+
+    def installed(self) -> Run:
+        """What the unit does at the first boot, and at the one after the reboot."""
+        self.script("install.sh", "resume")
+        return self.script("install.sh", "resume")
+
+    def reports(self) -> list[str]:
+        return [
+            call.split("--data ")[1].split(" --header")[0] for call in self.stubs.calls() if "--request PUT" in call
+        ]
+
+    def called(self, words: str) -> list[str]:
+        return [call for call in self.stubs.calls() if words in call]
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_the_first_start_hands_the_work_to_a_unit_that_survives_a_reboot(machine: Machine) -> None:
+    run = machine.script("install.sh")
+
+    assert run.code == 0
+    assert (machine.root / "etc/systemd/system/gpu-host-install.service").is_file()
+    assert machine.stubs.calls() == [
+        "systemctl daemon-reload",
+        "systemctl enable gpu-host-install.service",
+        "systemctl start --no-block gpu-host-install.service",
+    ]
+
+
+def test_the_installer_goes_on_after_the_reboot_that_a_new_kernel_needs(machine: Machine) -> None:
+    before = machine.script("install.sh", "resume")
+    reports_before = machine.reports()
+    after = machine.script("install.sh", "resume")
+
+    assert (before.code, reports_before, machine.called("systemctl reboot")) == (0, [], ["systemctl reboot"])
+    assert (after.code, machine.reports()) == (0, [f"ok:{HASH}"])
+    assert "upgrade: done before" in after.out
+    assert len(machine.called("dist-upgrade")) == 1
+
+
+def test_an_installed_machine_is_left_alone(machine: Machine) -> None:
+    machine.installed()
+    calls = machine.stubs.calls()
+    again = machine.script("install.sh")
+
+    assert (again.code, again.out) == (0, "gpu-host: installed before\n")
+    assert machine.stubs.calls() == calls
+
+
+def test_the_driver_is_the_signed_one_of_ubuntus_archive(machine: Machine) -> None:
+    machine.installed()
+
+    assert [call.split("install ")[1] for call in machine.called("install linux-modules")] == [
+        "linux-modules-nvidia-580-server-gcp nvidia-headless-no-dkms-580-server nvidia-utils-580-server"
+    ]
+    assert machine.called("dkms-") == [call for call in machine.called("dkms-") if "no-dkms" in call]
+
+
+def test_another_branch_and_flavour_is_another_set_of_packages(machine: Machine) -> None:
+    machine.options(GPU_HOST_HASH=HASH, NVIDIA_BRANCH="595", NVIDIA_FLAVOUR="server-open")
+    machine.stubs.add("modinfo", "echo 595.84.01")
+
+    assert machine.installed().code == 0
+    assert [call.split("install ")[1] for call in machine.called("install linux-modules")] == [
+        "linux-modules-nvidia-595-server-open-gcp nvidia-headless-no-dkms-595-server-open nvidia-utils-595-server"
+    ]
+
+
+def test_what_could_part_the_driver_from_its_libraries_is_held(machine: Machine) -> None:
+    machine.installed()
+    held = {name for call in machine.called("apt-mark hold") for name in call.split()[2:]}
+
+    assert {"linux-gcp", "linux-image-gcp", "nvidia-utils-580-server", "docker-ce", "nvidia-container-toolkit"} <= held
+    assert machine.called("systemctl mask apt-daily")
+    assert machine.called("snap refresh --hold")
+
+
+def test_docker_and_the_toolkit_come_from_their_owners_repositories(machine: Machine) -> None:
+    machine.options(GPU_HOST_HASH=HASH, DOCKER_VERSION="5:29.0.1-1~ubuntu.24.04~noble")
+    machine.installed()
+    lists = machine.root / "etc/apt/sources.list.d"
+
+    assert (lists / "docker.list").read_text() == (
+        "deb [arch=amd64 signed-by=/etc/apt/keyrings/docker.asc] https://download.docker.com/linux/ubuntu noble stable\n"
+    )
+    assert (lists / "nvidia-container-toolkit.list").read_text() == (
+        "deb [signed-by=/etc/apt/keyrings/nvidia-container-toolkit.asc] "
+        "https://nvidia.github.io/libnvidia-container/stable/deb/$(ARCH) /\n"
+    )
+    assert machine.called("install docker-ce=5:29.0.1-1~ubuntu.24.04~noble docker-ce-cli=5:29.0.1")
+    assert machine.called("libnvidia-container1=1.20.0-1")
+    assert machine.called("nvidia-ctk runtime configure --runtime=docker --set-as-default")
+
+
+def test_packages_that_would_stand_in_dockers_way_go_first(machine: Machine) -> None:
+    machine.stubs.add("dpkg-query", 'case "$*" in *runc*|*docker.io*) echo installed;; *) exit 1;; esac')
+    machine.installed()
+
+    assert [call.split("remove ")[1] for call in machine.called(" remove ")] == ["docker.io runc"]
+
+
+def test_uv_is_installed_by_its_hash(machine: Machine) -> None:
+    machine.stubs.add(
+        "python3",
+        'mkdir -p "$3/bin"; printf "#!/bin/bash\\necho pip \\$* >>%s; tail -n 1 \\${*: -1} >>%s" '
+        f'"{machine.stubs.log}" "{machine.stubs.log}" >"$3/bin/pip"; printf "#!/bin/bash" >"$3/bin/uv"; chmod +x "$3/bin/"*',
+    )
+    machine.installed()
+
+    assert machine.called("--require-hashes --only-binary :all: --no-deps")
+    assert machine.called("uv==0.13.8 --hash=sha256:e18a57b8b352eb7c")
+    assert (machine.root / "usr/local/bin/uv").readlink() == Path("/opt/uv/bin/uv")
+
+
+def test_nothing_of_the_builder_is_left_in_the_image(machine: Machine) -> None:
+    (machine.root / "etc/systemd/system").mkdir(parents=True)
+    (machine.root / "etc/systemd/system/gpu-host-install.service").touch()
+    machine.installed()
+
+    assert (machine.root / "etc/machine-id").read_text() == ""
+    assert list((machine.root / "etc/ssh").iterdir()) == []
+    assert list((machine.root / "var/lib/apt/lists").iterdir()) == []
+    assert not (machine.root / "etc/systemd/system/gpu-host-install.service").exists()
+    assert machine.called("cloud-init clean --logs")
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "stage"),
+    [
+        ("snap", "refresh", "quiet"),
+        ("apt-get", "dist-upgrade", "upgrade"),
+        ("apt-get", "install docker-ce", "docker"),
+        ("curl", "download.docker.com/linux/ubuntu/gpg", "docker"),
+        ("apt-get", "install linux-modules", "driver"),
+        ("nvidia-ctk", "runtime configure", "toolkit"),
+        ("systemctl", "restart docker", "toolkit"),
+        ("usermod", "docker", "user"),
+        ("systemctl", "enable gpu-host-local-ssd", "local_ssd"),
+        ("python3", "venv", "uv"),
+        ("modinfo", "6.17.0-1004-gcp", "check"),
+        ("cloud-init", "clean", "cleanup"),
+    ],
+)
+def test_a_stage_that_fails_is_reported_with_its_name_and_taken_up_again(
+    machine: Machine, command: str, words: str, stage: str
+) -> None:
+    kept = (machine.stubs.path / command).read_text()
+    machine.stubs.failing(command, words)
+    failed = machine.installed()
+    reports = machine.reports()
+    (machine.stubs.path / command).write_text(kept)
+    machine.installed()
+
+    assert failed.code == 7
+    assert reports[-1].startswith(f"fail:{stage}:7:")
+    assert machine.reports()[-1] == f"ok:{HASH}"
+
+
+@pytest.mark.parametrize("host", KEYS)
+def test_a_key_with_another_fingerprint_is_not_taken_over(machine: Machine, host: str) -> None:
+    machine.stubs.add(
+        "gpg",
+        f'grep -q "{host}" "${{*: -1}}" && echo fpr:::::::::{"0" * 40}: || echo fpr:::::::::{KEYS["download.docker.com"]}:',
+    )
+    run = machine.installed()
+
+    assert run.code == 1
+    assert "is not signed by" in run.err
+    assert machine.reports()[-1].startswith("fail:")
+
+
+def test_a_driver_of_another_branch_than_asked_for_ends_the_build(machine: Machine) -> None:
+    machine.stubs.add("modinfo", "echo 570.10")
+
+    assert machine.installed().code == 1
+    assert "has driver '570.10', and 580 was asked for" in machine.reports()[-1]
+
+
+def test_the_newest_kernel_is_the_one_that_is_checked(machine: Machine) -> None:
+    machine.installed()
+
+    assert machine.called("modinfo") == ["modinfo -k 6.17.0-1004-gcp -F version nvidia"]
+
+
+def test_a_runtime_that_is_not_nvidias_ends_the_build(machine: Machine) -> None:
+    machine.stubs.add("docker", "echo runc")
+
+    assert machine.installed().code == 1
+    assert machine.reports()[-1].startswith("fail:check:1:docker's default runtime is 'runc'")
+
+
+def test_a_user_who_could_become_root_ends_the_build(machine: Machine) -> None:
+    machine.stubs.add("id", "echo ci-gpu-runner docker google-sudoers")
+
+    assert machine.installed().code == 1
+    assert "is in google-sudoers, and could become root by it" in machine.reports()[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("NVIDIA_BRANCH", "580-server"),
+        ("NVIDIA_FLAVOUR", "desktop"),
+        ("NVIDIA_TOOLKIT_VERSION", "latest"),
+        ("DOCKER_VERSION", "latest"),
+        ("DOCKER_USER", "Root!"),
+        ("LOCAL_SSD", "yes"),
+        ("UV_SHA256", "abc"),
+    ],
+)
+def test_an_option_that_does_not_fit_ends_the_build_before_anything_changes(
+    machine: Machine, name: str, value: str
+) -> None:
+    machine.options(**{"GPU_HOST_HASH": HASH, name: value})
+    run = machine.script("install.sh", "resume")
+
+    assert run.code == 1
+    assert f"{name}={value} does not fit" in run.err
+    assert [call.split()[0] for call in machine.stubs.calls()] == ["curl"]
+
+
+def test_an_image_without_a_content_address_is_not_begun(machine: Machine) -> None:
+    machine.options()
+    run = machine.script("install.sh", "resume")
+
+    assert run.code != 0
+    assert machine.reports()[0].startswith("fail:start:")
+
+
+def test_the_report_stands_on_the_console_too(machine: Machine) -> None:
+    machine.stubs.failing("curl", "guest-attributes")
+    run = machine.installed()
+
+    assert run.code == 0
+    assert f"gpu-host-report: ok:{HASH}\n" in run.out
+
+
+GOOD = "Tesla T4, 580.173.02"
+
+
+def verifying(machine: Machine, host: str = GOOD, inside: str = GOOD, **options: str) -> Run:
+    """A machine booted from the image, on which the verifier runs from a folder of its own."""
+    machine.installed()
+    machine.stubs.log.unlink()
+    machine.stubs.add("nvidia-smi", f'printf "%s\\n" ${host!r}')
+    machine.stubs.add("docker", f'printf "%s\\n" ${inside!r}')
+    machine.stubs.add("runuser", 'case "$*" in *sudo*) exit 1;; esac; echo nvidia')
+    (machine.root / "usr/local/bin/uv").unlink()
+    (machine.root / "usr/local/bin/uv").write_text("#!/bin/bash\necho 'uv 0.13.8 (x86_64)'")
+    (machine.root / "usr/local/bin/uv").chmod(0o755)
+    own = machine.root / "run" / "verify"
+    shutil.copytree(machine.home, own)
+    lines = "".join(f"{name}={value!r}\n" for name, value in ({"GPU_HOST_HASH": HASH} | options).items())
+    (own / "options.env").write_text(lines)
+    return machine.stubs.run(["/bin/bash", str(own / "verify.sh")], {"GPU_HOST_ROOT": str(machine.root)})
+
+
+def test_a_sound_image_is_verified_on_its_gpu(machine: Machine) -> None:
+    run = verifying(machine, GPU_NAME="Tesla T4")
+
+    assert (run.code, machine.reports()) == (0, [f"ok:{HASH}"])
+    assert machine.called("docker run --rm --gpus all nvidia/cuda:12.9.1-base-ubuntu24.04 nvidia-smi --query-gpu=")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"host": "Tesla T4, 570.1"}, "driver 570.1 runs, and branch 580 was asked for"),
+        ({"host": f"{GOOD}\n{GOOD}"}, "2 GPUs answer, and the machine was made with 1"),
+        ({"inside": "Tesla T4, 570.1"}, "a container sees 'Tesla T4, 570.1'"),
+        ({"GPU_NAME": "NVIDIA L4"}, "the GPU is a Tesla T4, and the machine was made with a NVIDIA L4"),
+        ({"GPU_HOST_HASH": "ffffffff"}, "this machine was not booted from the image ffffffff"),
+        ({"UV_VERSION": "0.14.0"}, "and uv 0.14.0 was asked for"),
+    ],
+)
+def test_an_image_that_is_not_what_was_asked_for_is_refused(
+    machine: Machine, change: dict[str, str], reason: str
+) -> None:
+    run = verifying(machine, **change)
+
+    assert run.code == 1
+    assert reason in machine.reports()[-1]
+
+
+@pytest.mark.parametrize(
+    ("command", "body", "stage"),
+    [
+        ("nvidia-smi", "exit 9", "driver"),
+        ("docker", "exit 125", "docker"),
+        ("systemctl", "exit 1", "docker"),
+        ("runuser", "exit 0", "user"),
+    ],
+)
+def test_no_failure_of_a_check_is_passed_over(machine: Machine, command: str, body: str, stage: str) -> None:
+    verifying(machine)
+    machine.stubs.add(command, body)
+    run = machine.stubs.run(
+        ["/bin/bash", str(machine.root / "run/verify/verify.sh")], {"GPU_HOST_ROOT": str(machine.root)}
+    )
+
+    assert run.code != 0
+    assert machine.reports()[-1].startswith(f"fail:{stage}:")
+
+
+@pytest.fixture
+def disks(machine: Machine) -> Machine:
+    for name in ("mount", "mkfs.ext4"):
+        machine.stubs.add(name)
+    machine.stubs.add("mountpoint", "exit 1")
+    machine.stubs.add("blkid", "exit 2")
+    (machine.root / "dev/disk/by-id").mkdir(parents=True)
+    return machine
+
+
+def test_a_machine_without_a_local_ssd_boots_all_the_same(disks: Machine) -> None:
+    assert disks.script("local-ssd.sh").code == 0
+    assert disks.stubs.calls() == []
+
+
+def test_a_blank_local_ssd_is_formatted_and_docker_put_on_it(disks: Machine) -> None:
+    device = disks.root / "dev/disk/by-id/google-local-nvme-ssd-0"
+    device.touch()
+    root = disks.root
+
+    assert disks.script("local-ssd.sh").code == 0
+    assert [call for call in disks.stubs.calls() if not call.startswith(("blkid", "mountpoint"))] == [
+        f"mkfs.ext4 -F -m 0 {device}",
+        f"mount -o discard,noatime {device} {root}/mnt/local-ssd",
+        f"mount --bind {root}/mnt/local-ssd/docker {root}/var/lib/docker",
+        f"mount --bind {root}/mnt/local-ssd/containerd {root}/var/lib/containerd",
+    ]
+
+
+def test_a_local_ssd_that_has_a_file_system_is_not_formatted_again(disks: Machine) -> None:
+    disks.stubs.add("blkid", "echo ext4")
+
+    assert disks.script("local-ssd.sh", LOCAL_SSD_DEVICE="/dev/nvme0n1").code == 0
+    assert disks.called("mkfs") == []
+    assert disks.called("mount -o discard,noatime /dev/nvme0n1")
+
+
+@pytest.mark.parametrize("answer", ["echo LVM2_member", "exit 4"])
+def test_a_disk_that_is_not_ours_is_not_erased(disks: Machine, answer: str) -> None:
+    disks.stubs.add("blkid", answer)
+
+    assert disks.script("local-ssd.sh", LOCAL_SSD_DEVICE="/dev/sdb").code != 0
+    assert disks.called("mkfs") == []
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_a_script_passes_bash_and_shellcheck(script: Path) -> None:
+    parsed = subprocess.run(["bash", "-n", str(script)], capture_output=True, text=True, check=False)
+    checked = subprocess.run(
+        [linter("shellcheck"), "--external-sources", str(script.relative_to(FOLDER.parents[1]))],
+        cwd=FOLDER.parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (parsed.returncode, parsed.stderr) == (0, "")
+    assert (checked.returncode, checked.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("unit", sorted(FOLDER.glob("*.service")), ids=lambda path: path.name)
+def test_a_unit_passes_systemds_own_check(unit: Path) -> None:
+    result = subprocess.run(
+        [linter("systemd-analyze"), "verify", str(unit)], capture_output=True, text=True, check=False
+    )
+
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_no_failure_is_talked_away(script: Path) -> None:
+    text = script.read_text()
+
+    assert "|| echo" not in text
+    assert "|| true" not in text
+
+
+def test_the_readme_names_every_file_and_every_option() -> None:
+    readme = (FOLDER / "README.md").read_text()
+    options = [
+        line.split("=")[0]
+        for line in (FOLDER / "options.sh").read_text().splitlines()
+        if ":-" in line and line[0].isupper()
+    ]
+
+    assert [path.name for path in FOLDER.iterdir() if f"`{path.name}`" not in readme and path.name != "README.md"] == []
+    assert [name for name in options if f"`{name}`" not in readme] == []
