@@ -15,7 +15,8 @@ from ops.standin.kinds import Kind, Reference
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ops.standin.cloud import Cloud, Thing
+    from ops.standin.cloud import Cloud
+    from ops.standin.things import Thing
 
 POLICY: Final = "aws:iam/policy:Policy"
 ATTACHMENT: Final = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"

@@ -12,7 +12,8 @@ from ops.standin.amazon_network import LAUNCH_TEMPLATE, SECURITY_GROUP, SUBNET
 from ops.standin.kinds import Kind, Reference, value_at, values_at
 
 if TYPE_CHECKING:
-    from ops.standin.cloud import Cloud, Thing
+    from ops.standin.cloud import Cloud
+    from ops.standin.things import Thing
 
 CLUSTER: Final = "aws:eks/cluster:Cluster"
 NODE_GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
@@ -74,7 +75,7 @@ def _writes_its_log(cloud: Cloud, cluster: Thing) -> None:
     """EKS makes the log group it finds missing: without an end, and nobody's to delete."""
     name = _log_group_name(cluster)
     if cluster.inputs.get("enabledClusterLogTypes") and not any(group.id == name for group in cloud.of(LOG_GROUP)):
-        cloud.put(LOG_GROUP, name, {"name": name})
+        cloud.put(LOG_GROUP, name, {"name": name}, cluster.caller)
 
 
 def _lost_its_log(cloud: Cloud, group: Thing) -> None:

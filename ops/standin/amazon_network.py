@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 from ops.standin.kinds import Kind, Reference
 
 if TYPE_CHECKING:
-    from ops.standin.cloud import Cloud, Thing
+    from ops.standin.cloud import Cloud
+    from ops.standin.things import Thing
 
 VPC: Final = "aws:ec2/vpc:Vpc"
 SUBNET: Final = "aws:ec2/subnet:Subnet"

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ops.plan import UNKNOWN
 
 if TYPE_CHECKING:
-    from ops.standin.cloud import Cloud, Thing
+    from ops.standin.cloud import Cloud
+    from ops.standin.things import Thing
 
 
 class RefusedError(Exception):

@@ -13,7 +13,8 @@ from ops.standin.amazon_cluster import ACCESS_POLICY, CLUSTER, ready_nodes
 from ops.standin.kinds import Kind, value_at
 
 if TYPE_CHECKING:
-    from ops.standin.cloud import Cloud, Thing
+    from ops.standin.cloud import Cloud
+    from ops.standin.things import Thing
 
 NAMESPACE: Final = "kubernetes:core/v1:Namespace"
 SECRET: Final = "kubernetes:core/v1:Secret"  # noqa: S105  # a type token
@@ -53,11 +54,11 @@ def kind_of(type_: str) -> Kind:
 
 def _reachable(cloud: Cloud, thing: Thing) -> str | None:
     """The API answers where there is a cluster, and whoever asks has been let in."""
-    if not thing.home.startswith("arn:aws:eks:"):
+    if not thing.caller.cluster.startswith("arn:aws:eks:"):
         return None
-    cluster = next((one for one in cloud.of(CLUSTER) if one.outputs.get("arn") == thing.home), None)
+    cluster = next((one for one in cloud.of(CLUSTER) if one.outputs.get("arn") == thing.caller.cluster), None)
     if cluster is None:
-        return f"configured Kubernetes cluster is unreachable: no such host ({thing.home} does not exist)"
+        return f"configured Kubernetes cluster is unreachable: no such host ({thing.caller.cluster} does not exist)"
     maker_is_in = value_at("accessConfig.bootstrapClusterCreatorAdminPermissions", cluster.inputs)
     if "accessConfig" not in cluster.inputs or maker_is_in:
         return None
@@ -71,22 +72,24 @@ def _namespace_of(thing: Thing) -> str:
     return str(value_at(path, thing.inputs) or "default")
 
 
-def _has_namespace(cloud: Cloud, home: str, name: str) -> bool:
-    return name in BUILT_IN or any(one.home == home and one.at("metadata.name") == name for one in cloud.of(NAMESPACE))
+def _has_namespace(cloud: Cloud, cluster: str, name: str) -> bool:
+    return name in BUILT_IN or any(
+        one.caller.cluster == cluster and one.at("metadata.name") == name for one in cloud.of(NAMESPACE)
+    )
 
 
 def _namespace_exists(cloud: Cloud, thing: Thing) -> str | None:
     name = _namespace_of(thing)
-    if thing.inputs.get("createNamespace") or _has_namespace(cloud, thing.home, name):
+    if thing.inputs.get("createNamespace") or _has_namespace(cloud, thing.caller.cluster, name):
         return None
     return f'namespaces "{name}" not found'
 
 
 def _somewhere_to_run(cloud: Cloud, release: Thing) -> str | None:
     """Helm waits for what it started; without a node it waits for nothing."""
-    if release.inputs.get("skipAwait") or not release.home.startswith("arn:aws:eks:"):
+    if release.inputs.get("skipAwait") or not release.caller.cluster.startswith("arn:aws:eks:"):
         return None
-    if ready_nodes(cloud, release.home.rpartition("/")[2]):
+    if ready_nodes(cloud, release.caller.cluster.rpartition("/")[2]):
         return None
     return f'release "{release.at("name")}" failed: timed out waiting for the condition (no node is ready)'
 
@@ -109,7 +112,7 @@ def _controllers(cloud: Cloud, release: Thing) -> list[Thing]:
     return [
         one
         for one in cloud.of(RELEASE)
-        if one.home == release.home and _chart(one) == CONTROLLER and one.phase == "ready"
+        if one.caller.cluster == release.caller.cluster and _chart(one) == CONTROLLER and one.phase == "ready"
     ]
 
 
@@ -118,10 +121,14 @@ def _sign_off(cloud: Cloud, release: Thing) -> str | None:
     if _chart(release) != SCALE_SET:
         return None
     lost = []
-    if not _controllers(cloud, release) or not ready_nodes(cloud, release.home.rpartition("/")[2]):
+    if not _controllers(cloud, release) or not ready_nodes(cloud, release.caller.cluster.rpartition("/")[2]):
         lost.append("no controller is running")
     named = value_at("values.githubConfigSecret", release.inputs)
-    secrets = [one for one in cloud.of(SECRET) if one.home == release.home and one.at("metadata.name") == named]
+    secrets = [
+        one
+        for one in cloud.of(SECRET)
+        if one.caller.cluster == release.caller.cluster and one.at("metadata.name") == named
+    ]
     if isinstance(named, str) and not any(_namespace_of(one) == _namespace_of(release) for one in secrets):
         lost.append(f"its secret {named} is gone")
     if not lost:
@@ -135,7 +142,9 @@ def _sign_off(cloud: Cloud, release: Thing) -> str | None:
 def _nothing_waits_inside(cloud: Cloud, namespace: Thing) -> str | None:
     """A namespace takes what it holds along, but for what waits for a finalizer."""
     for release in cloud.of(RELEASE):
-        inside = release.home == namespace.home and _namespace_of(release) == namespace.at("metadata.name")
+        inside = release.caller.cluster == namespace.caller.cluster and _namespace_of(release) == namespace.at(
+            "metadata.name"
+        )
         if inside and _chart(release) == SCALE_SET:
             return (
                 f'timed out waiting for the condition: namespace "{namespace.at("metadata.name")}" is Terminating: '
@@ -146,7 +155,8 @@ def _nothing_waits_inside(cloud: Cloud, namespace: Thing) -> str | None:
 
 def _takes_all_along(cloud: Cloud, namespace: Thing) -> None:
     cloud.forget_inside(
-        namespace.home, lambda thing: thing.type != NAMESPACE and _namespace_of(thing) == namespace.at("metadata.name")
+        namespace.caller.cluster,
+        lambda thing: thing.type != NAMESPACE and _namespace_of(thing) == namespace.at("metadata.name"),
     )
 
 

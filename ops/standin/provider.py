@@ -14,7 +14,7 @@ import importlib.metadata
 import json
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NoReturn, TypeVar, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 import grpc
 from google.protobuf import empty_pb2, struct_pb2
@@ -26,6 +26,7 @@ from ops.standin.difference import Change, Turn, changes, deletes_first
 from ops.standin.faults import Fault, Faults, Ill
 from ops.standin.kinds import Kind, RefusedError
 from ops.standin.tables import PROVIDERS_REPLACED_BY, kind_of
+from ops.standin.things import Caller
 
 if TYPE_CHECKING:
     from ops.standin.cloud import Cloud
@@ -51,6 +52,8 @@ class StandInProvider(provider_pb2_grpc.ResourceProviderServicer):
         self._faults = faults
         self._die = die
         self._cancelled = threading.Event()
+        # The engine opens a connection for each provider of a program, and says over it alone how it is configured.
+        self._callers: dict[str, Caller] = {}
 
     def Handshake(
         self, request: provider_pb2.ProviderHandshakeRequest, context: grpc.ServicerContext
@@ -95,9 +98,9 @@ class StandInProvider(provider_pb2_grpc.ResourceProviderServicer):
     ) -> provider_pb2.ConfigureResponse:
         """Learn which account, project or cluster is spoken to."""
         settings = _plain(request.args)
-        self._cloud.place = self._cloud.place.with_provider(request.type, settings)
-        if self._package == "kubernetes":
-            self._cloud.home = str(settings.get("clusterIdentifier") or "")
+        cluster = str(settings.get("clusterIdentifier") or "") if self._package == "kubernetes" else ""
+        place = answers.Place().with_provider(request.type, settings)
+        self._callers[context.peer()] = Caller(place=place, cluster=cluster)
         return provider_pb2.ConfigureResponse(acceptSecrets=True, supportsPreview=True)
 
     def Invoke(self, request: provider_pb2.InvokeRequest, context: grpc.ServicerContext) -> provider_pb2.InvokeResponse:
@@ -137,7 +140,8 @@ class StandInProvider(provider_pb2_grpc.ResourceProviderServicer):
 
         def create() -> provider_pb2.CreateResponse:
             inputs = _plain(request.properties)
-            id_, computed = self._cloud.create(request.type, request.name, request.urn, inputs)
+            caller = self._callers.get(context.peer(), Caller())
+            id_, computed = self._cloud.create(request.type, request.name, request.urn, inputs, caller)
             return provider_pb2.CreateResponse(id=id_, properties=_answer(request.properties, computed))
 
         return self._do("create", request.type, context, create)

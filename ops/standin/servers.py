@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from concurrent import futures
-from typing import Final, TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import grpc
 from pulumi.runtime.proto import provider_pb2_grpc
@@ -15,9 +15,10 @@ from pulumi.runtime.proto import provider_pb2_grpc
 from ops.standin.provider import StandInProvider
 
 if TYPE_CHECKING:
-    from ops.standin.faults import Faults
-    from ops.standin.cloud import Cloud
     from collections.abc import Iterator, Sequence
+
+    from ops.standin.cloud import Cloud
+    from ops.standin.faults import Faults
 
 PACKAGES: Final = ("aws", "command", "gcp", "kubernetes")
 """Every package that a stack of ours may use."""
