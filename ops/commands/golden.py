@@ -1,0 +1,16 @@
+"""Write the golden files that tests compare every stack with."""
+
+from __future__ import annotations
+
+from ops import golden, terminal
+from ops.options import ROOT
+
+
+def main() -> None:
+    """Write the golden files that tests compare every stack with."""
+    changed = [path.relative_to(ROOT) for path in golden.write()]
+    console = terminal.out()
+    for path in changed:
+        console.print(f"{path} is written.")
+    if not changed:
+        console.print("The golden files are up to date.")

@@ -1,0 +1,114 @@
+"""A stack grows without touching what is there: names and addresses follow meaning, never place in a list."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pulumi import ResourceOptions
+
+from ops.recorder import record
+from tests.ops.small import KEY, Box, Thing
+from tests.ops.small import stack_file as small_stack_file
+from tests.plan import stacks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from ops.plan import Plan
+    from ops.stack_file import StackFile
+
+pytestmark = pytest.mark.plan
+
+
+def touched(before: Plan, after: Plan) -> Iterator[str]:
+    """What of `before` is gone or different in `after`; a list that only grew at some place is neither."""
+    there = {resource.urn: resource for resource in after}
+    for resource in before:
+        if resource.urn not in there:
+            yield f"{resource.urn} is gone"
+        else:
+            yield from (f"{resource.name}: {path}" for path in _changed(resource.inputs, there[resource.urn].inputs))
+
+
+def _changed(before: Any, after: Any, path: str = "") -> Iterator[str]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in sorted(before.keys() | after.keys()):
+            yield from _changed(before.get(key), after.get(key), f"{path}.{key}".lstrip("."))
+    elif isinstance(before, list) and isinstance(after, list):
+        if any(item not in after for item in before):
+            yield path
+    elif before != after:
+        yield path
+
+
+def staging_with(section: str, change: Callable[[Any], None]) -> Plan:
+    return record(stacks.changed(stacks.STAGING, section, change))
+
+
+def test_a_new_zone_touches_nothing_that_was_there() -> None:
+    grown = staging_with("network", lambda network: network["zones"].update({"us-west-2d": 3}))
+
+    assert list(touched(stacks.planned(stacks.STAGING), grown)) == []
+    assert len(grown) > len(stacks.planned(stacks.STAGING))
+
+
+def test_a_new_zone_does_not_replace_a_pool_that_names_its_zones() -> None:
+    """A node group is made anew where its subnets change, even where they only become more."""
+    before = stacks.planned(stacks.STAGING)
+    grown = staging_with("network", lambda network: network["zones"].update({"us-west-2d": 3}))
+    pool = ("aws:eks/nodeGroup:NodeGroup", "pool-t4-spot")
+
+    assert grown.one(*pool).inputs["subnetIds"] == before.one(*pool).inputs["subnetIds"]
+
+
+def test_a_new_runner_touches_nothing_that_was_there() -> None:
+    def add(runners: dict[str, Any]) -> None:
+        runners["gpu-more"] = {**runners["gpu-t4"], "arc": {**runners["gpu-t4"]["arc"], "max": 1}}
+
+    grown = staging_with("runners", add)
+
+    assert list(touched(stacks.planned(stacks.STAGING), grown)) == []
+    assert {resource.name for resource in grown} - {resource.name for resource in stacks.planned(stacks.STAGING)} == {
+        "runner-gpu-more"
+    }
+
+
+def test_a_new_repository_touches_nothing_that_was_there() -> None:
+    grown = staging_with("ecr", lambda ecr: ecr.update({"another": ecr["runner-gpu"]}))
+
+    assert list(touched(stacks.planned(stacks.STAGING), grown)) == []
+
+
+@pytest.mark.parametrize(("section", "key"), [("network", "zones"), ("gpu-pools", None), ("runners", None)])
+def test_the_order_in_the_stack_file_means_nothing(section: str, key: str | None) -> None:
+    def turn(value: dict[str, Any]) -> None:
+        turned = value[key] if key else value
+        items = list(reversed(turned.items()))
+        turned.clear()
+        turned.update(items)
+
+    turned = staging_with(section, turn)
+
+    assert sorted(turned.urns) == sorted(stacks.planned(stacks.STAGING).urns)
+    assert list(touched(stacks.planned(stacks.STAGING), turned)) == []
+
+
+def numbered(zones: Mapping[str, int]) -> Callable[[], None]:
+    """A program that names things by their place in a list: what none may do."""
+
+    def program() -> None:
+        box = Box("box")
+        for index, zone in enumerate(zones):
+            Thing(KEY, f"key-{index}", {"zone": zone}, ResourceOptions(parent=box))
+
+    return program
+
+
+def test_a_program_that_counts_touches_what_was_there() -> None:
+    file: StackFile = small_stack_file()
+
+    before = record(file, program=numbered({"b": 0, "c": 1}))
+    after = record(file, program=numbered({"a": 2, "b": 0, "c": 1}))
+
+    assert list(touched(before, after)) == ["key-0: zone", "key-1: zone"]

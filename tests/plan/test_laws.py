@@ -1,0 +1,177 @@
+"""Every committed stack file keeps every law, and every law is broken by a plan made to break it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from pulumi import ResourceOptions
+
+from ops.planning import findings
+from ops.recorder import record
+from tests.ops.small import BUCKET, KEY, Box, Thing, plan, planned
+from tests.ops.small import stack_file as small_stack_file
+from tests.plan import laws, stacks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ops.plan import Plan
+
+pytestmark = pytest.mark.plan
+
+URN = "urn:pulumi:small::gpu-ci::"
+SECRET = "kubernetes:core/v1:Secret"
+NAMESPACE = "kubernetes:core/v1:Namespace"
+NODES = "aws:eks/nodeGroup:NodeGroup"
+SCALE_SET = "oci://example.test/charts/gha-runner-scale-set"
+CONTROLLER = f"{SCALE_SET}-controller"
+
+
+@pytest.mark.parametrize("law", laws.LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("name", stacks.NAMES)
+def test_a_committed_stack_keeps_the_law(name: str, law: Callable[[Plan], Iterator[str]]) -> None:
+    assert list(law(stacks.planned(name))) == []
+
+
+@pytest.mark.parametrize("name", stacks.NAMES)
+def test_a_committed_stack_breaks_no_rule(name: str) -> None:
+    assert [str(finding) for finding in findings(stacks.planned(name))] == []
+
+
+@pytest.mark.parametrize("name", stacks.NAMES)
+def test_a_preview_promises_exactly_what_an_update_makes(name: str) -> None:
+    assert stacks.planned(name, preview=True).urns == stacks.planned(name).urns
+
+
+@pytest.mark.parametrize("name", stacks.NAMES)
+def test_the_sdk_finds_nothing_deprecated(name: str) -> None:
+    assert [line for line in stacks.planned(name).logged if "deprecated" in line.lower()] == []
+
+
+def test_a_resource_made_in_an_apply_is_missing_from_the_preview() -> None:
+    def program() -> None:
+        def inside(_arn: str) -> None:
+            Thing(BUCKET, "inside")
+
+        Thing(KEY, "key").arn.apply(inside)
+
+    file = small_stack_file()
+
+    update, preview = record(file, program=program), record(file, program=program, preview=True)
+
+    assert set(update.urns) - set(preview.urns) == {f"{URN}{BUCKET}::inside"}
+
+
+def test_a_resource_at_the_root_breaks_the_law() -> None:
+    box = planned("gpu-ci:aws:Box", "box")
+    kept = planned(KEY, "kept", parent=box.urn)
+
+    assert list(laws.every_resource_hangs_below_a_component(plan(box, kept, planned(BUCKET, "loose")))) == [
+        f"{URN}{BUCKET}::loose hangs below pulumi:pulumi:Stack, which is no component"
+    ]
+
+
+def test_a_resource_below_another_breaks_the_law() -> None:
+    box = planned("gpu-ci:aws:Box", "box")
+    key = planned(KEY, "key", parent=box.urn)
+    below = planned(BUCKET, "below", parent=key.urn)
+
+    assert list(laws.every_resource_hangs_below_a_component(plan(box, key, below))) == [
+        f"{below.urn} hangs below {KEY}, which is no component"
+    ]
+
+
+def test_a_resource_without_a_provider_breaks_the_law() -> None:
+    ambient = record(small_stack_file(), program=_ambient)
+
+    assert list(laws.every_resource_has_an_explicit_provider(ambient)) == [
+        f"{URN}gpu-ci:aws:Box${KEY}::key has no provider"
+    ]
+
+
+def _ambient() -> None:
+    Thing(KEY, "key", opts=ResourceOptions(parent=Box("box")))
+
+
+@pytest.mark.parametrize("name", ["subnet-0", "1-subnet", "pool_2", "cuda-12.9", "image-v2"])
+def test_an_index_or_a_version_in_a_name_breaks_the_law(name: str) -> None:
+    assert len(list(laws.no_name_holds_an_index_or_a_version(plan(planned(KEY, name))))) == 1
+
+
+@pytest.mark.parametrize("name", ["pool-t4-spot", "private-us-west-2a", "ecr-us-west-2", "zone-us-central1-b", "s3"])
+def test_a_number_that_means_something_keeps_the_law(name: str) -> None:
+    assert list(laws.no_name_holds_an_index_or_a_version(plan(planned(KEY, name)))) == []
+
+
+@pytest.mark.parametrize(
+    ("type_", "inputs"),
+    [
+        (KEY, {"values": {"githubToken": {"token": "x"}}}),
+        (KEY, {"privateKey": "x"}),
+        ("pulumi:providers:kubernetes", {"kubeconfig": "x"}),
+        (SECRET, {"stringData": {"anything": "x"}}),
+    ],
+)
+def test_a_credential_in_the_open_breaks_the_law(type_: str, inputs: dict[str, object]) -> None:
+    assert len(list(laws.every_credential_is_secret(plan(planned(type_, "it", inputs=inputs))))) == 1
+
+
+def test_a_credential_inside_something_secret_keeps_the_law() -> None:
+    whole = planned(SECRET, "it", inputs={"stringData": {"a": "x"}}, secret_paths=frozenset({"stringData"}))
+    metadata = planned(KEY, "other", inputs={"metadataOptions": {"httpTokens": "required"}, "secretName": "x"})
+
+    assert list(laws.every_credential_is_secret(plan(whole, metadata))) == []
+
+
+def test_two_versions_of_the_runner_charts_break_the_law() -> None:
+    old = planned(laws.RELEASE, "arc", inputs={"chart": CONTROLLER, "version": "0.14.1"})
+    new = planned(laws.RELEASE, "runner", inputs={"chart": SCALE_SET, "version": "0.14.2"})
+
+    assert list(laws.both_runner_charts_have_one_version(plan(old, new))) == [
+        "the runner charts have the versions 0.14.1, 0.14.2"
+    ]
+
+
+@pytest.mark.parametrize("missing", ["secret", "controller", "namespace", "nodes"])
+def test_an_order_with_a_gap_breaks_the_law(missing: str) -> None:
+    nodes = planned(NODES, "nodes")
+    provider = planned("pulumi:providers:kubernetes", "k8s", dependencies=() if missing == "nodes" else (nodes.urn,))
+    inside = {"provider": provider.urn}
+    namespace = planned(NAMESPACE, "arc", inputs={"metadata": {"name": "arc"}}, **inside)
+    controller = planned(
+        laws.RELEASE,
+        "arc",
+        inputs={"chart": CONTROLLER, "namespace": "arc"},
+        dependencies=() if missing == "namespace" else (namespace.urn,),
+        **inside,
+    )
+    secret = planned(
+        SECRET,
+        "app",
+        inputs={"metadata": {"namespace": "arc"}},
+        dependencies=() if missing == "controller" else (controller.urn,),
+        **inside,
+    )
+    runner = planned(
+        laws.RELEASE,
+        "runner",
+        inputs={"chart": SCALE_SET},
+        dependencies=() if missing == "secret" else (secret.urn,),
+        **inside,
+    )
+    whole = plan(nodes, provider, namespace, controller, secret, runner)
+
+    broken = list(laws.what_runs_inside_goes_before_what_it_runs_on(whole))
+
+    pairs = {"secret": (secret, runner), "controller": (controller, secret)}
+    pairs |= {"namespace": (namespace, controller), "nodes": (nodes, namespace)}
+    after, before = pairs[missing]
+    assert broken == [f"{after.urn} may be destroyed before {before.urn}"]
+
+
+def test_a_circle_breaks_the_law() -> None:
+    first = planned(KEY, "first", dependencies=(f"{URN}{KEY}::second",))
+    second = planned(KEY, "second", dependencies=(first.urn,))
+
+    assert len(list(laws.nothing_waits_in_a_circle(plan(first, second)))) == 1
