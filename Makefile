@@ -28,6 +28,8 @@ export PATH := $(BIN):$(PATH)
 # A value that is not known yet, put into a string, is a fault and not a sentence in a resource's name.
 export PULUMI_ERROR_OUTPUT_STRING := 1
 export PULUMI_SKIP_UPDATE_CHECK := true
+# MkDocs Material speaks of its successor in every build.
+export NO_MKDOCS_2_WARNING := 1
 
 .PHONY: help
 help: ## List these targets

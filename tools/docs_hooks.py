@@ -15,6 +15,7 @@ GENERATED: Final[dict[str, Callable[[], str]]] = {
     "<!-- generated: command line -->": reference.command_line,
     "<!-- generated: components -->": reference.components,
     "<!-- generated: targets -->": reference.targets,
+    "<!-- generated: decisions -->": reference.decisions,
 }
 """What stands in a page's source, and what writes the text that stands there in the site."""
 

@@ -1,4 +1,6 @@
-"""The reference pages that follow from the code: the stack file, the command line, the components, the targets."""
+"""The reference pages that follow from the code: the stack file, the command line, the components, the targets,
+the decisions.
+"""
 
 from __future__ import annotations
 
@@ -153,3 +155,13 @@ def targets() -> str:
     said = re.findall(r"^([a-z-]+):[^=\n]*## (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     rows = [f"| `make {target}` | {_cell(text)} |" for target, text in said]
     return "\n".join(["| command | what it does |", "|---|---|", *rows])
+
+
+def decisions() -> str:
+    """The decisions with their state, each linked."""
+    rows = []
+    for path in sorted((ROOT / "docs" / "adr").glob("[0-9]*.md")):
+        number, _, title = path.read_text().splitlines()[0].removeprefix("# ").partition(": ")
+        state = re.search(r"^(In force|Replaced|Superseded)\b.*", path.read_text(), re.MULTILINE)
+        rows.append(f"| [{number}]({path.name}) | {_cell(title)} | {state[0].rstrip('.') if state else ''} |")
+    return "\n".join(["| | decision | state |", "|---|---|---|", *rows])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tools.lookup import tool
+from tests.artefacts.linters import linter
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -29,7 +29,7 @@ def read(path: Path) -> dict[str, Any]:
 @pytest.mark.artefacts
 def test_actionlint_finds_nothing() -> None:
     ended = subprocess.run(
-        [tool("actionlint"), "-no-color", *map(str, WORKFLOWS)], capture_output=True, check=False, text=True
+        [linter("actionlint"), "-no-color", *map(str, WORKFLOWS)], capture_output=True, check=False, text=True
     )
 
     assert (ended.returncode, ended.stdout) == (0, "")
@@ -40,7 +40,7 @@ def test_actionlint_finds_a_fault_that_is_there(tmp_path: Path) -> None:
     broken = tmp_path / "ci.yml"
     broken.write_text(WORKFLOWS[0].read_text().replace("github.event_name", "github.evnt_name"))
 
-    ended = subprocess.run([tool("actionlint"), "-no-color", broken], capture_output=True, check=False, text=True)
+    ended = subprocess.run([linter("actionlint"), "-no-color", broken], capture_output=True, check=False, text=True)
 
     assert 'property "evnt_name" is not defined' in ended.stdout
 
@@ -49,7 +49,7 @@ def test_actionlint_finds_a_fault_that_is_there(tmp_path: Path) -> None:
 def test_zizmor_finds_nothing() -> None:
     ended = subprocess.run(
         [
-            tool("zizmor"),
+            linter("zizmor"),
             "--offline",
             "--no-progress",
             "--quiet",
@@ -71,7 +71,7 @@ def test_zizmor_finds_a_fault_that_is_there(tmp_path: Path) -> None:
     broken.write_text(re.sub(r"@[0-9a-f]{40}", "@main", WORKFLOWS[0].read_text()))
 
     ended = subprocess.run(
-        [tool("zizmor"), "--offline", "--no-progress", "--quiet", "--color=never", broken],
+        [linter("zizmor"), "--offline", "--no-progress", "--quiet", "--color=never", broken],
         capture_output=True,
         check=False,
         text=True,
