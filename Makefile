@@ -50,6 +50,7 @@ endif
 
 .venv/dev: requirements-dev.txt tools/setup.sh
 	@tools/setup.sh requirements-dev.txt $@
+	@touch .venv/run # the second lock holds all that the first one does
 
 # Look at a stack --------------------------------------------------------------------------------------------------
 

@@ -129,6 +129,12 @@ def test_set_up_happens_once_and_again_when_the_lock_changes(checkout: Path, tmp
     assert set_up()
 
 
+def test_every_command_behind_a_target_is_there() -> None:
+    commands = {path.stem.replace("_", "-") for path in (ROOT / "ops" / "commands").glob("[a-z]*.py")}
+
+    assert set(re.findall(r"\$\(OPS\) ([a-z-]+)", TEXT)) - commands == set()
+
+
 def test_pre_commit_runs_targets_alone() -> None:
     entries = re.findall(r"^\s+entry: (.+)$", (ROOT / ".pre-commit-config.yaml").read_text(), re.MULTILINE)
 
