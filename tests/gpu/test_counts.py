@@ -92,6 +92,10 @@ def test_a_runner_goes_from_min_to_max() -> None:
     ]
 
 
+def test_a_fixed_number_is_from_min_to_max() -> None:
+    assert only(replace(STEADY, min_size=5), runner(5, 5))[0] is Level.OK
+
+
 def test_shares_multiply_what_a_node_takes() -> None:
     shared = RunnerFacts(path="runners.gpu-t4", pod=SMALL, min_runners=0, max_runners=20)
 
@@ -157,6 +161,8 @@ def test_spot_with_two_types_in_two_zones_is_sound() -> None:
     ("types", "said"),
     [
         (("g4dn.2xlarge", "g4dn.xlarge"), "a node may turn out to be the smaller g4dn.xlarge"),
+        (("g6.2xlarge", "gr6.4xlarge", "g6.xlarge"), "a node may turn out to be the smaller g6.xlarge"),
+        (("g6.8xlarge", "gr6.4xlarge"), "a node may turn out to be the smaller gr6.4xlarge"),
         (("g4dn.xlarge", "g5.xlarge"), "jobs get whichever GPU there is: a10g, t4"),
         (("p3.2xlarge",), "p3.2xlarge has a GPU that CUDA 13 and driver branches after 580 have dropped"),
     ],

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.fit import fits
+from gpu.fit import fits, place
 from gpu.instance_types import EC2_TYPES
 from gpu.nearest import UnknownName
 from gpu.quantities import CPU, GIB, MEMORY, Resources
+from gpu.sharing import Sharing
 from gpu.verdict import Level, Verdict
 from tests.gpu.pools import BESIDE, POOL, runner_pod
 
@@ -105,6 +106,19 @@ def test_the_chain_says_whether_the_autoscaler_is_deceived() -> None:
 def test_a_job_that_no_type_of_the_model_can_hold_is_told_to_split() -> None:
     assert judge(runner_pod("500", "12Gi", gpus=16)).way_out == "ask for cpu: 3 and gpus: 1"
     assert judge(runner_pod("500", "12Gi"), job=Resources.of({MEMORY: GIB})).way_out.startswith("split the job")
+
+
+def test_nothing_at_all_is_never_suggested() -> None:
+    beside = {"restartPolicy": "Always", "resources": {"requests": {"cpu": "3"}}}
+    verdict = judge(runner_pod("2", "1Gi", initContainers=[beside]), job=Resources.of({CPU: 2000, MEMORY: GIB}))
+
+    assert verdict.way_out == "list only g4dn.2xlarge in gpu-pools.t4-spot"
+
+
+def test_a_node_takes_no_more_copies_than_it_has_addresses() -> None:
+    shared = replace(POOL, sharing=Sharing(mode="time-slicing", replicas=48))
+
+    assert place(shared, shared.first, BESIDE).copies(runner_pod("10m", "1Mi")) == 29 - len(BESIDE)
 
 
 def test_an_unknown_type_is_answered_with_the_nearest() -> None:

@@ -246,6 +246,19 @@ def test_a_tag_for_a_taint_that_nodes_do_not_have_is_noticed() -> None:
     assert [(verdict.level, verdict.offender) for verdict in verdicts] == [(Level.WARNING, "gpu-pools.t4-spot.taints")]
 
 
+def test_an_effect_in_a_tag_that_only_begins_like_one_is_said_to_be_none() -> None:
+    group = replace(TAGGED, asg_tags={**TAGGED.asg_tags, f"{TAINT_TAG}nvidia.com/gpu": "true:NoSchedules"})
+
+    assert "NoSchedules is no effect that the scheduler knows" in judged(group, DEAF)[-1].reason
+    assert "is no effect" not in judged(TAGGED, DEAF)[-1].reason
+
+
+def test_a_tag_that_counts_too_many_gpus_starts_too_few_nodes() -> None:
+    group = replace(SHARED, tags={f"{RESOURCE_TAG}nvidia.com/gpu": "8"})
+
+    assert only(group)[1].endswith("has 8 nvidia.com/gpu where it has 4, so it starts fewer than they need")
+
+
 def _spoilt(text: str, how: str, at: int) -> str:
     at %= len(text)
     return {
