@@ -8,7 +8,18 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from config.section import Section
-from config.values import CudaVersion, GoogleProject, GoogleRegion, GoogleZone, MachineType, Name, Positive, Size, Wrong
+from config.values import (
+    CudaVersion,
+    GoogleProject,
+    GoogleRegion,
+    GoogleZone,
+    MachineType,
+    Name,
+    Positive,
+    Size,
+    Tag,
+    Wrong,
+)
 
 Member = Annotated[
     str,
@@ -108,7 +119,7 @@ class DockerRepositorySettings(Section):
     writers: Mapping[Name, Member] = Field(default_factory=dict)
 
 
-class TestImageSettings(Section):
+class GpuTestImageSettings(Section):
     """The container that GPU tests run in."""
 
     repository: Name
@@ -116,7 +127,7 @@ class TestImageSettings(Section):
     """`workflow` leaves the build to GitHub Actions; `stack` builds with Docker wherever `pulumi up` runs."""
     cuda_image: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+(-cudnn\d?)?$")] = "12.9.1-cudnn"
     """The tag of nvidia/cuda up to the flavour."""
-    tag: Annotated[str, Field(pattern=r"^(?!latest$)[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$")]
+    tag: Tag
 
 
 class FederationSettings(Section):

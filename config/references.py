@@ -24,6 +24,10 @@ NEEDS = {
     "storage": ("cluster",),
     "monitoring": ("cluster",),
     "arc": ("cluster", "github"),
+    "host-image": ("gcp",),
+    "artifact-registry": ("gcp",),
+    "test-image": ("artifact-registry",),
+    "github-federation": ("gcp",),
 }
 """Section to the sections it cannot do without."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from config import pins, references
 from config.amazon import SERVICE_CIDR
 from config.faults import Fault
+from config.google_rules import GOOGLE_RULES
 from config.runners import BACK_ENDS, SCALE_SET_NAME_LIMIT
 from config.translate import nearest
 from config.values import Wrong, network
@@ -186,6 +187,7 @@ RULES: tuple[Callable[[Stated], Iterator[Fault]], ...] = (
     the_kubernetes_version_is_pinned,
     scale_set_names_fit_the_chart,
     labels_and_taints_leave_ours_alone,
+    *GOOGLE_RULES,
 )
 
 

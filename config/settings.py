@@ -8,6 +8,14 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from config.amazon import AmazonSettings, ClusterSettings, NetworkSettings, RepositorySettings
+from config.google import (
+    CirunSettings,
+    DockerRepositorySettings,
+    FederationSettings,
+    GoogleSettings,
+    GpuTestImageSettings,
+    HostImageSettings,
+)
 from config.machines import PoolSettings, SystemNodesSettings
 from config.runners import RunnerSettings
 from config.section import Section
@@ -64,6 +72,12 @@ class Settings(Section):
     images: Mapping[Name, ImageSettings] = Field(default_factory=dict)
     github: GitHubSettings | None = None
     arc: ArcSettings | None = None
+    gcp: GoogleSettings | None = None
+    host_image: HostImageSettings | None = None
+    artifact_registry: Mapping[Name, DockerRepositorySettings] = Field(default_factory=dict)
+    test_image: GpuTestImageSettings | None = None
+    github_federation: FederationSettings | None = None
+    cirun: CirunSettings | None = None
     runners: Mapping[RunnerName, RunnerSettings] = Field(default_factory=dict)
     quotas: Mapping[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
     """Quotas the account is known to have, by their code, to be held against what the stack could ask for."""

@@ -21,7 +21,7 @@ from config.translate import faults as translated
 if TYPE_CHECKING:
     from config.faults import Fault
 
-MAPS = ("gpu-pools", "ecr", "images", "runners")
+MAPS = ("gpu-pools", "ecr", "images", "artifact-registry", "runners")
 """Sections that are maps of named things: a faulty entry falls alone."""
 
 

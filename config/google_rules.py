@@ -1,0 +1,102 @@
+"""What must hold between the sections that concern Google Cloud and cirun."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from config.faults import Fault
+from config.translate import nearest
+from gpu.instance_types import GCE_TYPES, attach, gce_type, gpu_model
+from gpu.instance_types.google import Unattachable
+from gpu.nearest import UnknownName
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from config.stated import Stated
+
+
+def image_families_exist(stated: Stated) -> Iterator[Fault]:
+    """A runner on GCE boots the image that this stack builds: only its name is known before it is there."""
+    family = stated.part("host-image").get("family")
+    for name, runner in stated.settings.runners.items():
+        if runner.cirun_gcp is None:
+            continue
+        path = f"runners.{name}.cirun-gcp.image-family"
+        if family is None:
+            yield Fault("host-image", f"missing, and runners.{name} needs it", "state host-image")
+        elif runner.cirun_gcp.image_family != family:
+            yield Fault(path, f'"{runner.cirun_gcp.image_family}" is not built here', f'write "{family}"')
+
+
+def cirun_is_let_in(stated: Stated) -> Iterator[Fault]:
+    """A runner that cirun serves needs a way in for cirun, in that cloud."""
+    access = stated.part("cirun")
+    for name, runner in stated.settings.runners.items():
+        for cloud, used in (("aws", runner.cirun_aws), ("gcp", runner.cirun_gcp)):
+            if used is not None and access.get(cloud) is not True:
+                yield Fault(
+                    f"cirun.{cloud}", f"is not on, and runners.{name} needs it", f"state cirun: {{{cloud}: true}}"
+                )
+
+
+def machines_take_their_gpu(stated: Stated) -> Iterator[Fault]:
+    """Some GCE families bring their GPU, and one alone takes any other."""
+    for name, runner in stated.settings.runners.items():
+        if runner.cirun_gcp is not None:
+            for index, machine in enumerate(runner.cirun_gcp.machine_types):
+                path = f"runners.{name}.cirun-gcp.machine-types[{index}]"
+                yield from _attached(path, machine, runner.needs.gpu, runner.needs.gpus)
+    image = stated.settings.host_image
+    if image is not None:
+        verifier = image.verifier
+        yield from _attached("host-image.verifier.machine-type", verifier.machine_type, verifier.gpu, verifier.gpus)
+        if image.builder.machine_type not in GCE_TYPES:
+            path = "host-image.builder.machine-type"
+            yield Fault(
+                path, f"{image.builder.machine_type} is not known", nearest(image.builder.machine_type, GCE_TYPES)
+            )
+
+
+def _attached(path: str, machine: str, gpu: str, gpus: int) -> Iterator[Fault]:
+    try:
+        attach(gce_type(machine), gpu_model(gpu), gpus)
+    except UnknownName as unknown:
+        close = f'did you mean "{unknown.nearest}"?' if unknown.nearest else f"known: {', '.join(unknown.known)}"
+        yield Fault(path, f"{unknown.name} is not a known {unknown.kind}", close)
+    except Unattachable as refused:
+        yield Fault(path, str(refused), "take an n1 machine, or one that brings the GPU asked for")
+
+
+def a_test_image_has_a_repository(stated: Stated) -> Iterator[Fault]:
+    """The test container is pushed to a repository of this stack."""
+    image = stated.settings.test_image
+    if image is not None and image.repository not in stated.names("artifact-registry"):
+        known = stated.names("artifact-registry")
+        yield Fault(
+            "test-image.repository",
+            f'"{image.repository}" is not in artifact-registry',
+            nearest(image.repository, known),
+        )
+
+
+def images_and_machines_share_a_region(stated: Stated) -> Iterator[Fault]:
+    """Images pulled across regions are slow, and are paid for by the gigabyte; who means it says so."""
+    google, image = stated.settings.gcp, stated.settings.host_image
+    if google is None or image is None or not stated.names("artifact-registry"):
+        return
+    if all(zone.rpartition("-")[0] != google.region for zone in image.zones):
+        yield Fault(
+            "host-image.zones[0]",
+            f"no zone is in {google.region}, where images are kept",
+            f"name a zone of {google.region}, or state artifact-registry.*.region",
+        )
+
+
+GOOGLE_RULES: tuple[Callable[[Stated], Iterator[Fault]], ...] = (
+    image_families_exist,
+    cirun_is_let_in,
+    machines_take_their_gpu,
+    a_test_image_has_a_repository,
+    images_and_machines_share_a_region,
+)
