@@ -13,6 +13,10 @@ NAMESPACE = "kube-system"
 SERVICE_ACCOUNT = "cluster-autoscaler"
 SPOT_FIRST = {"spot": 50, "on-demand": 20}
 """Which capacity is tried first; the higher figure wins."""
+_ENDING = "[0-9a-f]{26}-[0-9a-f-]{36}"
+"""How a group's name goes on after the pool's: with what makes a node group's name from its prefix, then with a UUID
+that EKS adds. Both have one length, so that a pool is never taken for another whose name it begins, as `t4-spot` for
+`t4-spot-2`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +63,9 @@ def autoscaler_values(args: AutoscalerValues, cluster_name: Any) -> dict[str, An
 def priorities(capacities: Mapping[str, Literal["spot", "on-demand"]]) -> dict[str, list[str]]:
     """Priority to the groups that have it, as patterns of their names in EC2.
 
-    EKS names a group `eks-<node group>-<uuid>`, and a node group made from a prefix ends in hexadecimal digits, so
-    that a pool whose name begins with another's is not taken for it. A group that no pattern meets would never be
-    scaled: hence the last one, which meets all.
+    A group that no pattern meets would never be scaled: hence the last one, which meets all.
     """
     found: dict[str, list[str]] = {}
     for pool, capacity in sorted(capacities.items()):
-        found.setdefault(str(SPOT_FIRST[capacity]), []).append(f"^eks-{re.escape(pool)}-[0-9a-f]+-.*")
+        found.setdefault(str(SPOT_FIRST[capacity]), []).append(f"^eks-{re.escape(pool)}-{_ENDING}$")
     return {**found, "1": [".*"]}
