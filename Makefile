@@ -21,7 +21,7 @@ PY := .venv/bin/python
 OPS = $(PY) -m ops
 WHICH = $(if $(FILE),--file $(FILE),--stack $(STACK))
 PYTEST = $(PY) -m pytest
-CODE := $(wildcard __main__.py program.py judge.py components config gpu kit ops policy tools tests)
+CODE := $(sort $(patsubst %/,%,$(dir $(wildcard */*.py)))) $(wildcard *.py)
 SCRIPTS = $(shell git ls-files '*.sh' .ci/run)
 
 export PATH := $(BIN):$(PATH)
