@@ -50,6 +50,7 @@ class Recorder(mocks.MockMonitor):
         self._stack = stack_name
         self._preview = preview
         self._planned: dict[str, tuple[int, Planned]] = {}
+        self._unconfigured: set[str] = set()
         self._places: dict[str, answers.Place] = {}
         self._outputs: dict[str, Any] = {}
         self._logged: list[str] = []
@@ -86,11 +87,15 @@ class Recorder(mocks.MockMonitor):
         if not planned.custom:
             return resource_pb2.RegisterResourceResponse(urn=urn, object=request.object)
         if planned.is_provider:
+            if planned.unknown_paths:
+                self._unconfigured.add(urn)
             self._places[urn] = answers.Place().with_provider(planned.type, planned.inputs)
             id_ = "" if self._preview else str(uuid.uuid5(uuid.NAMESPACE_URL, urn))
             return resource_pb2.RegisterResourceResponse(urn=urn, id=id_, object=request.object)
         if self._preview:
-            return resource_pb2.RegisterResourceResponse(urn=urn, object=request.object)
+            # A provider whose own configuration is not known yet is not asked, and then nothing is known.
+            asked = planned.provider not in self._unconfigured
+            return resource_pb2.RegisterResourceResponse(urn=urn, object=request.object if asked else None)
         place = self._places.get(planned.provider)
         id_, computed = answers.computed(planned.type, planned.name, urn, planned.inputs, place=place)
         return resource_pb2.RegisterResourceResponse(urn=urn, id=id_, object=wire.answer(request.object, computed))

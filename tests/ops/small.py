@@ -36,6 +36,7 @@ class Thing(pulumi.CustomResource):
     """Any resource a provider makes, without its package."""
 
     arn: pulumi.Output[str]
+    metadata: pulumi.Output[dict[str, Any]]
 
     def __init__(
         self, type_: str, name: str, props: dict[str, Any] | None = None, opts: ResourceOptions | None = None

@@ -116,6 +116,24 @@ def test_a_preview_knows_no_ids_and_no_outputs() -> None:
     assert bucket.unknown_paths == {"tags.key", "tags.id"}
 
 
+def test_a_preview_knows_nothing_of_what_an_unconfigured_provider_makes() -> None:
+    """The engine does not ask a provider whose configuration is unknown, and takes every output for unknown."""
+
+    def program() -> None:
+        cluster = Thing(KEY, "cluster")
+        for name, config in (("later", cluster.arn), ("now", "known")):
+            provider = pulumi.ProviderResource("kubernetes", name, {"kubeconfig": config})
+            made = Thing(
+                "kubernetes:core/v1:Namespace", name, {"metadata": {"name": "it"}}, ResourceOptions(provider=provider)
+            )
+            Thing(BUCKET, f"after-{name}", {"tags": made.metadata})
+
+    plan = record(stack_file(), program=program, preview=True)
+
+    assert plan.one(BUCKET, "after-later").inputs["tags"] == UNKNOWN
+    assert plan.one(BUCKET, "after-now").inputs["tags"] == {"name": "it"}
+
+
 def test_numbers_come_back_whole_where_they_are_whole() -> None:
     def program() -> None:
         Thing(KEY, "key", {"deletionWindowInDays": 7, "share": 0.5, "list": [1, True, None, "1"]})
