@@ -86,14 +86,19 @@ def test_every_target_that_a_page_names_exists(page: Path) -> None:
 
 @pytest.mark.parametrize(("command", "output"), list(shown()))
 def test_the_output_that_a_page_shows_is_what_the_command_prints(command: str, output: list[str]) -> None:
-    """A line of … stands for any number of lines; everything else stands there in this order."""
-    printed = run(*command.split()).stdout.splitlines()
+    """… stands for any number of lines, or for a part of one; everything else stands there, in this order."""
+    ended = run(*command.split())
+    if "no Pulumi CLI" in ended.stdout + ended.stderr and os.environ.get("CI") != "true":
+        pytest.skip("no Pulumi CLI is to be had")
+    printed = ended.stdout.splitlines()
     at = 0
     for line in output:
         if line.strip() == "…":
             continue
-        assert line in printed[at:], f"{command} does not print, after line {at}: {line}"
-        at = printed.index(line, at) + 1
+        pattern = re.compile(".*".join(re.escape(part) for part in line.split("…")))
+        found = next((number for number in range(at, len(printed)) if pattern.fullmatch(printed[number])), None)
+        assert found is not None, f"{command} does not print, after its line {at}: {line}\n{ended.stderr}"
+        at = found + 1
 
 
 @pytest.mark.parametrize(("page", "fragment"), [case for case in fragments() if case.values[0] == README])
