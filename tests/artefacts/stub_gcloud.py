@@ -1,0 +1,210 @@
+"""A stand-in for gcloud: machines and images in a folder, and outcomes that a test states beforehand.
+
+Copied onto PATH as `gcloud`. In the folder `$GCLOUD_STUB`: `plan.json` says what happens, `state.json` is what there
+is, `calls.jsonl` is every call. A plan holds, by purpose (`build`, `verify`), what becomes of each machine in turn:
+ok, fail, hang, preempted, terminated, no-capacity, slow; further `image` (the status that a new image comes to),
+`refuse` (calls that fail, with their message) and `attributes: false` (guest attributes are forbidden).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import time
+from pathlib import Path
+from typing import Any, NoReturn
+
+FOLDER = Path(os.environ["GCLOUD_STUB"])
+
+
+def main(arguments: list[str]) -> None:
+    plan = json.loads((FOLDER / "plan.json").read_text())
+    state_file = FOLDER / "state.json"
+    state = json.loads(state_file.read_text()) if state_file.exists() else {"machines": {}, "images": {}, "made": {}}
+    with (FOLDER / "calls.jsonl").open("a") as calls:
+        calls.write(json.dumps(arguments) + "\n")
+    words = [word for word in arguments if not word.startswith("--")][1:]  # the project stands first
+    flags = dict(flag[2:].split("=", 1) for flag in arguments if flag.startswith("--") and "=" in flag)
+    for at, word in enumerate(arguments):
+        if word in {"--zone", "--delete-disks"}:
+            flags[word[2:]] = arguments[at + 1]
+    for refused, message in plan.get("refuse", {}).items():
+        if " ".join(words).startswith(refused):
+            fail(message)
+    verb = " ".join(words[:3])
+    try:
+        ANSWERS[verb](state, plan, words[3:], flags)
+    finally:
+        state_file.write_text(json.dumps(state))
+
+
+def fail(message: str) -> NoReturn:
+    sys.stderr.write(f"ERROR: (gcloud) {message}\n")
+    raise SystemExit(1)
+
+
+def lost(name: str) -> NoReturn:
+    fail(f"Could not fetch resource:\n - The resource '{name}' was not found")
+
+
+def labels(flags: dict[str, str], key: str = "labels") -> dict[str, str]:
+    return dict(pair.split("=") for pair in flags.get(key, "").split(",") if pair)
+
+
+def matching(things: dict[str, Any], flags: dict[str, str]) -> list[Any]:
+    wanted = dict(re.findall(r"labels\.([\w-]+)=([\w-]+)", flags["filter"]))
+    return [thing for thing in things.values() if wanted.items() <= thing["labels"].items()]
+
+
+def machine(state: dict[str, Any], name: str) -> Any:
+    found = state["machines"].get(name) or lost(name)
+    found["looks"] += 1
+    if found["fate"] == "preempted" and found["looks"] > 2:
+        del state["machines"][name]
+        lost(name)
+    if found["fate"] == "terminated" and found["looks"] > 2:
+        found["status"] = "TERMINATED"
+    return found
+
+
+def answer(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+
+
+def list_machines(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
+    answer(json.dumps(matching(state["machines"], flags)))
+
+
+def list_images(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
+    answer(json.dumps(matching(state["images"], flags)))
+
+
+def create_machine(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
+    name = words[0]
+    purpose = name.rsplit("-", 1)[1]
+    fates = plan.get(purpose, ["ok"])
+    made = state["made"].get(purpose, 0)
+    fate = fates[min(made, len(fates) - 1)]
+    state["made"][purpose] = made + 1
+    if fate == "no-capacity":
+        fail(f"The zone '{flags['zone']}' does not have enough resources available (ZONE_RESOURCE_POOL_EXHAUSTED)")
+    if fate == "slow":
+        time.sleep(1.5)
+    script = Path(flags["metadata-from-file"].split("=", 1)[1]).read_text()
+    found = re.search(r"GPU_HOST_HASH=(\w+)", script)
+    state["machines"][name] = {
+        "name": name,
+        "zone": f"https://www.googleapis.com/compute/v1/projects/p/zones/{flags['zone']}",
+        "status": "RUNNING",
+        "labels": labels(flags),
+        "fate": fate,
+        "looks": 0,
+        "hash": found.group(1) if found else "",
+        "flags": flags,
+    }
+
+
+def describe_machine(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
+    answer(json.dumps({"status": machine(state, words[0])["status"]}))
+
+
+def word_of(found: Any) -> str:
+    if found["looks"] < 3:
+        return ""
+    return {"ok": f"ok:{found['hash']}", "fail": "fail:driver:100:packages.sh:60: apt install"}.get(found["fate"], "")
+
+
+def attributes(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
+    if not plan.get("attributes", True):
+        fail("Constraint constraints/compute.disableGuestAttributesAccess violated")
+    said = word_of(machine(state, words[0]))
+    if not said:
+        lost("hostAttributes/gpu-host/status")
+    answer(json.dumps([{"namespace": "gpu-host", "key": "status", "value": said}]))
+
+
+def serial(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
+    answer(f"gpu-host: driver\ngpu-host-report: {word_of(machine(state, words[0]))}\nlast words")
+
+
+def stop_machine(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
+    if plan.get("lost-at-stop", 0) >= state["made"]["build"]:
+        del state["machines"][words[0]]
+        lost(words[0])
+    state["machines"][words[0]]["status"] = "TERMINATED"
+
+
+def delete_machine(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
+    if words[0] not in state["machines"]:
+        lost(words[0])
+    del state["machines"][words[0]]
+
+
+def create_image(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
+    if state["machines"][flags["source-disk"]]["status"] != "TERMINATED":
+        fail("The disk resource is already being used by a running instance")
+    state["images"][words[0]] = {
+        "name": words[0],
+        "status": plan.get("image", "READY"),
+        "labels": labels(flags),
+        "creationTimestamp": f"2026-11-21T00:00:{len(state['images']):02}",
+    }
+
+
+def describe_image(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
+    answer(json.dumps(state["images"].get(words[0]) or lost(words[0])))
+
+
+def delete_image(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
+    if words[0] not in state["images"]:
+        lost(words[0])
+    del state["images"][words[0]]
+
+
+def update_image(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
+    image = state["images"][words[0]]
+    image["family"] = flags["family"]
+    image["labels"].update(labels(flags, "update-labels"))
+
+
+def deprecate_image(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
+    state["images"][words[0]]["deprecated"] = {"state": flags["state"], "replacement": flags.get("replacement")}
+
+
+def export_image(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
+    state.setdefault("archives", []).append(flags["destination-uri"])
+
+
+def describe_object(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
+    if words[0] not in state.get("archives", []):
+        lost(words[0])
+
+
+def share_image(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
+    state["images"][words[0]].setdefault("members", []).append(flags["member"])
+
+
+ANSWERS = {
+    "compute project-info describe": lambda *_: answer("p"),
+    "compute instances list": list_machines,
+    "compute instances create": create_machine,
+    "compute instances describe": describe_machine,
+    "compute instances get-guest-attributes": attributes,
+    "compute instances get-serial-port-output": serial,
+    "compute instances stop": stop_machine,
+    "compute instances delete": delete_machine,
+    "compute images create": create_image,
+    "compute images describe": describe_image,
+    "compute images delete": delete_image,
+    "compute images update": update_image,
+    "compute images deprecate": deprecate_image,
+    "compute images list": list_images,
+    "compute images export": export_image,
+    "compute images add-iam-policy-binding": share_image,
+    "storage objects describe": describe_object,
+}
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

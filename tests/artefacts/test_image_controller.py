@@ -1,0 +1,522 @@
+"""The builder of images, run as Pulumi runs it, against a stand-in for gcloud that keeps machines and images."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from components.gcp.image_controller import machine
+from components.gcp.image_controller.content_hash import ImageContent, image_name
+from components.gcp.image_controller.controller import controller
+from components.gcp.image_controller.inputs import inputs
+from components.gcp.image_controller.startup_script import INSTALL_FILES
+
+pytestmark = pytest.mark.artefacts
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "ami" / "gce-gpu-host"
+CONTENT = ImageContent(
+    files={name: (FOLDER / name).read_text() for name in INSTALL_FILES},
+    options={"NVIDIA_BRANCH": "580"},
+    base_image="ubuntu-os-cloud/ubuntu-2404-noble-amd64-v20261101",
+    disk_gib=50,
+)
+IMAGE = image_name("gpu-host", CONTENT)
+COMMAND = [sys.executable, "-m", "components.gcp.image_controller"]
+
+
+class Cloud:
+    """The stand-in, and a way to run the controller against it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "bin").mkdir()
+        stub = folder / "bin" / "gcloud"
+        stub.write_text(f"#!{sys.executable}\n" + (Path(__file__).parent / "stub_gcloud.py").read_text())
+        stub.chmod(0o755)
+        self.environment = {
+            "PATH": f"{folder / 'bin'}:/usr/bin:/bin",
+            "GCLOUD_STUB": str(folder),
+            "GPU_IMAGE_PROJECT": "runners",
+            "GPU_IMAGE_ZONES": "us-central1-b us-central1-a",
+            "GPU_IMAGE_FAMILY": "gpu-host",
+            "GPU_IMAGE_NAME": IMAGE,
+            "GPU_IMAGE_OWNER": "gpu-ci-staging",
+            "GPU_IMAGE_FOLDER": str(FOLDER),
+            "GPU_IMAGE_BASE": CONTENT.base_image,
+            "GPU_IMAGE_OPTIONS": json.dumps(CONTENT.options),
+            "GPU_IMAGE_POLL_SECONDS": "0.01",
+        }
+        self.plan()
+
+    def plan(self, **plan: Any) -> None:
+        (self.folder / "plan.json").write_text(json.dumps(plan))
+
+    def run(self, verb: str = "build", **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*COMMAND, verb],
+            env=self.environment | environment,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+    def start(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [*COMMAND, "build"],
+            env=self.environment,
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    @property
+    def state(self) -> dict[str, Any]:
+        file = self.folder / "state.json"
+        state: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {"machines": {}, "images": {}}
+        return state
+
+    def set(self, **state: Any) -> None:
+        (self.folder / "state.json").write_text(json.dumps({"machines": {}, "images": {}, "made": {}} | state))
+
+    def calls(self, words: str = "") -> list[list[str]]:
+        file = self.folder / "calls.jsonl"
+        calls: list[list[str]] = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+        return [call for call in calls if words in " ".join(call)]
+
+    def await_call(self, words: str) -> None:
+        end = time.monotonic() + 20
+        while not self.calls(words):
+            assert time.monotonic() < end, f"{words} was never called"
+            time.sleep(0.02)
+
+
+@pytest.fixture
+def cloud(tmp_path: Path) -> Cloud:
+    return Cloud(tmp_path)
+
+
+def test_an_image_is_built_proved_and_only_then_promoted(cloud: Cloud) -> None:
+    run = cloud.run()
+    order = [" ".join(call[3:6]) for call in cloud.calls() if call[5] in {"create", "stop", "update", "delete"}]
+
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout) == {
+        "image": IMAGE,
+        "self_link": f"projects/runners/global/images/{IMAGE}",
+        "family": "gpu-host",
+        "hash": CONTENT.hash,
+    }
+    assert order == [
+        "compute instances create",
+        "compute instances stop",
+        "compute images create",
+        "compute instances create",
+        "compute instances delete",
+        "compute instances delete",
+        "compute images update",
+    ]
+    assert cloud.state["machines"] == {}
+    assert cloud.state["images"][IMAGE]["family"] == "gpu-host"
+
+
+def test_the_candidate_has_no_family_and_the_gpu_machine_boots_it_by_name(cloud: Cloud) -> None:
+    cloud.run()
+    (made,) = cloud.calls("images create")
+    verify = cloud.calls("instances create")[1]
+
+    assert not any(argument.startswith("--family") for argument in made)
+    assert f"--image={IMAGE}" in verify
+    assert "--accelerator=type=nvidia-tesla-t4,count=1" in verify
+    assert "--maintenance-policy=TERMINATE" in verify
+
+
+def test_every_machine_has_an_end_of_its_own_and_no_identity(cloud: Cloud) -> None:
+    cloud.run()
+    minutes = []
+    for call in cloud.calls("instances create"):
+        minutes += [argument for argument in call if argument.startswith("--max-run-duration")]
+
+        assert {
+            "--provisioning-model=SPOT",
+            "--instance-termination-action=DELETE",
+            "--no-service-account",
+            "--no-scopes",
+            "--shielded-secure-boot",
+        } <= set(call)
+    assert minutes == ["--max-run-duration=90m", "--max-run-duration=30m"]
+
+
+def test_an_image_that_is_there_is_left_as_it_is(cloud: Cloud) -> None:
+    cloud.run()
+    before = cloud.state["images"]
+    made = len(cloud.calls("create"))
+    again = cloud.run()
+
+    assert again.returncode == 0
+    assert json.loads(again.stdout)["image"] == IMAGE
+    assert (cloud.state["images"], len(cloud.calls("create"))) == (before, made)
+
+
+def test_an_image_that_fails_to_be_made_is_taken_away_and_never_promoted(cloud: Cloud) -> None:
+    cloud.plan(image="FAILED")
+    run = cloud.run()
+
+    assert run.returncode == 3
+    assert f"{IMAGE} is FAILED" in run.stderr
+    assert (cloud.state["machines"], cloud.state["images"]) == ({}, {})
+    assert cloud.calls("images update") == []
+
+
+def test_a_failed_image_of_an_earlier_run_is_built_again(cloud: Cloud) -> None:
+    cloud.set(images={IMAGE: {"name": IMAGE, "status": "FAILED", "labels": {}, "creationTimestamp": "0"}})
+
+    assert cloud.run().returncode == 0
+    assert cloud.state["images"][IMAGE]["status"] == "READY"
+
+
+@pytest.mark.parametrize("fate", ["preempted", "terminated"])
+def test_a_machine_that_google_takes_away_is_made_again_elsewhere(cloud: Cloud, fate: str) -> None:
+    cloud.plan(build=[fate, "ok"], verify=[fate, "ok"])
+    run = cloud.run()
+    zones = [
+        argument for call in cloud.calls("instances create") for argument in call if argument.startswith("--zone=")
+    ]
+
+    assert run.returncode == 0, run.stderr
+    assert zones == ["--zone=us-central1-b", "--zone=us-central1-a"] * 2
+    assert cloud.state["machines"] == {}
+
+
+def test_a_machine_taken_away_between_its_report_and_its_stop_is_made_again(cloud: Cloud) -> None:
+    cloud.plan(**{"lost-at-stop": 1})
+
+    assert cloud.run().returncode == 0
+    assert cloud.state["made"]["build"] == 2
+
+
+def test_pre_emption_for_ever_comes_to_an_end(cloud: Cloud) -> None:
+    cloud.plan(build=["preempted"])
+    run = cloud.run()
+
+    assert run.returncode == 3
+    assert (cloud.state["made"]["build"], cloud.state["machines"]) == (3, {})
+
+
+def test_an_installer_that_fails_ends_with_its_own_words_and_no_image(cloud: Cloud) -> None:
+    cloud.plan(build=["fail"])
+    run = cloud.run()
+
+    assert run.returncode == 1
+    assert "fail:driver:100:packages.sh:60: apt install" in run.stderr
+    assert "last words" in run.stderr
+    assert (run.stdout, cloud.state["machines"], cloud.state["images"]) == ("", {}, {})
+
+
+def test_an_image_that_fails_on_the_gpu_is_deleted_and_never_promoted(cloud: Cloud) -> None:
+    cloud.plan(verify=["fail"])
+    run = cloud.run()
+
+    assert run.returncode == 1
+    assert (cloud.state["machines"], cloud.state["images"]) == ({}, {})
+    assert cloud.calls("images update") == []
+
+
+def test_an_image_that_found_no_gpu_is_kept_and_proved_by_the_next_run(cloud: Cloud) -> None:
+    cloud.plan(verify=["no-capacity"])
+    first = cloud.run()
+    cloud.plan()
+    kept = list(cloud.state["images"])
+    second = cloud.run()
+
+    assert (first.returncode, kept) == (3, [IMAGE])
+    assert second.returncode == 0
+    assert cloud.state["made"]["build"] == 1
+    assert cloud.state["images"][IMAGE]["labels"]["gpu-image-verified"] == "yes"
+
+
+def test_a_machine_that_never_reports_is_given_up_at_its_run_limit(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+
+    def sleep(seconds: float) -> None:
+        now[0] += 600
+
+    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=sleep, strftime=time.strftime)
+    monkeypatch.setattr(machine, "time", clock)
+    for name, value in cloud.environment.items():
+        monkeypatch.setenv(name, value)
+    cloud.plan(build=["hang"])
+    with pytest.raises(machine.Overdue, match="did not report in 90 minutes"):
+        controller(inputs(cloud.environment)).build()
+
+    assert cloud.state["machines"] == {}
+    assert now[0] == 90 * 60
+
+
+def test_no_capacity_in_any_zone_is_said_with_what_each_zone_answered(cloud: Cloud) -> None:
+    cloud.plan(build=["no-capacity"])
+    run = cloud.run(GPU_IMAGE_PROVISIONING="SPOT STANDARD")
+
+    assert run.returncode == 3
+    for place in ("b (SPOT)", "a (SPOT)", "b (STANDARD)", "a (STANDARD)"):
+        assert f"us-central1-{place}: " in run.stderr
+    assert cloud.state["machines"] == {}
+
+
+def test_the_next_zone_is_tried_where_the_first_has_no_capacity(cloud: Cloud) -> None:
+    cloud.plan(build=["no-capacity", "ok"])
+
+    assert cloud.run().returncode == 0
+    assert "--zone=us-central1-a" in cloud.calls("instances create")[1]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_leaves_no_machine(cloud: Cloud, number: signal.Signals) -> None:
+    cloud.plan(build=["hang"])
+    process = cloud.start()
+    cloud.await_call("get-guest-attributes")
+    process.send_signal(number)
+    _, error = process.communicate(timeout=20)
+
+    assert process.returncode == 128 + number, error
+    assert cloud.state["machines"] == {}
+
+
+def test_a_signal_while_a_machine_is_being_made_leaves_none(cloud: Cloud) -> None:
+    cloud.plan(build=["slow"])
+    process = cloud.start()
+    cloud.await_call("instances create")
+    process.terminate()
+    process.communicate(timeout=20)
+
+    assert process.returncode == 128 + signal.SIGTERM
+    assert (cloud.state["made"], cloud.state["machines"]) == ({"build": 1}, {})
+
+
+def test_a_second_signal_does_not_end_the_sweep(cloud: Cloud) -> None:
+    cloud.plan(build=["hang"])
+    process = cloud.start()
+    cloud.await_call("get-guest-attributes")
+    process.terminate()
+    cloud.await_call("instances delete")
+    process.terminate()
+    process.communicate(timeout=20)
+
+    assert cloud.state["machines"] == {}
+
+
+def test_a_controller_that_is_killed_leaves_a_machine_that_ends_by_itself_and_the_next_one_sweeps_it(
+    cloud: Cloud,
+) -> None:
+    cloud.plan(build=["hang"])
+    process = cloud.start()
+    cloud.await_call("get-guest-attributes")
+    process.kill()
+    process.communicate(timeout=20)
+    time.sleep(0.3)  # the call that was under way writes its state
+    (left,) = cloud.state["machines"].values()
+    cloud.plan()
+
+    assert left["flags"]["max-run-duration"] == "90m"
+    assert left["flags"]["instance-termination-action"] == "DELETE"
+    assert cloud.run().returncode == 0
+    assert cloud.state["machines"] == {}
+
+
+def test_machines_of_another_owner_are_not_swept(cloud: Cloud) -> None:
+    others = {
+        "name": "other",
+        "zone": "zones/us-central1-b",
+        "labels": {"gpu-image": IMAGE, "gpu-image-owner": "gpu-ci-prod"},
+    }
+    cloud.set(machines={"other": others})
+    cloud.run()
+
+    assert list(cloud.state["machines"]) == ["other"]
+
+
+def test_guest_attributes_that_are_forbidden_are_read_from_the_serial_port(cloud: Cloud) -> None:
+    cloud.plan(attributes=False)
+
+    assert cloud.run().returncode == 0
+    assert cloud.calls("get-serial-port-output")
+
+
+def test_older_images_are_deprecated_and_those_beyond_the_number_deleted(cloud: Cloud) -> None:
+    def old(name: str, *, day: int, proved: bool = True, owner: str = "gpu-ci-staging") -> dict[str, Any]:
+        labels = {"gpu-image-family": "gpu-host", "gpu-image-owner": owner} | (
+            {"gpu-image-verified": "yes"} if proved else {}
+        )
+        return {
+            "name": name,
+            "status": "READY",
+            "labels": labels,
+            "creationTimestamp": f"2026-11-{day:02}",
+            "family": "gpu-host",
+        }
+
+    cloud.set(
+        images={
+            "one": old("one", day=1),
+            "two": old("two", day=2),
+            "three": old("three", day=3),
+            "candidate": old("candidate", day=4, proved=False),
+            "theirs": old("theirs", day=1, owner="another"),
+        }
+    )
+    run = cloud.run(GPU_IMAGE_KEEP="2")
+    images = cloud.state["images"]
+
+    assert run.returncode == 0, run.stderr
+    assert set(images) == {"two", "three", "theirs", IMAGE}
+    assert images["three"]["deprecated"] == {"state": "DEPRECATED", "replacement": IMAGE}
+    assert images["two"]["deprecated"]["state"] == "DEPRECATED"
+    assert "deprecated" not in images[IMAGE]
+    assert "deprecated" not in images["theirs"]
+
+
+def test_going_back_to_an_older_content_promotes_it_again(cloud: Cloud) -> None:
+    cloud.run()
+    state = cloud.state
+    labels = {"gpu-image-family": "gpu-host", "gpu-image-owner": "gpu-ci-staging", "gpu-image-verified": "yes"}
+    state["images"][IMAGE]["deprecated"] = {"state": "DEPRECATED"}
+    state["images"]["newer"] = {
+        "name": "newer", "status": "READY", "labels": labels, "creationTimestamp": "2027", "family": "gpu-host",
+    }  # fmt: skip
+    cloud.set(**state)
+    cloud.run()
+
+    assert cloud.state["images"][IMAGE]["deprecated"]["state"] == "ACTIVE"
+    assert cloud.state["images"]["newer"]["deprecated"] == {"state": "DEPRECATED", "replacement": IMAGE}
+    assert cloud.state["made"] == {"build": 1, "verify": 1}
+
+
+def test_an_image_is_shared_and_archived_once(cloud: Cloud) -> None:
+    more = {"GPU_IMAGE_SHARE": "serviceAccount:a@b group:c@d", "GPU_IMAGE_EXPORT": "gs://bucket/images"}
+    cloud.run(**more)
+    cloud.run(**more)
+
+    assert cloud.state["archives"] == [f"gs://bucket/images/{IMAGE}.tar.gz"]
+    assert set(cloud.state["images"][IMAGE]["members"]) == {"serviceAccount:a@b", "group:c@d"}
+
+
+def test_a_machine_type_that_has_its_gpu_gets_none_attached(cloud: Cloud) -> None:
+    cloud.run(GPU_IMAGE_VERIFY_MACHINE_TYPE="g2-standard-4", GPU_IMAGE_VERIFY_ACCELERATOR="")
+
+    assert cloud.calls("--accelerator") == []
+    assert "--machine-type=g2-standard-4" in cloud.calls("instances create")[1]
+
+
+def test_destroying_takes_the_image_unless_it_is_to_stay(cloud: Cloud) -> None:
+    cloud.run()
+    kept = cloud.run("destroy", GPU_IMAGE_KEEP_ON_DESTROY="1")
+    images_kept = list(cloud.state["images"])
+    gone = cloud.run("destroy")
+
+    assert (kept.returncode, images_kept) == (0, [IMAGE])
+    assert (gone.returncode, cloud.state["images"]) == (0, {})
+    assert cloud.run("destroy").returncode == 0
+
+
+def test_without_gcloud_nothing_is_started(cloud: Cloud, tmp_path: Path) -> None:
+    run = cloud.run(PATH=str(tmp_path))
+
+    assert run.returncode == 2
+    assert "gcloud is not on PATH" in run.stderr
+
+
+def test_without_access_nothing_is_started(cloud: Cloud) -> None:
+    cloud.plan(refuse={"compute project-info": "You do not currently have an active account selected."})
+    run = cloud.run()
+
+    assert (run.returncode, len(cloud.calls())) == (2, 1)
+    assert "active account" in run.stderr
+
+
+def test_a_refusal_that_is_no_stock_out_ends_at_once(cloud: Cloud) -> None:
+    cloud.plan(refuse={"compute instances create": "Required 'compute.instances.create' permission for 'p'"})
+    run = cloud.run()
+
+    assert run.returncode == 3
+    assert "Required 'compute.instances.create' permission" in run.stderr
+    assert len(cloud.calls("instances create")) == 1
+
+
+def test_a_machine_that_cannot_be_deleted_is_named(cloud: Cloud) -> None:
+    cloud.plan(refuse={"compute instances delete": "the backend is tired"})
+    run = cloud.run()
+
+    assert run.returncode == 3
+    assert f"left: {IMAGE}-build in us-central1-b" in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "fault"),
+    [
+        ("ZONES", "us-central1", "GPU_IMAGE_ZONES: "),
+        ("PROJECT", "", "GPU_IMAGE_PROJECT: "),
+        ("MACHINE_TYP", "x", "GPU_IMAGE_MACHINE_TYP: unknown; did you mean GPU_IMAGE_MACHINE_TYPE?"),
+        ("FAMILY", "GPU_Host", '"GPU_Host" cannot be an image family'),
+        ("OPTIONS", '{"NVIDIA_BRANCH": 580}', "write every value in quotes"),
+        ("OPTIONS", "{}", "was declared, and what is in"),
+        ("FOLDER", "/nowhere", "/nowhere"),
+        ("EXPORT", "bucket", "state gs://BUCKET/FOLDER"),
+    ],
+)
+def test_a_variable_that_does_not_fit_starts_nothing(cloud: Cloud, name: str, value: str, fault: str) -> None:
+    run = cloud.run(**{f"GPU_IMAGE_{name}": value})
+
+    assert run.returncode == 2
+    assert fault in run.stderr
+    assert "Traceback" not in run.stderr
+    assert cloud.calls() == []
+
+
+def test_every_faulty_variable_is_named_at_once(cloud: Cloud) -> None:
+    run = cloud.run(GPU_IMAGE_ZONES="x", GPU_IMAGE_KEEP="many", GPU_IMAGE_OWNER="A B")
+
+    assert [line.split(":")[0] for line in run.stderr.splitlines()[1:]] == [
+        "GPU_IMAGE_KEEP",
+        "GPU_IMAGE_OWNER",
+        "GPU_IMAGE_ZONES",
+    ]
+
+
+@pytest.mark.skipif(
+    shutil.which("gcloud") is None or "CLOUDSDK_CHECK" not in os.environ, reason="asks the real gcloud, slowly"
+)
+def test_the_real_gcloud_knows_every_flag(cloud: Cloud, tmp_path: Path) -> None:
+    cloud.run(
+        GPU_IMAGE_SHARE="user:a@b.c",
+        GPU_IMAGE_EXPORT="gs://bucket",
+        GPU_IMAGE_SUBNET="s",
+        GPU_IMAGE_EXTERNAL_ADDRESS="0",
+    )
+    cloud.run("destroy")
+    unknown = []
+    for call in cloud.calls():
+        result = subprocess.run(
+            ["gcloud", *call],
+            env=os.environ | {"CLOUDSDK_CONFIG": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        unknown += [result.stderr] if result.returncode == 2 or "unrecognized" in result.stderr else []
+
+    assert unknown == []
