@@ -101,8 +101,12 @@ class Engine:
         """Ask the clouds how things are, and write that down."""
         return self._do("refresh", lambda told: self._stack.refresh(on_event=told))
 
+    def preview_destroy(self) -> Outcome:
+        """What a destroy would do: `pulumi destroy` looks first, and stops there where something is protected."""
+        return self._do("preview of a destroy", lambda told: self._stack.preview_destroy(on_event=told))
+
     def destroy(self) -> Outcome:
-        """Take everything down."""
+        """Take everything down, without looking first: up to what is protected, if anything is."""
         return self._do("destroy", lambda told: self._stack.destroy(on_event=told))
 
     def state(self) -> engine_state.State:
@@ -164,7 +168,7 @@ class Engine:
 
     def _do(self, operation: str, work: Callable[[Callable[[Any], None]], object]) -> Outcome:
         """Run one operation; whatever goes wrong in it is told in its outcome."""
-        told = Told(self._heard, planning=operation == "preview")
+        told = Told(self._heard, planning=operation.startswith("preview"))
         started = time.monotonic()
         problem = None
         self.stand_ins.start()

@@ -1,0 +1,268 @@
+"""The whole life of a stack on the real engine and stand-in clouds: made, looked at again, changed, taken down; and a
+second life in which something goes wrong half way.
+
+Owns the phases and what each must show. The engine is `ops.engine`, the law of the first phase `ops.agreement`, and
+what is changed `ops.rehearsal_change`. Protection is honoured: a protected stack must first refuse to be destroyed, and
+is then unprotected in its state, as a person would who means it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from ops import agreement, recorder, rehearsal_change
+from ops.engine import Engine
+from ops.standin.faults import Fault
+
+if TYPE_CHECKING:
+    from ops.engine_told import Outcome, Step
+    from ops.plan import Plan
+    from ops.pulumi_cli import Found
+    from ops.rehearsal_change import Change
+    from ops.stack_file import StackFile
+
+Tell = Callable[[str], None]
+_MOST: Final = 25
+"""How many findings of one phase are told; the others are counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """One part of a stack's life, and what came of it."""
+
+    name: str
+    ok: bool
+    said: str
+    """What happened, in one line."""
+    seconds: float
+    findings: tuple[str, ...] = ()
+    """What should not have been; empty where all is well."""
+
+    def __str__(self) -> str:
+        """The phase in one line."""
+        return f"{'ok' if self.ok else 'FAILED'}  {self.name}: {self.said} ({self.seconds:.1f} s)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rehearsal:
+    """All phases, in order; the first that failed is the last."""
+
+    stack: str
+    phases: tuple[Phase, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether the stack lived as it should."""
+        return all(phase.ok for phase in self.phases)
+
+    @property
+    def seconds(self) -> float:
+        """How long all of it took."""
+        return sum(phase.seconds for phase in self.phases)
+
+    def to_data(self) -> dict[str, Any]:
+        """The rehearsal as plain data."""
+        return {
+            "stack": self.stack,
+            "ok": self.ok,
+            "seconds": round(self.seconds, 1),
+            "phases": [
+                {
+                    "name": phase.name,
+                    "ok": phase.ok,
+                    "said": phase.said,
+                    "seconds": round(phase.seconds, 1),
+                    "findings": list(phase.findings),
+                }
+                for phase in self.phases
+            ],
+        }
+
+
+class _FailedError(Exception):
+    """A phase failed: nothing after it would mean anything."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Life:
+    """One life on one engine, as it is being lived."""
+
+    engine: Engine
+    stack_file: StackFile
+    plan: Plan
+    """What the stack file leads to."""
+    program: Callable[[], None] | None
+    tell: Tell
+    phases: list[Phase] = field(default_factory=list)
+
+    def phase(self, name: str, work: Callable[[], tuple[str, list[str]]]) -> None:
+        """Live one phase: `work` gives what happened and what should not have."""
+        self.tell(name)
+        started = time.monotonic()
+        said, findings = work()
+        seconds = time.monotonic() - started
+        told = findings[:_MOST] + ([f"… and {len(findings) - _MOST} more"] if len(findings) > _MOST else [])
+        phase = Phase(name=name, ok=not findings, said=said, seconds=seconds, findings=tuple(told))
+        self.phases.append(phase)
+        if findings:
+            raise _FailedError
+
+
+def rehearse(
+    cli: Found,
+    stack_file: StackFile,
+    *,
+    program: Callable[[], None] | None = None,
+    tell: Tell = lambda _line: None,
+    faults: bool = True,
+) -> Rehearsal:
+    """Live a stack's whole life; without `faults`, only the good one."""
+    plan = recorder.record(stack_file, program=program)
+    lives = [_good_life, _hard_life] if faults else [_good_life]
+    phases: list[Phase] = []
+    for life in lives:
+        heard = _Count(tell, phases)
+        with Engine(cli, stack_file, program, heard=heard.step) as engine:
+            living = _Life(engine=engine, stack_file=stack_file, plan=plan, program=program, tell=heard.phase)
+            try:
+                life(living)
+            except _FailedError:
+                return Rehearsal(stack=stack_file.name, phases=(*phases, *living.phases))
+            phases += living.phases
+    return Rehearsal(stack=stack_file.name, phases=tuple(phases))
+
+
+def preview(
+    cli: Found,
+    stack_file: StackFile,
+    *,
+    program: Callable[[], None] | None = None,
+    tell: Tell = lambda _line: None,
+) -> Phase:
+    """Have the engine preview the stack, and say whether plan and engine agree."""
+    plan = recorder.record(stack_file, program=program, preview=True)
+    heard = _Count(tell, [])
+    with Engine(cli, stack_file, program, heard=heard.step) as engine:
+        living = _Life(engine=engine, stack_file=stack_file, plan=plan, program=program, tell=heard.phase)
+
+        def agrees() -> tuple[str, list[str]]:
+            outcome = engine.preview(goals=True)
+            findings = _faults(outcome) or [str(one) for one in agreement.with_preview(plan, outcome.goals)]
+            return f"{len(outcome.changes)} to create, as planned", findings
+
+        with contextlib.suppress(_FailedError):
+            living.phase("preview", agrees)
+    return living.phases[0]
+
+
+def _good_life(life: _Life) -> None:
+    """Made, looked at again, changed, taken down."""
+    engine, stack_file, plan = life.engine, life.stack_file, life.plan
+
+    def made() -> tuple[str, list[str]]:
+        outcome = engine.up()
+        findings = _faults(outcome) or [str(one) for one in agreement.with_state(plan, engine.state())]
+        return f"{len(outcome.changes)} created, each as planned", findings
+
+    life.phase("up", made)
+    life.phase("preview again", lambda: _nothing_to_do(engine))
+    for name, choose in (("change", rehearsal_change.one_more), ("addition", rehearsal_change.one_added)):
+        change = choose(stack_file, plan, life.program)
+        if change is not None:
+            _live_a_change(life, name, change)
+            stack_file, plan = change.stack_file, change.plan
+    life.phase("destroy", lambda: _gone(engine))
+
+
+def _hard_life(life: _Life) -> None:
+    """Something fails half way; the next update finishes what was begun."""
+    engine, plan = life.engine, life.plan
+    half = max(1, sum(resource.custom and not resource.is_provider for resource in plan) // 2)
+
+    def broken() -> tuple[str, list[str]]:
+        engine.faults.arm(Fault(operation="create", nth=half))
+        outcome = engine.up()
+        engine.faults.disarm()
+        findings = [f"the {half}th create was refused, and the update did not say so"] if outcome.ok else []
+        return f"the {half}th create refused, {len(outcome.changes)} made", findings
+
+    def finished() -> tuple[str, list[str]]:
+        outcome = engine.up()
+        findings = _faults(outcome) or [str(one) for one in agreement.with_state(plan, engine.state())]
+        return f"the other {len(outcome.changes)} made; all as planned", findings
+
+    life.phase("up with a fault", broken)
+    life.phase("up to the end", finished)
+    life.phase("destroy", lambda: _gone(engine))
+
+
+def _live_a_change(life: _Life, name: str, change: Change) -> None:
+    engine = life.engine
+
+    def changed() -> tuple[str, list[str]]:
+        engine.configure(change.stack_file)
+        outcome = engine.up()
+        touched = {step.urn for step in outcome.changes}
+        findings = _faults(outcome)
+        findings += [f"{step} is touched, though its plan is the same" for step in _beyond(outcome, change)]
+        findings += [f"{urn} should have changed, and did not" for urn in sorted(change.touched - touched)]
+        return f"{change.said}: {len(touched)} touched, as planned", findings
+
+    life.phase(name, changed)
+    life.phase(f"preview after the {name}", lambda: _nothing_to_do(engine))
+
+
+def _beyond(outcome: Outcome, change: Change) -> list[Step]:
+    return [step for step in outcome.changes if step.urn not in change.touched]
+
+
+def _nothing_to_do(engine: Engine) -> tuple[str, list[str]]:
+    outcome = engine.preview()
+    findings = _faults(outcome)
+    findings += [f"{step} ({', '.join(step.changed) or 'no property named'})" for step in outcome.changes]
+    return "nothing to do", findings
+
+
+def _gone(engine: Engine) -> tuple[str, list[str]]:
+    """Taken down, after protection was seen to hold; nothing may be left but what is meant to stay."""
+    before = engine.state()
+    guarded = [resource for resource in before.resources.values() if resource.protect]
+    said = ""
+    if guarded:
+        if engine.preview_destroy().ok:
+            return "not refused", [f"{len(guarded)} are protected, and the destroy was not refused"]
+        engine.unprotect()
+        said = f"refused for {len(guarded)} protected, then unprotected; "
+    outcome = engine.destroy()
+    after = engine.state()
+    kept = {before.ids[urn] for urn, resource in before.resources.items() if resource.retain_on_delete}
+    findings = _faults(outcome)
+    findings += [f"{thing} is still in the cloud" for thing in engine.cloud.left() if thing.id not in kept]
+    findings += [f"{urn} is still in the state" for urn in after.resources]
+    return f"{said}{len(outcome.changes)} deleted, nothing left", findings
+
+
+def _faults(outcome: Outcome) -> list[str]:
+    return [] if outcome.ok else outcome.fault.splitlines()
+
+
+class _Count:
+    """Turns steps into one line that says how far a phase is."""
+
+    def __init__(self, tell: Tell, done: list[Phase]) -> None:
+        self._tell = tell
+        self._done = done
+        self._name = ""
+        self._steps = 0
+
+    def phase(self, name: str) -> None:
+        self._name, self._steps = name, 0
+        self._tell(name)
+
+    def step(self, step: Step) -> None:
+        self._steps += 1
+        self._tell(f"{self._name}: {self._steps} {step}")
