@@ -116,6 +116,24 @@ def test_a_stack_file_with_a_fragment_from_a_page_plans(page: Path, fragment: di
     assert ended.returncode == 0, f"{page.name}: {ended.stdout[-2000:]}{ended.stderr}"
 
 
+def test_the_tutorial_breaks_the_stack_file_as_it_says(tmp_path: Path) -> None:
+    tutorial = ROOT / "docs" / "tutorial" / "first-preview.md"
+    greedy = overlaid(STAGING, {"gpu-ci:runners": {"gpu-t4": {"needs": {"cpu": 4, "memory": "16Gi"}}}})
+    misspelt = overlaid(STAGING, {"gpu-ci:gpu-pools": {"t4-spot": {"capcity": "spot"}}})
+    del misspelt["gpu-ci:gpu-pools"]["t4-spot"]["capacity"]
+    said = []
+    for number, config in enumerate((greedy, misspelt)):
+        file = tmp_path / f"Pulumi.broken-{number}.yaml"
+        file.write_text(yaml.safe_dump({"config": config}))
+        ended = run(sys.executable, "-m", "ops", "plan", "--file", str(file))
+        said.append((ended.returncode, "\n".join(line.rstrip() for line in [*ended.stdout.splitlines(), ended.stderr])))
+    refusal, faults = (text.strip() for text in blocks(tutorial, "text"))
+
+    assert [code for code, _ in said] == [1, 2]
+    assert refusal in said[0][1]
+    assert faults in said[1][1]
+
+
 def test_a_fragment_is_put_over_a_stack_file_map_by_map() -> None:
     below = {"runners": {"a": {"needs": 1}}, "aws": {"region": "x"}}
 
