@@ -1,15 +1,17 @@
-"""What one section needs of another: rules that find a name, or a whole section, missing."""
+"""What one section needs of another, and of what is known: rules that find a name, or a whole section, missing."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from config.faults import Fault
 from config.settings import GITHUB_APP_PRIVATE_KEY
 from config.translate import nearest
+from gpu.instance_types import EC2_TYPES, GPU_MODELS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from config.stated import Stated
 
@@ -30,15 +32,28 @@ NEEDS = {
     "github-federation": ("gcp",),
 }
 """Section to the sections it cannot do without."""
+SERVED_BY_ARC = ("arc", "gpu-pools", "images")
+"""The sections that a runner on the cluster cannot do without."""
 
 
 def sections_have_what_they_need(stated: Stated) -> Iterator[Fault]:
-    """A section without another that it stands on cannot be built."""
+    """A section without another that it stands on cannot be built; who needs it stands in one line."""
+    needed_by: dict[str, list[str]] = {}
     for section, needed in NEEDS.items():
-        if stated.has(section):
-            for other in needed:
-                if not stated.has(other):
-                    yield Fault(other, f"missing, and {section} needs it", f"state {other}, or leave {section} out")
+        for other in needed if stated.has(section) else ():
+            needed_by.setdefault(other, []).append(section)
+    for name, runner in stated.part("runners").items():
+        for other in SERVED_BY_ARC if isinstance(runner, Mapping) and "arc" in runner else ():
+            needed_by.setdefault(other, []).append(f"runners.{name}")
+    for other, needy in needed_by.items():
+        if not stated.has(other):
+            verb, them = ("needs", "it") if len(needy) == 1 else ("need", "them")
+            leave = f"leave {them} out" if len(needy) > 1 else f"leave {needy[0]} out"
+            yield Fault(other, f"missing, and {_listed(needy)} {verb} it", f"state {other}, or {leave}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def runners_name_what_exists(stated: Stated) -> Iterator[Fault]:
@@ -47,11 +62,9 @@ def runners_name_what_exists(stated: Stated) -> Iterator[Fault]:
         if runner.arc is None:
             continue
         path = f"runners.{name}.arc"
-        if not stated.has("arc"):
-            yield Fault("arc", f"missing, and runners.{name} needs it", "state arc: {} to switch the controller on")
         for section, field, key in (("gpu-pools", "pool", runner.arc.pool), ("images", "image", runner.arc.image)):
             known = stated.names(section)
-            if key not in known:
+            if known and key not in known:
                 yield Fault(f"{path}.{field}", f'"{key}" is not in {section}', nearest(key, known))
 
 
@@ -86,3 +99,48 @@ def empty_pools_have_an_autoscaler(stated: Stated) -> Iterator[Fault]:
                 f"the pool would stay at {pool.min} nodes, since nothing scales it",
                 f"state autoscaler: {{}}, or min: {pool.max}",
             )
+
+
+def instance_types_are_known(stated: Stated) -> Iterator[Fault]:
+    """What a machine has decides nearly every check, so that an unknown one is refused, and not guessed."""
+    nodes = stated.settings.system_nodes
+    if nodes is not None:
+        yield from _machines("system-nodes.instance-types", nodes.instance_types, gpu=False)
+    for name, pool in stated.settings.gpu_pools.items():
+        yield from _machines(f"gpu-pools.{name}.instance-types", pool.instance_types, gpu=True)
+    for name, runner in stated.settings.runners.items():
+        if runner.cirun_aws is not None:
+            yield from _machines(f"runners.{name}.cirun-aws.instance-types", runner.cirun_aws.instance_types, gpu=True)
+
+
+def _machines(path: str, stated: Sequence[str], *, gpu: bool) -> Iterator[Fault]:
+    """Jobs need a GPU; what keeps the cluster going must not pay for one."""
+    fitting = [machine.name for machine in EC2_TYPES.values() if (machine.gpu is not None) == gpu]
+    for index, name in enumerate(stated):
+        machine = EC2_TYPES.get(name)
+        if machine is None:
+            yield Fault(f"{path}[{index}]", f"{name} is not a known EC2 instance type", nearest(name, fitting))
+        elif (machine.gpu is not None) != gpu:
+            wrong = f"{name} has no GPU" if gpu else f"{name} has a GPU, and nothing here uses one"
+            yield Fault(f"{path}[{index}]", wrong, nearest(name, fitting))
+
+
+def gpus_are_known_and_are_there(stated: Stated) -> Iterator[Fault]:
+    """A runner's GPU is a known model, and the one of every machine it may run on."""
+    for name, runner in stated.settings.runners.items():
+        path, model = f"runners.{name}.needs.gpu", runner.needs.gpu
+        if model not in GPU_MODELS:
+            yield Fault(path, f'"{model}" is not a known GPU model', nearest(model, GPU_MODELS))
+            continue
+        if runner.cirun_aws is not None:
+            yield from _other_gpus(path, model, runner.cirun_aws.instance_types)
+        pool = stated.settings.gpu_pools.get(runner.arc.pool) if runner.arc is not None else None
+        if pool is not None:
+            yield from _other_gpus(path, model, pool.instance_types)
+
+
+def _other_gpus(path: str, model: str, machines: Sequence[str]) -> Iterator[Fault]:
+    for name in machines:
+        gpu = EC2_TYPES[name].gpu if name in EC2_TYPES else None
+        if gpu is not None and gpu.slug != model:
+            yield Fault(path, f"{name} has the GPU {gpu.slug}, not {model}", f"write {gpu.slug}, or leave {name} out")
