@@ -21,13 +21,8 @@ if TYPE_CHECKING:
 
 DOCKER_BRIDGE = IPv4Network("172.17.0.0/16")
 """Docker's own bridge: a VPC there cannot be reached from a container."""
-RESERVED_LABELS = (
-    "nvidia.com/",
-    "k8s.amazonaws.com/",
-    "kubernetes.io/",
-    "eks.amazonaws.com/",
-    "node-role.kubernetes.io/",
-)
+RESERVED_DOMAINS = ("gpu-ci", "nvidia.com", "kubernetes.io", "k8s.io", "eks.amazonaws.com", "k8s.amazonaws.com")
+"""What stands before the slash in labels that the program, EKS and Kubernetes itself set."""
 
 
 def minimum_is_at_most_maximum(stated: Stated) -> Iterator[Fault]:
@@ -66,7 +61,8 @@ def zones_are_in_the_region(stated: Stated) -> Iterator[Fault]:
     if not isinstance(region, str) or not region[-1:].isdigit():
         return
     for zone in stated.part("network", "zones"):
-        if zone[:-1] != region:
+        # What is no zone at all is a fault of its own.
+        if zone[-2:-1].isdigit() and zone[-1:].isalpha() and zone[:-1] != region:
             yield Fault(f"network.zones.{zone}", f"is not a zone of {region}", f"write {region}{zone[-1]}")
 
 
@@ -83,12 +79,13 @@ def pools_stand_in_zones_of_the_network(stated: Stated) -> Iterator[Fault]:
 
 def slots_differ(stated: Stated) -> Iterator[Fault]:
     """Two zones at one slot would have the same addresses."""
-    zones = stated.part("network", "zones")
-    taken: dict[object, str] = {}
-    for zone, slot in zones.items():
+    slots = {zone: slot for zone, slot in stated.part("network", "zones").items() if isinstance(slot, int)}
+    taken: dict[int, str] = {}
+    for zone, slot in slots.items():
         if slot in taken:
-            free = next(candidate for candidate in range(8) if candidate not in zones.values())
-            yield Fault(f"network.zones.{zone}", f"slot {slot} is {taken[slot]}'s", f"take a free one, as {free}")
+            free = [str(candidate) for candidate in range(8) if candidate not in slots.values()]
+            way_out = f"take a free one, as {free[0]}" if free else "leave a zone out: there are eight slots"
+            yield Fault(f"network.zones.{zone}", f"slot {slot} is {taken[slot]}'s", way_out)
         taken.setdefault(slot, zone)
 
 
@@ -166,7 +163,8 @@ def labels_and_taints_leave_ours_alone(stated: Stated) -> Iterator[Fault]:
     for name, pool in stated.settings.gpu_pools.items():
         for kind, keys in (("labels", pool.labels), ("taints", pool.taints)):
             for key in keys:
-                if key.startswith(RESERVED_LABELS) or key == "role":
+                domain = f".{key.rpartition('/')[0]}"
+                if key == "role" or any(domain.endswith(f".{reserved}") for reserved in RESERVED_DOMAINS):
                     yield Fault(f"gpu-pools.{name}.{kind}.{key}", "is set by the program", "take a key of your own")
 
 
@@ -176,6 +174,8 @@ RULES: tuple[Callable[[Stated], Iterator[Fault]], ...] = (
     references.images_name_what_exists,
     references.secrets_are_set,
     references.empty_pools_have_an_autoscaler,
+    references.instance_types_are_known,
+    references.gpus_are_known_and_are_there,
     minimum_is_at_most_maximum,
     a_runner_has_one_back_end,
     zones_are_in_the_region,
