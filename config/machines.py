@@ -2,15 +2,63 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from config.section import Section
-from config.values import Count, InstanceType, Positive, Size, TagKey, Taint, Wrong, Zone
+from config.values import Count, InstanceType, Matching, Positive, Size, Wrong, Zone
 
 Types = Annotated[tuple[InstanceType, ...], Field(min_length=1, max_length=20)]
+
+EFFECTS = ("NoSchedule", "NoExecute", "PreferNoSchedule")
+"""What a taint does, as Kubernetes spells it."""
+
+
+def _taint(value: str) -> str:
+    """Accept `value:Effect` as Kubernetes and the autoscaler's tags spell it.
+
+    The EKS API's own spelling (`NO_SCHEDULE`) is derived from it. Written into a tag it would be dropped
+    without a word by the autoscaler, which then believes that the pool has no taint.
+    """
+    content, _, effect = value.rpartition(":")
+    if effect.replace("_", "").lower() in (known.lower() for known in EFFECTS) and effect not in EFFECTS:
+        right = next(known for known in EFFECTS if known.lower() == effect.replace("_", "").lower())
+        raise Wrong(
+            f"the effect {effect} is the EKS API's spelling; tags and pods need Kubernetes' own",
+            f"write {content or 'true'}:{right}",
+        )
+    if effect not in EFFECTS:
+        raise Wrong(f'"{value}" is not a taint', f"write value:Effect with one of {', '.join(EFFECTS)}")
+    if not content:
+        raise Wrong(f'"{value}" has no value, and the autoscaler drops a taint without one', f"write true:{effect}")
+    if not re.fullmatch(_LABEL_VALUE, content):
+        raise Wrong(f'"{content}" is not a taint\'s value', _LABEL_VALUE_RIGHT)
+    return value
+
+
+_LABEL_VALUE = r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
+_LABEL_VALUE_RIGHT = "use at most 63 letters, digits, dots, hyphens and underscores, a letter or digit at both ends"
+
+
+LabelKey = Annotated[
+    str,
+    Matching(
+        r"([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?",
+        "the key of a Kubernetes label",
+        "write name or domain/name: letters, digits, dots, hyphens and underscores",
+    ),
+]
+LabelValue = Annotated[str, Matching(_LABEL_VALUE, "the value of a Kubernetes label", _LABEL_VALUE_RIGHT)]
+Taint = Annotated[
+    str,
+    AfterValidator(_taint),
+    WithJsonSchema(
+        {"type": "string", "pattern": f"^{_LABEL_VALUE}:({'|'.join(EFFECTS)})$", "examples": ["true:NoSchedule"]}
+    ),
+]
 
 
 class DiskSettings(Section):
@@ -61,11 +109,9 @@ class PoolSettings(Section):
     zones: tuple[Zone, ...] = ()
     """Zones to launch in; none means all of the network's."""
     disk: DiskSettings = DiskSettings()
-    labels: Mapping[TagKey, Annotated[str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$")]] = Field(
-        default_factory=dict
-    )
+    labels: Mapping[LabelKey, LabelValue] = Field(default_factory=dict)
     """Labels beside those that every GPU node has."""
-    taints: Mapping[TagKey, Taint] = Field(default_factory=dict)
+    taints: Mapping[LabelKey, Taint] = Field(default_factory=dict)
     """Taints beside `nvidia.com/gpu=true:NoSchedule`, as `key: value:Effect`; runners tolerate them by themselves."""
     sharing: SharingSettings | None = None
     scale_down_after_minutes: Positive | None = None

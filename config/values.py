@@ -7,10 +7,24 @@ has the stack file open, not this module.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
-from typing import Annotated
+from math import ceil
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    PlainValidator,
+    WithJsonSchema,
+)
+from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function
+
+if TYPE_CHECKING:
+    from pydantic.json_schema import JsonSchemaValue
 
 
 class Wrong(ValueError):
@@ -22,15 +36,28 @@ class Wrong(ValueError):
         self.right = right
 
 
-def _matching(pattern: str, what: str, right: str) -> AfterValidator:
-    compiled = re.compile(pattern)
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """Text of one form: refused in our words, and shown to an editor as a pattern."""
 
-    def check(value: str) -> str:
-        if not compiled.fullmatch(value):
-            raise Wrong(f'"{value}" is not {what}', right)
+    pattern: str
+    what: str
+    """What a text of that form is, as in `an AWS region`."""
+    right: str
+    """What to write instead of one that is not."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """How pydantic checks it."""
+        return no_info_after_validator_function(self._checked, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """How a JSON schema says it."""
+        return {**handler(schema), "pattern": f"^(?:{self.pattern})$"}
+
+    def _checked(self, value: str) -> str:
+        if re.fullmatch(self.pattern, value, re.ASCII) is None:
+            raise Wrong(f'"{value}" is not {self.what}', self.right)
         return value
-
-    return AfterValidator(check)
 
 
 def _text(value: object) -> object:
@@ -63,8 +90,8 @@ def _private(value: IPv4Network) -> IPv4Network:
     return value
 
 
-_SIZE = re.compile(r"(\d+)(Mi|Gi|Ti)")
-_FOREIGN_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([KMGT])i?B?|([kmgt])i?b?)?", re.IGNORECASE)
+_SIZE = re.compile(r"([1-9][0-9]*)(Mi|Gi|Ti)")
+_FOREIGN_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)i?B?", re.IGNORECASE)
 
 
 def _size(value: object) -> str:
@@ -72,10 +99,18 @@ def _size(value: object) -> str:
     text = str(value)
     if _SIZE.fullmatch(text):
         return text
-    foreign = _FOREIGN_SIZE.fullmatch(text.strip())
-    number, unit = (foreign.group(1), foreign.group(2)) if foreign else ("12", "G")
-    likely = f"{number.split('.')[0]}{(unit or 'G').upper().replace('K', 'M')}i"
-    raise Wrong(f'"{text}" is not a size', f"write whole binary units, as in {likely}")
+    raise Wrong(f'"{text}" is not a size', f"write whole binary units, as in {_likely(text.strip())}")
+
+
+def _likely(text: str) -> str:
+    """The size that was probably meant."""
+    foreign = _FOREIGN_SIZE.fullmatch(text)
+    amount, unit = (float(foreign[1]), foreign[2].upper() or "G") if foreign else (12.0, "G")
+    if unit == "K":
+        amount, unit = amount / 1024, "M"
+    if amount != int(amount) and unit != "M":
+        amount, unit = amount * 1024, {"G": "M", "T": "G"}[unit]
+    return f"{max(1, ceil(amount))}{unit}i"
 
 
 def mebibytes(size: str) -> int:
@@ -97,30 +132,9 @@ def gibibytes(size: str) -> int:
     return -(-mebibytes(size) // 1024)
 
 
-def _taint(value: str) -> str:
-    """Accept `value:Effect` as Kubernetes and the autoscaler's tags spell it.
-
-    The EKS API's own spelling (`NO_SCHEDULE`) is derived from it. Written into a tag it would be dropped
-    without a word by the autoscaler, which then believes that the pool has no taint.
-    """
-    effects = ("NoSchedule", "NoExecute", "PreferNoSchedule")
-    content, _, effect = value.rpartition(":")
-    if effect.replace("_", "").lower() in (known.lower() for known in effects) and effect not in effects:
-        right = next(known for known in effects if known.lower() == effect.replace("_", "").lower())
-        raise Wrong(
-            f"the effect {effect} is the EKS API's spelling; tags and pods need Kubernetes' own",
-            f"write {content or 'true'}:{right}",
-        )
-    if effect not in effects:
-        raise Wrong(f'"{value}" is not a taint', f"write value:Effect with one of {', '.join(effects)}")
-    if not content:
-        raise Wrong(f'"{value}" has no value, and the autoscaler drops a taint without one', f"write true:{effect}")
-    return value
-
-
 Name = Annotated[
     str,
-    _matching(
+    Matching(
         r"[a-z][a-z0-9]*(-[a-z0-9]+)*",
         "a name",
         "use lower-case letters, digits and single hyphens, letter first",
@@ -131,17 +145,17 @@ Name = Annotated[
 
 RunnerName = Annotated[
     str,
-    _matching(r"[a-z0-9]+(-[a-z0-9]+)*", "a runner's name", "use lower-case letters, digits and single hyphens"),
+    Matching(r"[a-z0-9]+(-[a-z0-9]+)*", "a runner's name", "use lower-case letters, digits and single hyphens"),
 ]
 """What a workflow says in `runs-on`; its length is judged by the back end that serves it."""
 
 Region = Annotated[
     str,
-    _matching(r"[a-z]{2}(-gov)?-[a-z]+-\d", "an AWS region", "write it as us-west-2, without a zone's letter"),
+    Matching(r"[a-z]{2}(-gov)?-[a-z]+-\d", "an AWS region", "write it as us-west-2, without a zone's letter"),
 ]
 Zone = Annotated[
     str,
-    _matching(
+    Matching(
         r"[a-z]{2}(-gov)?-[a-z]+-\d[a-z]",
         "an availability zone",
         "write the region with a letter: us-west-2a",
@@ -149,15 +163,15 @@ Zone = Annotated[
 ]
 GoogleRegion = Annotated[
     str,
-    _matching(r"[a-z]+-[a-z]+\d+", "a Google Cloud region", "write it as us-central1, without a zone's letter"),
+    Matching(r"[a-z]+-[a-z]+\d+", "a Google Cloud region", "write it as us-central1, without a zone's letter"),
 ]
 GoogleZone = Annotated[
     str,
-    _matching(r"[a-z]+-[a-z]+\d+-[a-z]", "a Google Cloud zone", "write the region with a letter: us-central1-b"),
+    Matching(r"[a-z]+-[a-z]+\d+-[a-z]", "a Google Cloud zone", "write the region with a letter: us-central1-b"),
 ]
 GoogleProject = Annotated[
     str,
-    _matching(
+    Matching(
         r"[a-z][a-z0-9-]{4,28}[a-z0-9]",
         "a Google Cloud project id",
         "write the project's id, 6 to 30 characters",
@@ -166,7 +180,7 @@ GoogleProject = Annotated[
 Account = Annotated[
     str,
     BeforeValidator(_text),
-    _matching(r"\d{12}", "an AWS account id", 'write twelve digits in quotes: "123456789012"'),
+    Matching(r"\d{12}", "an AWS account id", 'write twelve digits in quotes: "123456789012"'),
 ]
 _RANGE = WithJsonSchema({"type": "string", "examples": ["10.0.0.0/16"]})
 Network = Annotated[IPv4Network, PlainValidator(network), _RANGE]
@@ -174,38 +188,37 @@ PrivateNetwork = Annotated[IPv4Network, PlainValidator(network), AfterValidator(
 KubernetesVersion = Annotated[
     str,
     BeforeValidator(_text),
-    _matching(r"1\.\d{2}", "a Kubernetes minor version", 'write it as "1.35", in quotes'),
+    Matching(r"1\.\d{2}", "a Kubernetes minor version", 'write it as "1.35", in quotes'),
 ]
 CudaVersion = Annotated[
-    str, BeforeValidator(_text), _matching(r"\d{2}\.\d", "a CUDA version", 'write it as "12.9", in quotes')
+    str, BeforeValidator(_text), Matching(r"\d{2}\.\d", "a CUDA version", 'write it as "12.9", in quotes')
 ]
 Version = Annotated[
     str,
     BeforeValidator(_text),
-    _matching(r"\d+(\.\d+){1,3}(\+[a-z0-9.]+)?", "a version", 'write it in quotes, as in "2.9.1"'),
+    Matching(r"\d+(\.\d+){1,3}(\+[a-z0-9.]+)?", "a version", 'write it in quotes, as in "2.9.1"'),
 ]
 InstanceType = Annotated[
     str,
-    _matching(r"[a-z][a-z0-9-]*\.[a-z0-9-]+", "an EC2 instance type", "write family.size, as in g4dn.xlarge"),
+    Matching(r"[a-z][a-z0-9-]*\.[a-z0-9-]+", "an EC2 instance type", "write family.size, as in g4dn.xlarge"),
 ]
 MachineType = Annotated[
-    str, _matching(r"[a-z][a-z0-9]*(-[a-z0-9]+)+", "a GCE machine type", "write it as n1-standard-4")
+    str, Matching(r"[a-z][a-z0-9]*(-[a-z0-9]+)+", "a GCE machine type", "write it as n1-standard-4")
 ]
 RoleArn = Annotated[
     str,
-    _matching(
+    Matching(
         r"arn:aws[a-z-]*:iam::\d{12}:(role|user)/[\w+=,.@/-]+",
         "an IAM role's ARN",
         "write arn:aws:iam::123456789012:role/NAME",
     ),
 ]
-Size = Annotated[str, BeforeValidator(_size)]
+Size = Annotated[str, BeforeValidator(_size), WithJsonSchema({"type": "string", "pattern": f"^(?:{_SIZE.pattern})$"})]
 """A memory or disk size in whole binary units: `12Gi`."""
-Taint = Annotated[str, AfterValidator(_taint)]
-Digest = Annotated[str, _matching(r"sha256:[0-9a-f]{64}", "an image digest", "write sha256: and 64 hexadecimal digits")]
+Digest = Annotated[str, Matching(r"sha256:[0-9a-f]{64}", "an image digest", "write sha256: and 64 hexadecimal digits")]
 Tag = Annotated[
     str,
-    _matching(
+    Matching(
         r"(?!latest$)[A-Za-z0-9_][A-Za-z0-9._-]{0,127}",
         "a tag that can be relied on",
         "name an exact version",
@@ -213,7 +226,7 @@ Tag = Annotated[
 ]
 GitHubUrl = Annotated[
     str,
-    _matching(
+    Matching(
         r"https://[\w.-]+/(enterprises/)?[\w.-]+(/[\w.-]+)?",
         "a GitHub address",
         "write https://github.com/ORGANISATION or https://github.com/OWNER/REPOSITORY",
@@ -221,7 +234,7 @@ GitHubUrl = Annotated[
 ]
 TagKey = Annotated[
     str,
-    _matching(r"(?!aws:)[\w .:/=+@-]{1,128}", "a tag's key", "use at most 128 letters, digits and .:/=+@-, not aws:"),
+    Matching(r"(?!aws:)[\w .:/=+@-]{1,128}", "a tag's key", "use at most 128 letters, digits and .:/=+@-, not aws:"),
 ]
 Count = Annotated[int, Field(ge=0, le=10_000)]
 Positive = Annotated[int, Field(ge=1, le=100_000)]
