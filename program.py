@@ -39,6 +39,11 @@ def run() -> list[Verdict]:
         from composition.amazon import amazon  # noqa: PLC0415
 
         made |= amazon(settings, settings.aws, secrets, identity)
+    if settings.gcp is not None:
+        # Here, for the same reason.
+        from composition.google import google  # noqa: PLC0415
+
+        made |= google(settings, settings.gcp, identity)
     judge.warn(findings, made)
     pulumi.export("runs_on", exports.runs_on(settings))
     return findings

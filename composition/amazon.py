@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,11 +11,13 @@ import pulumi_aws as aws
 from pulumi import Output, ResourceOptions
 
 from components.aws.add_ons import AddOnsArgs, ClusterAddOns, NodeAddOns
+from components.aws.cirun_access import CirunAmazonAccess
 from components.aws.cluster import Cluster, ClusterArgs
 from components.aws.gpu_pool import GpuPool, GpuPoolArgs
 from components.aws.network import Network, NetworkArgs
 from components.aws.nodes import NodeRole, SystemNodes, SystemNodesArgs
 from components.aws.registry import Registry
+from components.cirun_permissions import amazon_policy
 from components.kubernetes.connection import Connection, ConnectionArgs
 from composition import exports, wiring
 from composition.inside import runners, services
@@ -49,6 +52,8 @@ def amazon(
         made["ecr"], urls = registry, registry.urls
         pulumi.export("repositories", dict(urls))
         pulumi.export("registry_login", exports.registry_login(account.account, account.region))
+    if settings.cirun is not None and settings.cirun.aws:
+        made["cirun"] = _cirun(settings, account, identity, here)
     if settings.network is None:
         return made
     network = Network("network", _network(settings.network, account, identity), here)
@@ -84,6 +89,21 @@ def amazon(
     pulumi.export("configure_kubectl", exports.configure_kubectl(identity.prefix, account.region))
     pulumi.export("verify", exports.verify(settings))
     return made
+
+
+def _cirun(settings: Settings, account: AmazonSettings, identity: Identity, opts: ResourceOptions) -> CirunAmazonAccess:
+    served = [runner.cirun_aws for runner in settings.runners.values() if runner.cirun_aws is not None]
+    policy = amazon_policy(
+        account=account.account,
+        regions=sorted({region for one in served for region in one.regions}),
+        instance_types=sorted({stated for one in served for stated in one.instance_types}),
+        spot=any(True in one.spot for one in served),
+    )
+    access = CirunAmazonAccess(
+        "cirun-aws", user=f"{identity.prefix}-cirun", policy=json.dumps(policy, sort_keys=True), opts=opts
+    )
+    pulumi.export("cirun_aws", access.user_name.apply(exports.cirun_amazon_key))
+    return access
 
 
 def _network(stated: NetworkSettings, account: AmazonSettings, identity: Identity) -> NetworkArgs:

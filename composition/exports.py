@@ -56,3 +56,18 @@ def verify(settings: Settings) -> Mapping[str, str]:
     if settings.monitoring is not None and settings.monitoring.metrics_server:
         questions["usage"] = "kubectl top nodes"
     return questions
+
+
+def artifact_registry_login(region: str) -> str:
+    """The command that lets `docker` at a region's repositories."""
+    return f"gcloud auth configure-docker {region}-docker.pkg.dev"
+
+
+def cirun_google_key(email: str) -> str:
+    """How the key that cirun wants is made, by hand, so that no state holds it."""
+    return f"gcloud iam service-accounts keys create cirun.json --iam-account {email}, then paste it at cirun.io"
+
+
+def cirun_amazon_key(user: str) -> str:
+    """How the key that cirun wants is made, by hand, so that no state holds it."""
+    return f"aws iam create-access-key --user-name {user}, then paste it at cirun.io"

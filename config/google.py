@@ -85,7 +85,6 @@ class HostImageSettings(Section):
     cuda: CudaVersion
     """The newest CUDA that jobs bring; the driver must carry it."""
     docker_user: Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_-]{0,31}$")] = "ci-gpu-runner"
-    uv: bool = True
     local_ssd: bool = True
     """Whether a local SSD, where there is one, becomes Docker's storage."""
     builder: BuilderSettings = BuilderSettings()
@@ -143,6 +142,6 @@ class CirunSettings(Section):
     """What cirun is let in with. The key itself is made by hand and pasted at cirun; no state ever holds it."""
 
     aws: bool = False
+    """Whether to make a user for cirun on AWS, allowed the types and regions that runners state."""
     gcp: bool = False
-    regions: tuple[str, ...] = ()
-    """AWS regions that cirun may start instances in; none means those that runners state."""
+    """Whether to make an account for cirun on Google Cloud, allowed to run machines as the runners' account."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from config.faults import Fault
 from config.translate import nearest
-from gpu.instance_types import GCE_TYPES, attach, gce_type, gpu_model
+from gpu.instance_types import EC2_TYPES, GCE_TYPES, GPU_MODELS, attach, gce_type, gpu_model
 from gpu.instance_types.google import Unattachable
 from gpu.nearest import UnknownName
 
@@ -43,7 +43,7 @@ def cirun_is_let_in(stated: Stated) -> Iterator[Fault]:
 def machines_take_their_gpu(stated: Stated) -> Iterator[Fault]:
     """Some GCE families bring their GPU, and one alone takes any other."""
     for name, runner in stated.settings.runners.items():
-        if runner.cirun_gcp is not None:
+        if runner.cirun_gcp is not None and runner.needs.gpu in GPU_MODELS:
             for index, machine in enumerate(runner.cirun_gcp.machine_types):
                 path = f"runners.{name}.cirun-gcp.machine-types[{index}]"
                 yield from _attached(path, machine, runner.needs.gpu, runner.needs.gpus)
@@ -93,8 +93,27 @@ def images_and_machines_share_a_region(stated: Stated) -> Iterator[Fault]:
         )
 
 
+def every_region_has_an_image(stated: Stated) -> Iterator[Fault]:
+    """An AMI exists in one region alone."""
+    for name, runner in stated.settings.runners.items():
+        served = runner.cirun_aws
+        if served is None:
+            continue
+        path = f"runners.{name}.cirun-aws"
+        for index, region in enumerate(served.regions):
+            if region not in served.images:
+                yield Fault(f"{path}.regions[{index}]", f"{region} has no image", f"state images: {{{region}: ami-…}}")
+        for region in served.images:
+            if region not in served.regions:
+                yield Fault(f"{path}.images.{region}", "is in no region of regions", nearest(region, served.regions))
+        for index, machine in enumerate(served.instance_types):
+            if machine not in EC2_TYPES:
+                yield Fault(f"{path}.instance-types[{index}]", f"{machine} is not known", nearest(machine, EC2_TYPES))
+
+
 GOOGLE_RULES: tuple[Callable[[Stated], Iterator[Fault]], ...] = (
     image_families_exist,
+    every_region_has_an_image,
     cirun_is_let_in,
     machines_take_their_gpu,
     a_test_image_has_a_repository,

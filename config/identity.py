@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,16 @@ class Identity:
         return f"{self.project}-{self.stack}"
 
     @property
+    def labels(self) -> dict[str, str]:
+        """The tags as Google takes them: `ManagedBy` is `managed-by`."""
+        return {_label(key): _label(value) for key, value in self.tags.items()}
+
+    @property
     def tags(self) -> dict[str, str]:
         """The tags of everything that can be tagged."""
         return {"Project": self.project, "Environment": self.stack, "ManagedBy": "pulumi", **self.extra}
+
+
+def _label(text: str) -> str:
+    hyphened = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", text)
+    return re.sub(r"[^a-z0-9_-]", "-", hyphened.lower())[:63]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -52,9 +53,12 @@ class CirunAmazonBackEnd(Section):
     """Served by cirun, which starts an EC2 instance for each job."""
 
     instance_types: Types
-    region: Region
-    image: Annotated[str, Field(pattern=r"^(ami-[0-9a-f]{8,17}|resolve:ssm:/[\w./-]+)$")]
-    """An AMI of that region, or `resolve:ssm:/PARAMETER`."""
+    regions: Annotated[tuple[Region, ...], Field(min_length=1)]
+    """Regions to try in turn."""
+    images: Annotated[Mapping[Region, Annotated[str, Field(pattern=r"^ami-[0-9a-f]{8,17}$")]], Field(min_length=1)]
+    """The AMI in each region: an image exists in one region alone."""
+    image_parameter: Annotated[str, Field(pattern=r"^/aws/service/[a-zA-Z0-9/._-]+$")] | None = None
+    """The SSM parameter by which the images were found; the stack says how to look again."""
     spot: tuple[bool, ...] = (True,)
     """What to try in turn: `[true, false]` falls back to on-demand."""
     disk: Size = "100Gi"

@@ -168,6 +168,18 @@ def _role(asked: Asked) -> Made:
     }
 
 
+def _user(asked: Asked) -> Made:
+    name = asked.physical()
+    path = asked.inputs.get("path", "/")
+    arn = asked.global_arn("iam", f"user{path}{name}")
+    return name, {"name": name, "arn": arn, "uniqueId": f"AIDA{asked.upper(17)}"}
+
+
+def _user_policy(asked: Asked) -> Made:
+    name = asked.physical()
+    return f"{asked.inputs.get('user', 'user')}:{name}", {"name": name}
+
+
 def _role_policy(asked: Asked) -> Made:
     name = asked.physical()
     return f"{asked.inputs.get('role', 'role')}:{name}", {"name": name}
@@ -419,6 +431,8 @@ MAKERS: Final[dict[str, Maker]] = {
     "aws:iam/policy:Policy": _policy,
     "aws:iam/role:Role": _role,
     "aws:iam/rolePolicy:RolePolicy": _role_policy,
+    "aws:iam/user:User": _user,
+    "aws:iam/userPolicy:UserPolicy": _user_policy,
     "aws:iam/rolePolicyAttachment:RolePolicyAttachment": _policy_attachment,
     "aws:imagebuilder/component:Component": _image_builder("component"),
     "aws:imagebuilder/distributionConfiguration:DistributionConfiguration": _image_builder(

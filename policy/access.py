@@ -19,7 +19,6 @@ _CREDENTIALS: Final = {
 }
 _KEY_MAKERS: Final = {
     "aws:iam/accessKey:AccessKey": "a workload uses Pod Identity, a pipeline GitHub's OIDC",
-    "aws:iam/user:User": "a person signs in through the identity provider, a pipeline through GitHub's OIDC",
     "gcp:serviceaccount/key:Key": "a workload uses its service account, a pipeline Workload Identity Federation",
 }
 _OPEN_TO_ALL: Final = {

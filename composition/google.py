@@ -1,0 +1,189 @@
+"""The Google Cloud half: APIs, accounts, the host image and its builders' network, image repositories, ways in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pulumi
+import pulumi_gcp as gcp
+from pulumi import ResourceOptions
+
+from components.cirun_permissions import GOOGLE_ROLE_TITLE, google_permissions
+from components.gcp.apis import Apis
+from components.gcp.build_network import BuildNetwork
+from components.gcp.cirun_access import CirunGoogleAccess, CirunGoogleArgs
+from components.gcp.docker_repository import DockerRepository, DockerRepositoryArgs
+from components.gcp.federation import Federation, FederationArgs
+from components.gcp.host_image import (
+    ControlledImage,
+    ControlledImageArgs,
+    DeclaredImage,
+    DeclaredImageArgs,
+    HostImageArgs,
+)
+from components.gcp.runner_account import RunnerAccount
+from composition import exports, host_image
+
+if TYPE_CHECKING:
+    from config.google import DockerRepositorySettings, GoogleSettings, HostImageSettings
+    from config.identity import Identity
+    from config.settings import Settings
+
+
+def google(settings: Settings, stated: GoogleSettings, identity: Identity) -> dict[str, pulumi.Resource]:
+    """Everything on Google Cloud; what was made, by the path in the stack file that asked for it."""
+    provider = gcp.Provider(
+        "gcp",
+        project=stated.project,
+        region=stated.region,
+        default_labels=identity.labels,
+        # Calls are charged to the runners' project, whoever's credentials make them.
+        user_project_override=True,
+        billing_project=stated.project,
+    )
+    here = ResourceOptions(providers=[provider])
+    apis = Apis("apis", project=stated.project, apis=_apis(settings), opts=here)
+    # The engine sees no edge from a resource to the API that it is made through.
+    ready = ResourceOptions(providers=[provider], depends_on=[apis])
+    made: dict[str, pulumi.Resource] = {"gcp": apis}
+    account = RunnerAccount("runner-account", project=stated.project, account=f"{identity.prefix}-runner", opts=ready)
+    made["gcp.runner-account"] = account
+    pulumi.export("runner_service_account", account.email)
+    federation = _federation(settings, stated, identity, ready)
+    if federation is not None:
+        made["github-federation"] = federation
+        pulumi.export("workload_identity_provider", federation.provider_name)
+    for name, repository in settings.artifact_registry.items():
+        made[f"artifact-registry.{name}"] = _repository(name, repository, settings, stated, account, federation, ready)
+    if settings.host_image is not None:
+        made["host-image"] = _image(settings.host_image, stated, identity, ready)
+    if settings.cirun is not None and settings.cirun.gcp:
+        made["cirun"] = _cirun(stated, identity, account, ready)
+    return made
+
+
+def _apis(settings: Settings) -> list[str]:
+    """What the stated sections are made through."""
+    apis = ["iam", "compute"]
+    if settings.artifact_registry:
+        apis.append("artifactregistry")
+    if settings.github_federation is not None:
+        apis += ["iamcredentials", "sts"]
+    if settings.host_image is not None and settings.host_image.export is not None:
+        apis += ["cloudbuild", "storage"]
+    return apis
+
+
+def _federation(
+    settings: Settings, stated: GoogleSettings, identity: Identity, opts: ResourceOptions
+) -> Federation | None:
+    if settings.github_federation is None:
+        return None
+    federated = settings.github_federation
+    return Federation(
+        "federation",
+        FederationArgs(
+            project=stated.project,
+            pool=identity.prefix,
+            owner_id=federated.owner_id,
+            repositories=federated.repositories,
+        ),
+        opts,
+    )
+
+
+def _repository(
+    name: str,
+    repository: DockerRepositorySettings,
+    settings: Settings,
+    stated: GoogleSettings,
+    account: RunnerAccount,
+    federation: Federation | None,
+    opts: ResourceOptions,
+) -> DockerRepository:
+    """A repository that the runners pull from, and that the federated workflows push to."""
+    pushing = {f"github-{who}": member for who, member in federation.members.items()} if federation else {}
+    made = DockerRepository(
+        f"repository-{name}",
+        DockerRepositoryArgs(
+            project=stated.project,
+            region=repository.region or stated.region,
+            repository=name,
+            immutable_tags=repository.immutable_tags,
+            keep=repository.keep,
+            drop_after_days=repository.drop_after_days,
+            dry_run=repository.cleanup == "dry-run",
+            readers={"runners": account.member, **repository.readers},
+            writers={**pushing, **repository.writers},
+            protect=settings.stack.protect,
+        ),
+        opts,
+    )
+    region = repository.region or stated.region
+    pulumi.export(f"repository_{name}", made.url)
+    pulumi.export(f"repository_{name}_login", exports.artifact_registry_login(region))
+    return made
+
+
+def _image(
+    settings: HostImageSettings, stated: GoogleSettings, identity: Identity, opts: ResourceOptions
+) -> pulumi.Resource:
+    network = BuildNetwork(
+        "build-network",
+        project=stated.project,
+        title=f"{identity.prefix}-build",
+        regions=host_image.region_slots(settings.zones),
+        opts=opts,
+    )
+    args = HostImageArgs(
+        project=stated.project,
+        family=settings.family,
+        content=host_image.content(settings, stated.region),
+        zones=settings.zones,
+        machine_type=settings.builder.machine_type,
+        spot=settings.builder.spot,
+        build_minutes=settings.builder.max_minutes,
+        subnetwork=network.subnetwork,
+        share_with=settings.share_with,
+    )
+    pulumi.export("host_image", host_image.facts(args.image, settings, stated.project))
+    if settings.mode == "declared":
+        declared = DeclaredImageArgs(host=args, phase=settings.phase, keep_on_destroy=settings.keep_on_destroy)
+        return DeclaredImage("host-image", declared, opts)
+    verifier = settings.verifier
+    return ControlledImage(
+        "host-image",
+        ControlledImageArgs(
+            host=args,
+            owner=identity.prefix,
+            attempts=settings.builder.attempts,
+            verify_machine_type=verifier.machine_type,
+            verify_accelerator=host_image.accelerator(verifier),
+            verify_options=host_image.verify_options(settings),
+            keep=settings.keep - 1,
+            keep_on_destroy=settings.keep_on_destroy,
+            export_bucket=settings.export.bucket if settings.export else None,
+            export_days=settings.export.keep_days if settings.export else 30,
+        ),
+        opts,
+    )
+
+
+def _cirun(
+    stated: GoogleSettings, identity: Identity, account: RunnerAccount, opts: ResourceOptions
+) -> CirunGoogleAccess:
+    access = CirunGoogleAccess(
+        "cirun-gcp",
+        CirunGoogleArgs(
+            project=stated.project,
+            account=f"{identity.prefix}-cirun",
+            # Letters, digits, dots and underscores are all that Google takes here.
+            role=f"{identity.prefix}_cirun".replace("-", "_"),
+            title=GOOGLE_ROLE_TITLE,
+            permissions=google_permissions(),
+            runs_as=account.account_id,
+        ),
+        opts,
+    )
+    pulumi.export("cirun_gcp", access.email.apply(exports.cirun_google_key))
+    return access

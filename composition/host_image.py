@@ -1,0 +1,71 @@
+"""From the stack file to the content of the GCE host image, and to what is told of it. Nothing is made here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from components.gcp.host_image import FOLDER
+from components.gcp.image_controller.content_hash import ImageContent, image_name
+from components.gcp.image_controller.startup_script import INSTALL_FILES
+from config.values import gibibytes
+from gpu.cuda import toolkit
+from gpu.instance_types import gce_type, gpu_model
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from config.google import HostImageSettings, VerifierSettings
+
+_INSTALLER = Path(__file__).resolve().parent.parent / FOLDER
+
+
+def content(settings: HostImageSettings, location: str) -> ImageContent:
+    """Everything that decides what is in the image: the installer's bytes, and what is chosen of it."""
+    return ImageContent(
+        files={name: (_INSTALLER / name).read_text(encoding="utf-8") for name in INSTALL_FILES},
+        options={
+            "NVIDIA_BRANCH": settings.driver,
+            "DOCKER_USER": settings.docker_user,
+            "LOCAL_SSD": str(int(settings.local_ssd)),
+        },
+        base_image=f"{settings.source_project}/{settings.source_image}",
+        disk_gib=gibibytes(settings.builder.disk),
+        location=location,
+    )
+
+
+def name(settings: HostImageSettings, location: str) -> str:
+    """The image's name."""
+    return image_name(settings.family, content(settings, location))
+
+
+def accelerator(verifier: VerifierSettings) -> str:
+    """The GPU to attach to the verifying machine; empty where it brings its own."""
+    return "" if gce_type(verifier.machine_type).gpu is not None else gpu_model(verifier.gpu).google or ""
+
+
+def verify_options(settings: HostImageSettings) -> dict[str, str]:
+    """What must be true of a machine booted from the image."""
+    return {
+        "CUDA_IMAGE": f"nvidia/cuda:{toolkit(settings.cuda).newest}-base-ubuntu24.04",
+        "GPUS": str(settings.verifier.gpus),
+        "GPU_NAME": gpu_model(settings.verifier.gpu).product,
+    }
+
+
+def region_slots(zones: Sequence[str]) -> dict[str, int]:
+    """Each region that builders may stand in, with the slot of its range, in the order of the zones."""
+    regions = dict.fromkeys(zone.rpartition("-")[0] for zone in zones)
+    return {region: slot for slot, region in enumerate(regions)}
+
+
+def facts(image: str, settings: HostImageSettings, project: str) -> dict[str, str]:
+    """The image, and how to ask for it."""
+    return {
+        "name": image,
+        "family": settings.family,
+        "self_link": f"projects/{project}/global/images/{image}",
+        "list": f"gcloud compute images list --project {project} --no-standard-images"
+        f" --filter family={settings.family}",
+    }
