@@ -12,6 +12,7 @@ PROJECT = "gpu-ci"
 def stack_schema() -> dict[str, Any]:
     """A JSON schema (draft 2020-12) of `Pulumi.<stack>.yaml`."""
     model = Settings.model_json_schema(by_alias=True, ref_template="#/$defs/{model}")
+    _close(model)
     definitions = model.pop("$defs")
     secure = {"type": "object", "required": ["secure"], "properties": {"secure": {"type": "string"}}}
     sections = {f"{PROJECT}:{name}": section for name, section in model["properties"].items()}
@@ -35,3 +36,15 @@ def stack_schema() -> dict[str, Any]:
         "additionalProperties": False,
         "$defs": definitions,
     }
+
+
+def _close(schema: Any) -> None:
+    """Refuse keys without the form of their map's keys: a pattern alone says nothing of those that it does not meet."""
+    if isinstance(schema, dict):
+        if "patternProperties" in schema:
+            schema["additionalProperties"] = False
+        for inner in schema.values():
+            _close(inner)
+    elif isinstance(schema, list):
+        for inner in schema:
+            _close(inner)
