@@ -118,10 +118,6 @@ class Imported:
     """Whether it is imported when the program runs, and not for the type checkers alone."""
 
 
-TABLES: Final = {"ops.answers_amazon", "ops.standin.amazon_account", "ops.standin.amazon_cluster"}
-"""What a cloud answers and refuses, entry after entry: one looks things up in them, and does not read them through."""
-
-
 def imports(module: str, tree: ast.Module, modules: frozenset[str]) -> Iterator[Imported]:
     """What a module imports, inside its functions too."""
     for_checkers = {
@@ -357,8 +353,7 @@ def test_every_file_says_what_it_owns(module: str) -> None:
 def test_no_file_is_longer_than_a_person_reads_at_once() -> None:
     lines = {module: len(path.read_text().splitlines()) for module, path in house().items() if not is_generated(path)}
 
-    assert {module: count for module, count in lines.items() if count > (500 if module in TABLES else 250)} == {}
-    assert {module for module in TABLES if lines[module] <= 250} == set(), "no longer in need of an exception"
+    assert {module: count for module, count in lines.items() if count > 250} == {}
 
 
 def test_no_package_of_ours_hides_another() -> None:
