@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 import pulumi
 
 from composition import asks, facts
+from config.values import gibibytes, mebibytes
 from gpu import quota
 from gpu.compatibility import solve
 from gpu.counts import counts
 from gpu.fit import fits
 from gpu.floor import floor
+from gpu.instance_types import attach, ec2_type, gce_type, gpu_model
+from gpu.machine_fit import machine_fits
 from gpu.scale_from_zero import scale_from_zero
 from gpu.verdict import Level, Verdict
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
     from config.identity import Identity
     from config.settings import Settings
+    from gpu.instance_types import InstanceType, MachineType
 
 
 class Refused(pulumi.RunError):
@@ -37,6 +41,7 @@ def verdicts(settings: Settings, identity: Identity) -> list[Verdict]:
     return [
         *_pools(settings, identity.prefix),
         *(verdict for ask in asks.compatibility(settings) for verdict in solve(ask)),
+        *_machines(settings),
         *quota.judge(asks.demands(settings), stated=settings.quotas),
     ]
 
@@ -79,3 +84,21 @@ def _pools(settings: Settings, cluster: str) -> Iterator[Verdict]:
             )
             for machine in group.machines:
                 yield from floor(known.path, machine, cuda=runner.needs.cuda, disk_gib=group.disk_gib)
+
+
+def _machines(settings: Settings) -> Iterator[Verdict]:
+    """Runners that have a machine to themselves, on every type that they may be given."""
+    for name, runner in settings.runners.items():
+        path, needs = f"runners.{name}", runner.needs
+        machines: list[InstanceType | MachineType] = []
+        disk = "0Gi"
+        if runner.cirun_aws is not None:
+            machines, disk = [ec2_type(stated) for stated in runner.cirun_aws.instance_types], runner.cirun_aws.disk
+        if runner.cirun_gcp is not None:
+            model = gpu_model(needs.gpu)
+            machines = [attach(gce_type(stated), model, needs.gpus) for stated in runner.cirun_gcp.machine_types]
+            disk = runner.cirun_gcp.disk
+        if machines:
+            yield from machine_fits(path, machines, cpu=needs.cpu, memory_mib=mebibytes(needs.memory), gpus=needs.gpus)
+            for machine in machines:
+                yield from floor(path, machine, cuda=needs.cuda, disk_gib=gibibytes(disk))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from config import pins
 from gpu.compatibility import Ask
-from gpu.instance_types import ec2_type
+from gpu.instance_types import ec2_type, gce_type
 from gpu.quota import EKS_UPDATE_HEADROOM, Cloud, Demand
 
 if TYPE_CHECKING:
@@ -18,10 +18,26 @@ if TYPE_CHECKING:
 
 
 def compatibility(settings: Settings) -> Iterator[Ask]:
-    """What each runner's job, image and node are to be together."""
+    """What each runner's job, image and machine are to be together."""
     for name, runner in settings.runners.items():
         if runner.arc is not None:
             yield _on_eks(name, runner, runner.arc, settings)
+        else:
+            yield Ask(
+                path=f"runners.{name}",
+                gpus=(runner.needs.gpu,),
+                driver=settings.host_image.driver if settings.host_image and runner.cirun_gcp else None,
+                cuda=runner.needs.cuda,
+                torch=runner.needs.torch,
+                onnxruntime=runner.needs.onnxruntime,
+            )
+    image = settings.host_image
+    if image is not None:
+        yield Ask(path="host-image", gpus=(image.verifier.gpu,), driver=image.driver, cuda=image.cuda)
+    tests = settings.test_image
+    if tests is not None:
+        cuda = f"nvidia/cuda:{tests.cuda_image}-runtime-ubuntu24.04"
+        yield Ask(path="test-image", image=cuda, driver=image.driver if image else None)
 
 
 def _on_eks(name: str, runner: RunnerSettings, arc: ArcBackEnd, settings: Settings) -> Ask:
@@ -45,8 +61,12 @@ def _elsewhere(image: ImageSettings) -> str | None:
     return f"{image.reference}:{image.tag}" if image.reference and image.tag else None
 
 
-def demands(settings: Settings) -> Iterator[Demand]:
+def demands(settings: Settings) -> list[Demand]:
     """What the stack runs at its largest."""
+    return [*_on_amazon(settings), *_on_google(settings)]
+
+
+def _on_amazon(settings: Settings) -> Iterator[Demand]:
     if settings.aws is None:
         return
     region = settings.aws.region
@@ -70,3 +90,46 @@ def demands(settings: Settings) -> Iterator[Demand]:
             max_count=pool.max,
             headroom=EKS_UPDATE_HEADROOM,
         )
+    for name, runner in settings.runners.items():
+        served = runner.cirun_aws
+        if served is not None:
+            # Whichever is tried last may be the one that has them all.
+            for place in served.regions:
+                for spot in dict.fromkeys(served.spot):
+                    yield Demand(
+                        path=f"runners.{name}",
+                        cloud=Cloud.AWS,
+                        region=place,
+                        machines=served.instance_types,
+                        spot=spot,
+                        max_count=served.at_once,
+                    )
+
+
+def _on_google(settings: Settings) -> Iterator[Demand]:
+    if settings.gcp is None:
+        return
+    project = settings.gcp.project
+    for name, runner in settings.runners.items():
+        served = runner.cirun_gcp
+        if served is None:
+            continue
+        for region in dict.fromkeys(zone.rpartition("-")[0] for zone in served.zones):
+            for spot in dict.fromkeys(served.spot):
+                yield Demand(
+                    path=f"runners.{name}",
+                    cloud=Cloud.GCP,
+                    region=region,
+                    machines=served.machine_types,
+                    spot=spot,
+                    max_count=served.at_once,
+                    project=project,
+                    **_attached(served.machine_types, runner),
+                )
+
+
+def _attached(machines: tuple[str, ...], runner: RunnerSettings) -> dict[str, Any]:
+    """The GPU to attach, for machines that bring none."""
+    if all(gce_type(machine).gpu is not None for machine in machines):
+        return {}
+    return {"gpu": runner.needs.gpu, "gpus": runner.needs.gpus}

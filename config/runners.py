@@ -62,6 +62,8 @@ class CirunAmazonBackEnd(Section):
     spot: tuple[bool, ...] = (True,)
     """What to try in turn: `[true, false]` falls back to on-demand."""
     disk: Size = "100Gi"
+    at_once: Positive = 1
+    """Jobs at a time that quotas and money are reckoned for; cirun itself knows no limit."""
 
 
 class CirunGoogleBackEnd(Section):
@@ -74,6 +76,8 @@ class CirunGoogleBackEnd(Section):
     spot: tuple[bool, ...] = (True,)
     """What to try in turn: `[true, false]` falls back to on-demand."""
     disk: Size = "100Gi"
+    at_once: Positive = 1
+    """Jobs at a time that quotas and money are reckoned for; cirun itself knows no limit."""
 
 
 class Workload(Section):
