@@ -208,6 +208,7 @@ def _scheduler_job(asked: Asked) -> Made:
 MAKERS: Final[dict[str, Maker]] = {
     "gcp:artifactregistry/repository:Repository": _repository,
     "gcp:artifactregistry/repositoryIamMember:RepositoryIamMember": _member("repository"),
+    "gcp:compute/imageIamMember:ImageIamMember": _member("image"),
     "gcp:cloudbuild/trigger:Trigger": _trigger,
     "gcp:cloudscheduler/job:Job": _scheduler_job,
     "gcp:compute/address:Address": _address,

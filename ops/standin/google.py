@@ -161,6 +161,7 @@ KINDS: Final = (
     _members("gcp:serviceaccount/iAMBinding:IAMBinding", of="serviceAccountId"),
     _members("gcp:projects/iAMMember:IAMMember"),
     _members("gcp:artifactregistry/repositoryIamMember:RepositoryIamMember"),
+    _members("gcp:compute/imageIamMember:ImageIamMember"),
     _members("gcp:storage/bucketIAMMember:BucketIAMMember"),
     _kind("gcp:projects/iAMCustomRole:IAMCustomRole", identity=("project", "roleId"), keeps_name=True),
     _kind("gcp:projects/service:Service", identity=("project", "service")),
