@@ -14,7 +14,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -181,7 +181,7 @@ def _get(way: Way, fetch: get.Fetch, where: Where, progress: Progress) -> Found 
 
 
 @contextlib.contextmanager
-def _alone(cache: Path, progress: Progress) -> Iterator[None]:
+def _alone(cache: Path, progress: Progress) -> Generator[None]:
     """Hold the cache's lock, and clear away what a killed process left. The kernel frees the lock of the dead."""
     cache.mkdir(parents=True, exist_ok=True)
     with (cache / f"v{WANTED}.lock").open("w") as lock:

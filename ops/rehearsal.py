@@ -10,22 +10,42 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ops import agreement, recorder, rehearsal_change
 from ops.engine import Engine
 from ops.standin.faults import Fault
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ops.engine_told import Outcome, Step
     from ops.plan import Plan
     from ops.pulumi_cli import Found
     from ops.rehearsal_change import Change
     from ops.stack_file import StackFile
 
-Tell = Callable[[str], None]
+
+class Watch(Protocol):
+    """Who looks on."""
+
+    def stage(self, text: str) -> None:
+        """A phase begins."""
+
+    def step(self, text: str) -> None:
+        """The engine has done one more thing in it."""
+
+
+class _Nobody:
+    """Looks on, and away."""
+
+    def stage(self, text: str) -> None:
+        pass
+
+    step = stage
+
+
 _MOST: Final = 25
 """How many findings of one phase are told; the others are counted."""
 
@@ -96,12 +116,12 @@ class _Life:
     plan: Plan
     """What the stack file leads to."""
     program: Callable[[], None] | None
-    tell: Tell
+    count: _Count
     phases: list[Phase] = field(default_factory=list)
 
     def phase(self, name: str, work: Callable[[], tuple[str, list[str]]]) -> None:
         """Live one phase: `work` gives what happened and what should not have."""
-        self.tell(name)
+        self.count.begin(name)
         started = time.monotonic()
         said, findings = work()
         seconds = time.monotonic() - started
@@ -117,7 +137,7 @@ def rehearse(
     stack_file: StackFile,
     *,
     program: Callable[[], None] | None = None,
-    tell: Tell = lambda _line: None,
+    watch: Watch | None = None,
     faults: bool = True,
 ) -> Rehearsal:
     """Live a stack's whole life; without `faults`, only the good one."""
@@ -125,9 +145,9 @@ def rehearse(
     lives = [_good_life, _hard_life] if faults else [_good_life]
     phases: list[Phase] = []
     for life in lives:
-        heard = _Count(tell, phases)
-        with Engine(cli, stack_file, program, heard=heard.step) as engine:
-            living = _Life(engine=engine, stack_file=stack_file, plan=plan, program=program, tell=heard.phase)
+        count = _Count(watch)
+        with Engine(cli, stack_file, program, heard=count.step) as engine:
+            living = _Life(engine=engine, stack_file=stack_file, plan=plan, program=program, count=count)
             try:
                 life(living)
             except _FailedError:
@@ -141,13 +161,13 @@ def preview(
     stack_file: StackFile,
     *,
     program: Callable[[], None] | None = None,
-    tell: Tell = lambda _line: None,
+    watch: Watch | None = None,
 ) -> Phase:
     """Have the engine preview the stack, and say whether plan and engine agree."""
     plan = recorder.record(stack_file, program=program, preview=True)
-    heard = _Count(tell, [])
-    with Engine(cli, stack_file, program, heard=heard.step) as engine:
-        living = _Life(engine=engine, stack_file=stack_file, plan=plan, program=program, tell=heard.phase)
+    count = _Count(watch)
+    with Engine(cli, stack_file, program, heard=count.step) as engine:
+        living = _Life(engine=engine, stack_file=stack_file, plan=plan, program=program, count=count)
 
         def agrees() -> tuple[str, list[str]]:
             outcome = engine.preview(goals=True)
@@ -251,18 +271,17 @@ def _faults(outcome: Outcome) -> list[str]:
 
 
 class _Count:
-    """Turns steps into one line that says how far a phase is."""
+    """Tells who looks on how far a phase is."""
 
-    def __init__(self, tell: Tell, done: list[Phase]) -> None:
-        self._tell = tell
-        self._done = done
+    def __init__(self, watch: Watch | None) -> None:
+        self._watch = watch or _Nobody()
         self._name = ""
         self._steps = 0
 
-    def phase(self, name: str) -> None:
+    def begin(self, name: str) -> None:
         self._name, self._steps = name, 0
-        self._tell(name)
+        self._watch.stage(name)
 
     def step(self, step: Step) -> None:
         self._steps += 1
-        self._tell(f"{self._name}: {self._steps} {step}")
+        self._watch.step(f"{self._name}: {self._steps} {step}")

@@ -91,7 +91,7 @@ def _change(said: str, stack_file: StackFile, before: Plan, after: Plan) -> Chan
 
 def _same(old: Planned, new: Planned) -> bool:
     """Whether nothing is to be done: order and options alone are written down without a step."""
-    return _regarded(old) == _regarded(new)
+    return bool(_regarded(old) == _regarded(new))
 
 
 def _regarded(resource: Planned) -> Any:

@@ -6,181 +6,41 @@ their words are from the EKS API reference, the EKS user guide and its troublesh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-from ops.standin.amazon_network import LAUNCH_TEMPLATE, SECURITY_GROUP, SUBNET
-from ops.standin.kinds import Kind, Reference, value_at, values_at
-
-if TYPE_CHECKING:
-    from ops.standin.cloud import Cloud
-    from ops.standin.things import Thing
-
-CLUSTER: Final = "aws:eks/cluster:Cluster"
-NODE_GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
-ADD_ON: Final = "aws:eks/addon:Addon"
-ACCESS_ENTRY: Final = "aws:eks/accessEntry:AccessEntry"
-ACCESS_POLICY: Final = "aws:eks/accessPolicyAssociation:AccessPolicyAssociation"
-ROLE: Final = "aws:iam/role:Role"
-LOG_GROUP: Final = "aws:cloudwatch/logGroup:LogGroup"
-KEY: Final = "aws:kms/key:Key"
+from ops.standin.amazon_cluster_checks import (
+    entry_is_not_eks_own,
+    goes_with_all_inside,
+    lost_its_log,
+    nodes_can_join,
+    not_guarded,
+    pods_find_a_node,
+    principal_has_an_entry,
+    role_has_its_policy,
+    service_account_is_free,
+    sizes_are_in_order,
+    template_and_group_agree,
+    writes_its_log,
+)
+from ops.standin.amazon_names import (
+    ACCESS_ENTRY,
+    ACCESS_POLICY,
+    ADD_ON,
+    CLUSTER,
+    KEY,
+    LAUNCH_TEMPLATE,
+    LOG_GROUP,
+    NODE_GROUP,
+    POD_IDENTITY,
+    ROLE,
+    SECURITY_GROUP,
+    SUBNET,
+)
+from ops.standin.kinds import Kind, Reference
 
 NO_CLUSTER: Final = "ResourceNotFoundException: No cluster found for name: {value}."
 NO_ROLE: Final = "InvalidParameterException: Role with arn: {value}, could not be assumed because it does not exist"
-NEED_NODES: Final = frozenset({"coredns", "metrics-server", "aws-ebs-csi-driver", "eks-node-monitoring-agent"})
-"""Add-ons whose pods tolerate no taint of ours: without a plain node they never become active."""
 _INSIDE = Reference("clusterName", CLUSTER, by="name", missing=NO_CLUSTER, holds=False, follows=True)
-
-
-def ready_nodes(cloud: Cloud, cluster: str) -> bool:
-    """Whether the cluster has a node that a pod without tolerations can run on."""
-    return any(
-        group.inputs.get("clusterName") == cluster
-        and group.phase == "ready"
-        and not group.inputs.get("taints")
-        and (value_at("scalingConfig.desiredSize", group.inputs) or 0) > 0
-        for group in cloud.of(NODE_GROUP)
-    )
-
-
-def policies_of(cloud: Cloud, role: str) -> set[str]:
-    """The last parts of the ARNs attached to the role that an ARN names."""
-    attached = cloud.of("aws:iam/rolePolicyAttachment:RolePolicyAttachment")
-    return {
-        str(item.inputs.get("policyArn")).rpartition("/")[2]
-        for item in attached
-        if item.inputs.get("role") == role.rpartition("/")[2]
-    }
-
-
-def _role_has_its_policy(cloud: Cloud, cluster: Thing) -> str | None:
-    if "AmazonEKSClusterPolicy" in policies_of(cloud, str(cluster.inputs.get("roleArn"))):
-        return None
-    return (
-        "InvalidParameterException: The provided role doesn't have the Amazon EKS Managed Policies associated with it. "
-        "Please ensure the following policy is attached: arn:aws:iam::aws:policy/AmazonEKSClusterPolicy"
-    )
-
-
-def _not_guarded(_cloud: Cloud, cluster: Thing) -> str | None:
-    if cluster.inputs.get("deletionProtection"):
-        return "InvalidRequestException: Cluster has deletion protection enabled"
-    return None
-
-
-def _log_group_name(cluster: Thing) -> str:
-    return f"/aws/eks/{cluster.inputs.get('name')}/cluster"
-
-
-def _writes_its_log(cloud: Cloud, cluster: Thing) -> None:
-    """EKS makes the log group it finds missing: without an end, and nobody's to delete."""
-    name = _log_group_name(cluster)
-    if cluster.inputs.get("enabledClusterLogTypes") and not any(group.id == name for group in cloud.of(LOG_GROUP)):
-        cloud.put(LOG_GROUP, name, {"name": name}, cluster.caller)
-
-
-def _lost_its_log(cloud: Cloud, group: Thing) -> None:
-    """A log group that goes before its cluster comes back."""
-    for cluster in cloud.of(CLUSTER):
-        if _log_group_name(cluster) == group.id:
-            _writes_its_log(cloud, cluster)
-
-
-def _goes_with_all_inside(cloud: Cloud, cluster: Thing) -> None:
-    cloud.forget_inside(str(cluster.outputs.get("arn")))
-
-
-def _template_and_group_agree(cloud: Cloud, group: Thing) -> str | None:
-    """EKS refuses what is said twice, and some things said in the wrong place."""
-    stated = group.inputs
-    template = cloud.find(LAUNCH_TEMPLATE, str(value_at("launchTemplate.id", stated)))
-    if template is None:
-        return None
-    inside: dict[str, Any] = dict(template.inputs)
-    if stated.get("diskSize"):
-        return "InvalidParameterException: Disk size must be specified within the launch template."
-    if stated.get("instanceTypes") and inside.get("instanceType"):
-        return (
-            "InvalidParameterException: Instance types can only be specified in the node group or the launch template"
-        )
-    if stated.get("remoteAccess"):
-        return "InvalidParameterException: Remote access configuration cannot be specified with a launch template."
-    if inside.get("imageId") and (stated.get("amiType", "CUSTOM") != "CUSTOM" or stated.get("releaseVersion")):
-        return (
-            "InvalidParameterException: You cannot specify an AMI Type other than CUSTOM, when specifying an image id"
-        )
-    if inside.get("iamInstanceProfile"):
-        return "InvalidParameterException: IAM instance profile cannot be specified in the launch template"
-    return None
-
-
-def _sizes_are_in_order(_cloud: Cloud, group: Thing) -> str | None:
-    least, wanted, most = (
-        value_at(f"scalingConfig.{key}", group.inputs) for key in ("minSize", "desiredSize", "maxSize")
-    )
-    if None in (least, wanted, most) or least <= wanted <= most:
-        return None
-    return f"InvalidParameterException: desired capacity {wanted} must lie between min size {least} and max size {most}"
-
-
-def _nodes_can_join(cloud: Cloud, group: Thing) -> str | None:
-    """A node that has no network, or may not call the cluster, never becomes ready; an empty group shows nothing."""
-    if not value_at("scalingConfig.desiredSize", group.inputs):
-        return None
-    missing = {"AmazonEKSWorkerNodePolicy"} - policies_of(cloud, str(group.inputs.get("nodeRoleArn")))
-    cluster = next((one for one in cloud.of(CLUSTER) if one.id == group.inputs.get("clusterName")), None)
-    network = any(
-        add_on.inputs.get("clusterName") == group.inputs.get("clusterName")
-        and add_on.inputs.get("addonName") == "vpc-cni"
-        for add_on in cloud.of(ADD_ON)
-    )
-    if cluster is not None and cluster.inputs.get("bootstrapSelfManagedAddons") is False and not network:
-        missing.add("vpc-cni")
-    if missing:
-        return (
-            "NodeCreationFailure: Instances failed to join the kubernetes cluster "
-            f"(the nodes are without {', '.join(sorted(missing))})"
-        )
-    return None
-
-
-def _pods_find_a_node(cloud: Cloud, add_on: Thing) -> str | None:
-    name, cluster = add_on.inputs.get("addonName"), str(add_on.inputs.get("clusterName"))
-    if name not in NEED_NODES or ready_nodes(cloud, cluster):
-        return None
-    return (
-        f"waiting for EKS Add-On ({cluster}:{name}) create: timeout while waiting for state to become 'ACTIVE' "
-        "(last state: 'DEGRADED', timeout: 20m0s): InsufficientNumberOfReplicas"
-    )
-
-
-def _entry_is_not_eks_own(cloud: Cloud, entry: Thing) -> str | None:
-    """EKS makes the entry of a node group's role itself."""
-    groups = cloud.of(NODE_GROUP)
-    if any(group.inputs.get("nodeRoleArn") == entry.inputs.get("principalArn") for group in groups):
-        return "ResourceInUseException: The specified access entry resource is already in use on this cluster."
-    return None
-
-
-def _principal_has_an_entry(cloud: Cloud, association: Thing) -> str | None:
-    same = (association.inputs.get("clusterName"), association.inputs.get("principalArn"))
-    if any(
-        (entry.inputs.get("clusterName"), entry.inputs.get("principalArn")) == same for entry in cloud.of(ACCESS_ENTRY)
-    ):
-        return None
-    return "ResourceNotFoundException: The specified principalArn could not be found."
-
-
-def _service_account_is_free(cloud: Cloud, association: Thing) -> str | None:
-    keys = ("clusterName", "namespace", "serviceAccount")
-    wanted = [association.inputs.get(key) for key in keys]
-    for other in cloud.of("aws:eks/podIdentityAssociation:PodIdentityAssociation"):
-        if [other.inputs.get(key) for key in keys] == wanted:
-            return f"ResourceInUseException: Association already exists: {other.id}"
-    for add_on in cloud.of(ADD_ON):
-        accounts = [value for _, value in values_at("podIdentityAssociations.*.serviceAccount", add_on.inputs)]
-        if add_on.inputs.get("clusterName") == wanted[0] and wanted[1] == "kube-system" and wanted[2] in accounts:
-            return f"ResourceInUseException: Association already exists for add-on {add_on.id}"
-    return None
 
 
 KINDS: Final = (
@@ -226,10 +86,10 @@ KINDS: Final = (
         },
         lengths={"name": 100},
         slow=True,
-        before_create=[_role_has_its_policy],
-        before_delete=[_not_guarded],
-        after_create=[_writes_its_log],
-        after_delete=[_goes_with_all_inside],
+        before_create=[role_has_its_policy],
+        before_delete=[not_guarded],
+        after_create=[writes_its_log],
+        after_delete=[goes_with_all_inside],
     ),
     Kind(
         type=NODE_GROUP,
@@ -284,7 +144,7 @@ KINDS: Final = (
         },
         lengths={"nodeGroupName": 63, "taints.*.key": 63, "taints.*.value": 63},
         slow=True,
-        before_create=[_template_and_group_agree, _sizes_are_in_order, _nodes_can_join],
+        before_create=[template_and_group_agree, sizes_are_in_order, nodes_can_join],
     ),
     Kind(
         type=ADD_ON,
@@ -300,7 +160,7 @@ KINDS: Final = (
             "resolveConflictsOnCreate": ("NONE", "OVERWRITE"),
             "resolveConflictsOnUpdate": ("NONE", "OVERWRITE", "PRESERVE"),
         },
-        before_create=[_pods_find_a_node],
+        before_create=[pods_find_a_node],
     ),
     Kind(
         type=ACCESS_ENTRY,
@@ -309,7 +169,7 @@ KINDS: Final = (
         references=[_INSIDE],
         replaced_by=frozenset({"clusterName", "principalArn", "type"}),
         words={"type": ("EC2", "EC2_LINUX", "EC2_WINDOWS", "FARGATE_LINUX", "HYBRID_LINUX", "STANDARD")},
-        before_create=[_entry_is_not_eks_own],
+        before_create=[entry_is_not_eks_own],
     ),
     Kind(
         type=ACCESS_POLICY,
@@ -317,16 +177,16 @@ KINDS: Final = (
         references=[_INSIDE],
         replaced_by=frozenset({"clusterName", "principalArn", "policyArn", "accessScope"}),
         words={"accessScope.type": ("cluster", "namespace")},
-        before_create=[_principal_has_an_entry],
+        before_create=[principal_has_an_entry],
     ),
     Kind(
-        type="aws:eks/podIdentityAssociation:PodIdentityAssociation",
+        type=POD_IDENTITY,
         references=[
             _INSIDE,
             Reference("roleArn", ROLE, by="arn", missing=NO_ROLE, holds=False),
         ],
         replaced_by=frozenset({"clusterName", "namespace", "serviceAccount"}),
-        before_create=[_service_account_is_free],
+        before_create=[service_account_is_free],
     ),
     Kind(
         type="aws:autoscaling/tag:Tag",
@@ -358,7 +218,7 @@ KINDS: Final = (
         replaced_by=frozenset({"name", "namePrefix", "logGroupClass"}),
         delete_first="name",
         lengths={"name": 512},
-        after_delete=[_lost_its_log],
+        after_delete=[lost_its_log],
     ),
 )
 """Every type of this chapter."""

@@ -8,23 +8,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ops.standin.amazon_names import (
+    ADDRESS,
+    INSTANCE,
+    INSTANCE_PROFILE,
+    INTERNET_GATEWAY,
+    LAUNCH_TEMPLATE,
+    NAT_GATEWAY,
+    ROUTE,
+    ROUTE_TABLE,
+    ROUTE_TABLE_ASSOCIATION,
+    SECURITY_GROUP,
+    SUBNET,
+    VPC,
+)
 from ops.standin.kinds import Kind, Reference
 
 if TYPE_CHECKING:
     from ops.standin.cloud import Cloud
     from ops.standin.things import Thing
 
-VPC: Final = "aws:ec2/vpc:Vpc"
-SUBNET: Final = "aws:ec2/subnet:Subnet"
-SECURITY_GROUP: Final = "aws:ec2/securityGroup:SecurityGroup"
-INTERNET_GATEWAY: Final = "aws:ec2/internetGateway:InternetGateway"
-NAT_GATEWAY: Final = "aws:ec2/natGateway:NatGateway"
-ROUTE_TABLE: Final = "aws:ec2/routeTable:RouteTable"
-ROUTE: Final = "aws:ec2/route:Route"
-ADDRESS: Final = "aws:ec2/eip:Eip"
-LAUNCH_TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
-INSTANCE: Final = "aws:ec2/instance:Instance"
-INSTANCE_PROFILE: Final = "aws:iam/instanceProfile:InstanceProfile"
 
 NO_VPC: Final = "InvalidVpcID.NotFound: The vpc ID '{value}' does not exist"
 NO_SUBNET: Final = "InvalidSubnetID.NotFound: The subnet ID '{value}' does not exist"
@@ -44,7 +47,7 @@ def _way_out(cloud: Cloud, gateway: Thing) -> str | None:
         return None
     tables = {
         link.inputs.get("routeTableId")
-        for link in cloud.of("aws:ec2/routeTableAssociation:RouteTableAssociation")
+        for link in cloud.of(ROUTE_TABLE_ASSOCIATION)
         if link.inputs.get("subnetId") == subnet
     }
     routes = [route for route in cloud.of(ROUTE) if route.inputs.get("gatewayId")]
@@ -132,7 +135,7 @@ KINDS: Final = (
         replaced_by=frozenset({"routeTableId", "destinationCidrBlock", "destinationIpv6CidrBlock"}),
     ),
     Kind(
-        type="aws:ec2/routeTableAssociation:RouteTableAssociation",
+        type=ROUTE_TABLE_ASSOCIATION,
         identity=("subnetId", "gatewayId"),
         taken="Resource.AlreadyAssociated: the specified association for subnet {0} conflicts with an existing one",
         references=[

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -21,6 +20,8 @@ from ops.standin.tables import kind_of
 from ops.standin.things import Caller, Phase, Thing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
     from ops.standin.kinds import Kind, Reference
 
 Kinds: TypeAlias = "Callable[[str], Kind]"

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ops.standin.amazon_cluster import ACCESS_POLICY, CLUSTER, ready_nodes
+from ops.standin.amazon_cluster_checks import ready_nodes
+from ops.standin.amazon_names import ACCESS_POLICY, CLUSTER
 from ops.standin.kinds import Kind, value_at
 
 if TYPE_CHECKING:
@@ -103,8 +104,8 @@ def _controller_is_there(cloud: Cloud, release: Thing) -> str | None:
     if _chart(release) != SCALE_SET or _controllers(cloud, release):
         return None
     return (
-        f'unable to build kubernetes objects from release manifest: resource mapping not found for name: "{release.name}"'
-        ' no matches for kind "AutoscalingRunnerSet" in version "actions.github.com/v1alpha1" ensure CRDs are installed'
+        f'unable to build kubernetes objects from release manifest: resource mapping not found for "{release.name}": '
+        'no matches for kind "AutoscalingRunnerSet" in version "actions.github.com/v1alpha1", ensure CRDs are installed'
     )
 
 
@@ -134,8 +135,9 @@ def _sign_off(cloud: Cloud, release: Thing) -> str | None:
     if not lost:
         return None
     return (
-        f'uninstall of release "{release.at("name")}" failed: timed out waiting for the condition: AutoscalingRunnerSet '
-        f"still has the finalizer autoscalingrunnerset.actions.github.com/finalizer ({' and '.join(lost)})"
+        f'uninstall of release "{release.at("name")}" failed: timed out waiting for the condition: '
+        "AutoscalingRunnerSet still has the finalizer autoscalingrunnerset.actions.github.com/finalizer "
+        f"({' and '.join(lost)})"
     )
 
 

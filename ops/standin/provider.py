@@ -13,34 +13,25 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import threading
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import grpc
-from google.protobuf import empty_pb2, struct_pb2
+from google.protobuf import empty_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 
-from ops import answers, wire
-from ops.plan import UNKNOWN
-from ops.standin.difference import Change, Turn, changes, deletes_first
+from ops import answers
+from ops.standin import messages
 from ops.standin.faults import Fault, Faults, Ill
 from ops.standin.kinds import Kind, RefusedError
 from ops.standin.tables import PROVIDERS_REPLACED_BY, kind_of
 from ops.standin.things import Caller
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ops.standin.cloud import Cloud
 
 Answer = TypeVar("Answer")
-
-_KINDS_OF_DIFF: Final = {
-    (Turn.ADD, False): provider_pb2.PropertyDiff.ADD,
-    (Turn.ADD, True): provider_pb2.PropertyDiff.ADD_REPLACE,
-    (Turn.DELETE, False): provider_pb2.PropertyDiff.DELETE,
-    (Turn.DELETE, True): provider_pb2.PropertyDiff.DELETE_REPLACE,
-    (Turn.UPDATE, False): provider_pb2.PropertyDiff.UPDATE,
-    (Turn.UPDATE, True): provider_pb2.PropertyDiff.UPDATE_REPLACE,
-}
 
 
 class StandInProvider(provider_pb2_grpc.ResourceProviderServicer):
@@ -91,13 +82,13 @@ class StandInProvider(provider_pb2_grpc.ResourceProviderServicer):
     def DiffConfig(self, request: provider_pb2.DiffRequest, context: grpc.ServicerContext) -> provider_pb2.DiffResponse:
         """Say which changed settings mean another account, project or cluster."""
         kind = Kind(type=request.type, replaced_by=PROVIDERS_REPLACED_BY.get(self._package, frozenset()))
-        return _difference(kind, _plain(request.old_inputs), _plain(request.news))
+        return messages.difference(kind, messages.plain(request.old_inputs), messages.plain(request.news))
 
     def Configure(
         self, request: provider_pb2.ConfigureRequest, context: grpc.ServicerContext
     ) -> provider_pb2.ConfigureResponse:
         """Learn which account, project or cluster is spoken to."""
-        settings = _plain(request.args)
+        settings = messages.plain(request.args)
         cluster = str(settings.get("clusterIdentifier") or "") if self._package == "kubernetes" else ""
         place = answers.Place().with_provider(request.type, settings)
         self._callers[context.peer()] = Caller(place=place, cluster=cluster)
@@ -108,9 +99,9 @@ class StandInProvider(provider_pb2_grpc.ResourceProviderServicer):
 
         def look_up() -> provider_pb2.InvokeResponse:
             response = provider_pb2.InvokeResponse()
-            found = answers.looked_up(request.tok, _plain(request.args))
+            found = answers.looked_up(request.tok, messages.plain(request.args))
             # `return` is a word of Python's own.
-            getattr(response, "return").CopyFrom(_struct(found))
+            getattr(response, "return").CopyFrom(messages.struct(found))
             return response
 
         return self._do("invoke", request.tok, context, look_up)
@@ -119,7 +110,7 @@ class StandInProvider(provider_pb2_grpc.ResourceProviderServicer):
         """Refuse what can be seen to be wrong before anything is made; leave the inputs as they are."""
 
         def check() -> provider_pb2.CheckResponse:
-            wrong = self._cloud.check(request.type, _plain(request.news))
+            wrong = self._cloud.check(request.type, messages.plain(request.news))
             failures = [provider_pb2.CheckFailure(property=path, reason=reason) for path, reason in wrong]
             return provider_pb2.CheckResponse(inputs=request.news, failures=failures)
 
@@ -129,7 +120,9 @@ class StandInProvider(provider_pb2_grpc.ResourceProviderServicer):
         """Say what changed, and whether that makes a new thing of the old."""
 
         def diff() -> provider_pb2.DiffResponse:
-            return _difference(kind_of(request.type), _plain(request.old_inputs), _plain(request.news))
+            return messages.difference(
+                kind_of(request.type), messages.plain(request.old_inputs), messages.plain(request.news)
+            )
 
         return self._do("diff", request.type, context, diff)
 
@@ -139,23 +132,23 @@ class StandInProvider(provider_pb2_grpc.ResourceProviderServicer):
             return provider_pb2.CreateResponse(properties=request.properties)
 
         def create() -> provider_pb2.CreateResponse:
-            inputs = _plain(request.properties)
+            inputs = messages.plain(request.properties)
             caller = self._callers.get(context.peer(), Caller())
             id_, computed = self._cloud.create(request.type, request.name, request.urn, inputs, caller)
-            return provider_pb2.CreateResponse(id=id_, properties=_answer(request.properties, computed))
+            return provider_pb2.CreateResponse(id=id_, properties=messages.answer(request.properties, computed))
 
         return self._do("create", request.type, context, create)
 
     def Update(self, request: provider_pb2.UpdateRequest, context: grpc.ServicerContext) -> provider_pb2.UpdateResponse:
         """Change a thing, or say what is known of it before it is changed."""
-        inputs = _plain(request.news)
+        inputs = messages.plain(request.news)
         if request.preview:
             computed = self._cloud.expected(request.type, request.id, inputs)
-            return provider_pb2.UpdateResponse(properties=_answer(request.news, computed))
+            return provider_pb2.UpdateResponse(properties=messages.answer(request.news, computed))
 
         def update() -> provider_pb2.UpdateResponse:
             computed = self._cloud.update(request.type, request.id, inputs)
-            return provider_pb2.UpdateResponse(properties=_answer(request.news, computed))
+            return provider_pb2.UpdateResponse(properties=messages.answer(request.news, computed))
 
         return self._do("update", request.type, context, update)
 
@@ -166,11 +159,11 @@ class StandInProvider(provider_pb2_grpc.ResourceProviderServicer):
             thing = self._cloud.find(request.type, request.id)
             if thing is None:
                 return provider_pb2.ReadResponse()
-            if _plain(request.inputs) == thing.inputs:
+            if messages.plain(request.inputs) == thing.inputs:
                 # As the engine knows it, with the marks that plain data has lost.
                 return provider_pb2.ReadResponse(id=thing.id, inputs=request.inputs, properties=request.properties)
             return provider_pb2.ReadResponse(
-                id=thing.id, inputs=_struct(thing.inputs), properties=_struct(thing.outputs)
+                id=thing.id, inputs=messages.struct(thing.inputs), properties=messages.struct(thing.outputs)
             )
 
         return self._do("read", request.type, context, read)
@@ -192,9 +185,9 @@ class StandInProvider(provider_pb2_grpc.ResourceProviderServicer):
                 self._befall(fault, context)
             answer = work()
         except RefusedError as refusal:
-            _abort(context, grpc.StatusCode.UNKNOWN, str(refusal))
+            messages.abort(context, grpc.StatusCode.UNKNOWN, str(refusal))
         except LookupError as unanswered:
-            _abort(context, grpc.StatusCode.UNKNOWN, str(unanswered))
+            messages.abort(context, grpc.StatusCode.UNKNOWN, str(unanswered))
         if fault and fault.ill is Ill.DIE_AFTER:
             self._die()
         return answer
@@ -210,56 +203,3 @@ class StandInProvider(provider_pb2_grpc.ResourceProviderServicer):
             while context.is_active() and not self._cancelled.wait(0.05):
                 pass
             raise RefusedError("context canceled")
-
-
-def _difference(kind: Kind, old: Mapping[str, Any], new: Mapping[str, Any]) -> provider_pb2.DiffResponse:
-    found = changes(kind, old, new)
-    return provider_pb2.DiffResponse(
-        changes=provider_pb2.DiffResponse.DIFF_SOME if found else provider_pb2.DiffResponse.DIFF_NONE,
-        replaces=_tops(change for change in found if change.replaces),
-        diffs=_tops(found),
-        deleteBeforeReplace=deletes_first(kind, found, new),
-        hasDetailedDiff=True,
-        detailedDiff={
-            change.path: provider_pb2.PropertyDiff(kind=_KINDS_OF_DIFF[change.turn, change.replaces], inputDiff=True)
-            for change in found
-        },
-    )
-
-
-def _tops(found: Any) -> list[str]:
-    """The top-level properties of some changes, each once."""
-    tops: dict[str, None] = dict.fromkeys(_top(change) for change in found)
-    return list(tops)
-
-
-def _top(change: Change) -> str:
-    return change.names[0] if change.names else change.path
-
-
-def _plain(bag: struct_pb2.Struct) -> dict[str, Any]:
-    return wire.Plain(bag, UNKNOWN).values
-
-
-def _struct(values: Mapping[str, Any]) -> struct_pb2.Struct:
-    bag = struct_pb2.Struct()
-    bag.update(dict(values))
-    return bag
-
-
-def _answer(inputs: struct_pb2.Struct, computed: Mapping[str, Any]) -> struct_pb2.Struct:
-    """The inputs with their marks and what was computed; what is not known goes as the wire writes it."""
-    return wire.answer(inputs, {key: _marked(value) for key, value in computed.items()})
-
-
-def _marked(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _marked(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_marked(item) for item in value]
-    return wire.UNKNOWN_MARK if value == UNKNOWN else value
-
-
-def _abort(context: grpc.ServicerContext, code: grpc.StatusCode, words: str) -> NoReturn:
-    context.abort(code, words)
-    raise AssertionError("abort returned")

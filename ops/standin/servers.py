@@ -5,7 +5,6 @@ Owns ports and lifetimes. One server a package, so that one can die while the ot
 
 from __future__ import annotations
 
-import contextlib
 from concurrent import futures
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +14,7 @@ from pulumi.runtime.proto import provider_pb2_grpc
 from ops.standin.provider import StandInProvider
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from ops.standin.cloud import Cloud
     from ops.standin.faults import Faults
@@ -72,14 +71,3 @@ class StandIns:
         port = server.add_insecure_port("127.0.0.1:0")
         server.start()
         return server, port
-
-
-@contextlib.contextmanager
-def stand_ins(cloud: Cloud, faults: Faults, packages: Sequence[str] = PACKAGES) -> Iterator[StandIns]:
-    """Servers for as long as the block runs."""
-    servers = StandIns(cloud, faults, packages)
-    try:
-        servers.start()
-        yield servers
-    finally:
-        servers.stop()

@@ -4,12 +4,30 @@ from __future__ import annotations
 
 from typing import Final
 
-from ops.standin import amazon_account, amazon_cluster, amazon_network, google, here, kubernetes
+from ops.standin import (
+    amazon_cluster,
+    amazon_identity,
+    amazon_images,
+    amazon_network,
+    amazon_services,
+    google,
+    here,
+    kubernetes,
+)
 from ops.standin.kinds import Kind, RefusedError
 
 _KINDS: Final[dict[str, Kind]] = {
     kind.type: kind
-    for chapter in (amazon_network, amazon_cluster, amazon_account, google, kubernetes, here)
+    for chapter in (
+        amazon_network,
+        amazon_cluster,
+        amazon_identity,
+        amazon_images,
+        amazon_services,
+        google,
+        kubernetes,
+        here,
+    )
     for kind in chapter.KINDS
 }
 PROVIDERS_REPLACED_BY: Final = {

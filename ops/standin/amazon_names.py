@@ -1,0 +1,36 @@
+"""The type tokens of AWS that more than one table or check names."""
+
+from __future__ import annotations
+
+from typing import Final
+
+VPC: Final = "aws:ec2/vpc:Vpc"
+SUBNET: Final = "aws:ec2/subnet:Subnet"
+SECURITY_GROUP: Final = "aws:ec2/securityGroup:SecurityGroup"
+INTERNET_GATEWAY: Final = "aws:ec2/internetGateway:InternetGateway"
+NAT_GATEWAY: Final = "aws:ec2/natGateway:NatGateway"
+ROUTE_TABLE: Final = "aws:ec2/routeTable:RouteTable"
+ROUTE_TABLE_ASSOCIATION: Final = "aws:ec2/routeTableAssociation:RouteTableAssociation"
+ROUTE: Final = "aws:ec2/route:Route"
+ADDRESS: Final = "aws:ec2/eip:Eip"
+LAUNCH_TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
+INSTANCE: Final = "aws:ec2/instance:Instance"
+
+CLUSTER: Final = "aws:eks/cluster:Cluster"
+NODE_GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
+ADD_ON: Final = "aws:eks/addon:Addon"
+ACCESS_ENTRY: Final = "aws:eks/accessEntry:AccessEntry"
+ACCESS_POLICY: Final = "aws:eks/accessPolicyAssociation:AccessPolicyAssociation"
+POD_IDENTITY: Final = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
+LOG_GROUP: Final = "aws:cloudwatch/logGroup:LogGroup"
+
+ROLE: Final = "aws:iam/role:Role"
+POLICY: Final = "aws:iam/policy:Policy"
+ATTACHMENT: Final = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
+INLINE_POLICY: Final = "aws:iam/rolePolicy:RolePolicy"
+INSTANCE_PROFILE: Final = "aws:iam/instanceProfile:InstanceProfile"
+KEY: Final = "aws:kms/key:Key"
+
+REPOSITORY: Final = "aws:ecr/repository:Repository"
+BUCKET: Final = "aws:s3/bucket:Bucket"
+FILE_SYSTEM: Final = "aws:efs/fileSystem:FileSystem"

@@ -1,0 +1,163 @@
+"""What AWS knows of storage, schedules, messages and the other small services.
+
+What replaces a thing is `ForceNew` in hashicorp/terraform-provider-aws 6.x; refusals and their words are from the API
+references of S3, EFS, EventBridge, SNS, SQS, SSM and Lambda (both as of 2026-11).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ops.standin.amazon_names import BUCKET, FILE_SYSTEM, ROLE, SECURITY_GROUP, SUBNET
+from ops.standin.amazon_network import NO_GROUP, NO_SUBNET
+from ops.standin.kinds import Kind, Reference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def _on_bucket(name: str) -> Kind:
+    return Kind(
+        type=f"aws:s3/{name}:{name[0].upper()}{name[1:]}",
+        identity=("bucket",),
+        references=[
+            Reference(
+                "bucket",
+                BUCKET,
+                missing="NoSuchBucket: The specified bucket does not exist ({value})",
+                holds=False,
+                follows=True,
+            )
+        ],
+        replaced_by=frozenset({"bucket"}),
+    )
+
+
+def _named(type_: str, service: str, *, replaced_by: Iterable[str] = (), references: Iterable[Reference] = ()) -> Kind:
+    """Something known by its name and nothing else."""
+    return Kind(
+        type=type_,
+        identity=("name",),
+        taken=f"{service}: {{0}} already exists",
+        references=list(references),
+        replaced_by=frozenset({"name", "namePrefix", *replaced_by}),
+        delete_first="name",
+    )
+
+
+KINDS: Final = (
+    Kind(
+        type=BUCKET,
+        identity=("bucket",),
+        taken="BucketAlreadyOwnedByYou: Your previous request to create the named bucket succeeded ({0})",
+        replaced_by=frozenset({"bucket", "bucketPrefix", "objectLockEnabled"}),
+        delete_first="bucket",
+        lengths={"bucket": 63},
+    ),
+    *(
+        _on_bucket(name)
+        for name in (
+            "bucketLifecycleConfiguration",
+            "bucketOwnershipControls",
+            "bucketPolicy",
+            "bucketPublicAccessBlock",
+            "bucketServerSideEncryptionConfiguration",
+            "bucketVersioning",
+        )
+    ),
+    Kind(
+        type=FILE_SYSTEM,
+        in_use="FileSystemInUse: file system '{id}' has mount targets (held by {holder})",
+        replaced_by=frozenset({"encrypted", "kmsKeyId", "performanceMode", "availabilityZoneName", "creationToken"}),
+        slow=True,
+    ),
+    *(
+        Kind(
+            type=type_,
+            references=[
+                Reference(
+                    "fileSystemId", FILE_SYSTEM, missing="FileSystemNotFound: File system '{value}' does not exist."
+                ),
+                Reference("subnetId", SUBNET, missing=NO_SUBNET),
+                Reference("securityGroups.*", SECURITY_GROUP, missing=NO_GROUP, foreign="^sg-"),
+            ],
+            replaced_by=frozenset({"fileSystemId", "subnetId", "ipAddress", "posixUser", "rootDirectory"}),
+        )
+        for type_ in ("aws:efs/mountTarget:MountTarget", "aws:efs/accessPoint:AccessPoint")
+    ),
+    _named("aws:cloudwatch/eventRule:EventRule", "ResourceAlreadyExistsException", replaced_by=["eventBusName"]),
+    Kind(
+        type="aws:cloudwatch/eventTarget:EventTarget",
+        references=[
+            Reference(
+                "rule",
+                "aws:cloudwatch/eventRule:EventRule",
+                by="name",
+                missing="ResourceNotFoundException: Rule {value} does not exist on EventBus default.",
+            )
+        ],
+        replaced_by=frozenset({"rule", "targetId", "eventBusName"}),
+    ),
+    _named("aws:cloudwatch/metricAlarm:MetricAlarm", "ResourceAlreadyExistsException"),
+    _named("aws:scheduler/scheduleGroup:ScheduleGroup", "ConflictException"),
+    Kind(
+        type="aws:scheduler/schedule:Schedule",
+        identity=("groupName", "name"),
+        taken="ConflictException: Schedule {1} already exists.",
+        references=[
+            Reference(
+                "groupName",
+                "aws:scheduler/scheduleGroup:ScheduleGroup",
+                by="name",
+                missing="ResourceNotFoundException: Schedule group {value} does not exist.",
+                foreign="^default$",
+                holds=False,
+                follows=True,
+            ),
+            Reference(
+                "target.roleArn",
+                ROLE,
+                by="arn",
+                missing="ValidationException: The execution role must allow EventBridge Scheduler to assume it",
+                holds=False,
+            ),
+        ],
+        replaced_by=frozenset({"name", "namePrefix", "groupName"}),
+        delete_first="name",
+        words={"state": ("DISABLED", "ENABLED"), "flexibleTimeWindow.mode": ("FLEXIBLE", "OFF")},
+    ),
+    _named("aws:sns/topic:Topic", "InvalidParameter", replaced_by=["fifoTopic"]),
+    Kind(
+        type="aws:sns/topicSubscription:TopicSubscription",
+        references=[
+            Reference(
+                "topic",
+                "aws:sns/topic:Topic",
+                by="arn",
+                missing="NotFound: Topic does not exist ({value})",
+                holds=False,
+                follows=True,
+            )
+        ],
+        replaced_by=frozenset({"topic", "protocol", "endpoint"}),
+    ),
+    _named("aws:sqs/queue:Queue", "QueueNameExists", replaced_by=["fifoQueue"]),
+    _named("aws:ssm/parameter:Parameter", "ParameterAlreadyExists", replaced_by=["type", "keyId"]),
+    _named(
+        "aws:lambda/function:Function",
+        "ResourceConflictException",
+        replaced_by=["packageType"],
+        references=[
+            Reference(
+                "role",
+                ROLE,
+                by="arn",
+                missing="InvalidParameterValueException: The role for the function cannot be assumed by Lambda.",
+                holds=False,
+            )
+        ],
+    ),
+    Kind(type="aws:servicequotas/serviceQuota:ServiceQuota", replaced_by=frozenset({"quotaCode", "serviceCode"})),
+    _named("aws:budgets/budget:Budget", "DuplicateRecordException"),
+)
+"""Every type of this chapter."""
