@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pulumi
+import pulumi_command as command
 import pulumi_gcp as gcp
 from pulumi import ResourceOptions
 
@@ -41,10 +42,10 @@ def google(settings: Settings, stated: GoogleSettings, identity: Identity) -> di
         user_project_override=True,
         billing_project=stated.project,
     )
-    here = ResourceOptions(providers=[provider])
+    here = ResourceOptions(providers=[provider, command.Provider("command")])
     apis = Apis("apis", project=stated.project, apis=_apis(settings), opts=here)
     # The engine sees no edge from a resource to the API that it is made through.
-    ready = ResourceOptions(providers=[provider], depends_on=[apis])
+    ready = ResourceOptions.merge(here, ResourceOptions(depends_on=[apis]))
     made: dict[str, pulumi.Resource] = {"gcp": apis}
     account = RunnerAccount("runner-account", project=stated.project, account=f"{identity.prefix}-runner", opts=ready)
     made["gcp.runner-account"] = account

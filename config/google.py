@@ -124,7 +124,7 @@ class GpuTestImageSettings(Section):
     repository: Name
     built_by: Literal["workflow", "stack"]
     """`workflow` leaves the build to GitHub Actions; `stack` builds with Docker wherever `pulumi up` runs."""
-    cuda_image: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+(-cudnn\d?)?$")] = "12.9.2-cudnn"
+    cuda_image: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+(-cudnn\d?)?$")] = "13.0.3-cudnn"
     """The tag of nvidia/cuda up to the flavour."""
     tag: Tag
 
