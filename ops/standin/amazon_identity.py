@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ops.standin.amazon_names import ATTACHMENT, INLINE_POLICY, INSTANCE_PROFILE, KEY, POLICY, ROLE
+from ops.standin.amazon_names import ATTACHMENT, INLINE_POLICY, INSTANCE_PROFILE, KEY, POLICY, ROLE, USER, USER_POLICY
 from ops.standin.kinds import Kind, Reference
 
 if TYPE_CHECKING:
@@ -63,6 +63,22 @@ KINDS: Final = (
         identity=("role", "name"),
         references=[_on_role()],
         replaced_by=frozenset({"role", "name", "namePrefix"}),
+        lengths={"name": 128},
+    ),
+    Kind(
+        type=USER,
+        identity=("name",),
+        taken="EntityAlreadyExists: User with name {0} already exists.",
+        in_use="DeleteConflict: Cannot delete entity, must delete policies first. (held by {holder})",
+        replaced_by=frozenset({"name", "path"}),
+        delete_first="name",
+        lengths={"name": 64},
+    ),
+    Kind(
+        type=USER_POLICY,
+        identity=("user", "name"),
+        references=[Reference("user", USER, missing="NoSuchEntity: The user with name {value} cannot be found.")],
+        replaced_by=frozenset({"user", "name", "namePrefix"}),
         lengths={"name": 128},
     ),
     Kind(

@@ -28,6 +28,8 @@ ROLE: Final = "aws:iam/role:Role"
 POLICY: Final = "aws:iam/policy:Policy"
 ATTACHMENT: Final = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
 INLINE_POLICY: Final = "aws:iam/rolePolicy:RolePolicy"
+USER: Final = "aws:iam/user:User"
+USER_POLICY: Final = "aws:iam/userPolicy:UserPolicy"
 INSTANCE_PROFILE: Final = "aws:iam/instanceProfile:InstanceProfile"
 KEY: Final = "aws:kms/key:Key"
 
