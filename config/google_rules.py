@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from config.faults import Fault
-from config.translate import nearest
-from gpu.instance_types import EC2_TYPES, GCE_TYPES, GPU_MODELS, attach, gce_type, gpu_model
+from config.translate import listed, nearest
+from gpu.instance_types import GCE_TYPES, GPU_MODELS, attach, gce_type, gpu_model
 from gpu.instance_types.google import Unattachable
 from gpu.nearest import UnknownName
 
@@ -23,21 +24,21 @@ def image_families_exist(stated: Stated) -> Iterator[Fault]:
         if runner.cirun_gcp is None:
             continue
         path = f"runners.{name}.cirun-gcp.image-family"
-        if family is None:
-            yield Fault("host-image", f"missing, and runners.{name} needs it", "state host-image")
-        elif runner.cirun_gcp.image_family != family:
+        if family is not None and runner.cirun_gcp.image_family != family:
             yield Fault(path, f'"{runner.cirun_gcp.image_family}" is not built here', f'write "{family}"')
 
 
 def cirun_is_let_in(stated: Stated) -> Iterator[Fault]:
     """A runner that cirun serves needs a way in for cirun, in that cloud."""
-    access = stated.part("cirun")
-    for name, runner in stated.settings.runners.items():
-        for cloud, used in (("aws", runner.cirun_aws), ("gcp", runner.cirun_gcp)):
-            if used is not None and access.get(cloud) is not True:
-                yield Fault(
-                    f"cirun.{cloud}", f"is not on, and runners.{name} needs it", f"state cirun: {{{cloud}: true}}"
-                )
+    for cloud in ("aws", "gcp"):
+        needy = [
+            f"runners.{name}"
+            for name, runner in stated.part("runners").items()
+            if isinstance(runner, Mapping) and f"cirun-{cloud}" in runner
+        ]
+        if needy and stated.part("cirun").get(cloud) is not True:
+            verb = "needs" if len(needy) == 1 else "need"
+            yield Fault(f"cirun.{cloud}", f"not on, and {listed(needy)} {verb} it", f"state cirun: {{{cloud}: true}}")
 
 
 def machines_take_their_gpu(stated: Stated) -> Iterator[Fault]:
@@ -106,9 +107,6 @@ def every_region_has_an_image(stated: Stated) -> Iterator[Fault]:
         for region in served.images:
             if region not in served.regions:
                 yield Fault(f"{path}.images.{region}", "is in no region of regions", nearest(region, served.regions))
-        for index, machine in enumerate(served.instance_types):
-            if machine not in EC2_TYPES:
-                yield Fault(f"{path}.instance-types[{index}]", f"{machine} is not known", nearest(machine, EC2_TYPES))
 
 
 GOOGLE_RULES: tuple[Callable[[Stated], Iterator[Fault]], ...] = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from config.faults import Fault
 from config.settings import GITHUB_APP_PRIVATE_KEY
-from config.translate import nearest
+from config.translate import listed, nearest
 from gpu.instance_types import EC2_TYPES, GPU_MODELS
 
 if TYPE_CHECKING:
@@ -32,28 +32,24 @@ NEEDS = {
     "github-federation": ("gcp",),
 }
 """Section to the sections it cannot do without."""
-SERVED_BY_ARC = ("arc", "gpu-pools", "images")
-"""The sections that a runner on the cluster cannot do without."""
+BACK_ENDS_NEED = {"arc": ("arc", "gpu-pools", "images"), "cirun-gcp": ("host-image",)}
+"""A runner's back end to the sections that it cannot do without."""
 
 
 def sections_have_what_they_need(stated: Stated) -> Iterator[Fault]:
-    """A section without another that it stands on cannot be built; who needs it stands in one line."""
+    """A section without another that it stands on cannot be built; whoever needs it stands in one line."""
     needed_by: dict[str, list[str]] = {}
     for section, needed in NEEDS.items():
         for other in needed if stated.has(section) else ():
             needed_by.setdefault(other, []).append(section)
     for name, runner in stated.part("runners").items():
-        for other in SERVED_BY_ARC if isinstance(runner, Mapping) and "arc" in runner else ():
-            needed_by.setdefault(other, []).append(f"runners.{name}")
+        for back_end in runner if isinstance(runner, Mapping) else ():
+            for other in BACK_ENDS_NEED.get(back_end, ()):
+                needed_by.setdefault(other, []).append(f"runners.{name}")
     for other, needy in needed_by.items():
         if not stated.has(other):
-            verb, them = ("needs", "it") if len(needy) == 1 else ("need", "them")
-            leave = f"leave {them} out" if len(needy) > 1 else f"leave {needy[0]} out"
-            yield Fault(other, f"missing, and {_listed(needy)} {verb} it", f"state {other}, or {leave}")
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+            verb, them = ("needs", needy[0]) if len(needy) == 1 else ("need", "them")
+            yield Fault(other, f"missing, and {listed(needy)} {verb} it", f"state {other}, or leave {them} out")
 
 
 def runners_name_what_exists(stated: Stated) -> Iterator[Fault]:

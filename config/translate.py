@@ -27,6 +27,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"known here: {', '.join(names)}" if names else "nothing is known here"
 
 
+def listed(names: Sequence[str]) -> str:
+    """Names as a sentence lists them: `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
 def _fault(detail: Mapping[str, Any], model: type[BaseModel]) -> Fault:
     location: Sequence[str | int] = detail["loc"]
     path = _path(location)
