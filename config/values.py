@@ -134,12 +134,12 @@ def gibibytes(size: str) -> int:
 
 Name = Annotated[
     str,
+    Field(max_length=36),
     Matching(
         r"[a-z][a-z0-9]*(-[a-z0-9]+)*",
         "a name",
         "use lower-case letters, digits and single hyphens, letter first",
     ),
-    Field(max_length=36),
 ]
 """A key of a map in the stack file: becomes part of URNs and of names in the cloud."""
 
