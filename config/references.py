@@ -9,6 +9,7 @@ from config.faults import Fault
 from config.settings import GITHUB_APP_PRIVATE_KEY
 from config.translate import listed, nearest
 from gpu.instance_types import EC2_TYPES, GPU_MODELS
+from gpu.nearest import nearest as nearest_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -111,14 +112,17 @@ def instance_types_are_known(stated: Stated) -> Iterator[Fault]:
 
 def _machines(path: str, stated: Sequence[str], *, gpu: bool) -> Iterator[Fault]:
     """Jobs need a GPU; what keeps the cluster going must not pay for one."""
-    fitting = [machine.name for machine in EC2_TYPES.values() if (machine.gpu is not None) == gpu]
+    fitting = {machine.name: machine.family for machine in EC2_TYPES.values() if (machine.gpu is not None) == gpu}
+    families = f"take one of the families {', '.join(sorted(set(fitting.values())))}"
     for index, name in enumerate(stated):
         machine = EC2_TYPES.get(name)
         if machine is None:
-            yield Fault(f"{path}[{index}]", f"{name} is not a known EC2 instance type", nearest(name, fitting))
+            close = nearest_of(name, fitting)
+            right = f'did you mean "{close}"?' if close else families
+            yield Fault(f"{path}[{index}]", f"{name} is not a known EC2 instance type", right)
         elif (machine.gpu is not None) != gpu:
             wrong = f"{name} has no GPU" if gpu else f"{name} has a GPU, and nothing here uses one"
-            yield Fault(f"{path}[{index}]", wrong, nearest(name, fitting))
+            yield Fault(f"{path}[{index}]", wrong, families)
 
 
 def gpus_are_known_and_are_there(stated: Stated) -> Iterator[Fault]:
