@@ -1,0 +1,103 @@
+"""A sound stack file's sections, for tests to spoil in one place at a time, and what is then wrong with them."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from config.faults import StackFileError
+from config.load import load
+from config.rules import broken
+from config.settings import SECRETS, Settings
+from config.stated import settle
+from ops import golden
+from ops.options import ROOT
+from ops.recorder import record
+from ops.stack_file import PROJECT, StackFile, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from config.stated import Stated
+
+FILES: Final = tuple(str(path.relative_to(ROOT)) for path in golden.stack_files())
+"""Every committed stack file, by its path in the project."""
+STAGING: Final = "Pulumi.staging.yaml"
+PRODUCTION: Final = "Pulumi.production.yaml"
+SHARED: Final = "examples/eks-arc.yaml"
+"""The stack with a pool that shares its GPUs, and one with a taint of its own."""
+
+OUT: Final = object()
+"""What a part is changed to, to be left out."""
+
+
+@functools.cache
+def _read(name: str) -> dict[str, Any]:
+    texts = {key.partition(":")[2]: text for key, text in read(ROOT / name).config.items() if key.startswith(PROJECT)}
+    return {key: json.loads(text) for key, text in texts.items() if key not in SECRETS}
+
+
+def sections(name: str = STAGING, changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The sections of a committed stack file, with the parts at these paths changed; a path's steps part at `/`."""
+    found = copy.deepcopy(_read(name))
+    for path, value in (changes or {}).items():
+        change(found, path.split("/"), value)
+    return found
+
+
+def change(inside: Any, steps: Iterable[str | int], value: Any) -> None:
+    """Change in place what stands at the end of these steps."""
+    *before, last = [int(step) if isinstance(step, str) and step.isdecimal() else step for step in steps]
+    for step in before:
+        inside = inside.setdefault(step, {}) if isinstance(inside, dict) else inside[step]
+    if value is OUT:
+        del inside[last]
+    else:
+        inside[last] = value
+
+
+def stated(raw: Mapping[str, Any], secrets: Iterable[str] = SECRETS) -> Stated:
+    """These sections as the rules see them."""
+    return settle(raw, frozenset(secrets))[0]
+
+
+def settings(name: str = STAGING, changes: Mapping[str, Any] | None = None) -> Settings:
+    """The settings of a committed stack file; the changes are sound."""
+    raw = sections(name, changes)
+    assert faults(raw) == []
+    return stated(raw).settings
+
+
+def faults(raw: Mapping[str, Any], secrets: Iterable[str] = SECRETS) -> list[str]:
+    """Everything that is wrong with these sections, a line each, once each."""
+    found, wrong = settle(raw, frozenset(secrets))
+    return [str(fault) for fault in sorted({*wrong, *broken(found)})]
+
+
+def loaded(config: Mapping[str, str], secret_keys: Iterable[str] = ()) -> Settings:
+    """What the program reads from a configuration as the engine hands it over."""
+    found: list[Settings] = []
+    file = StackFile(name="test", path=ROOT / "Pulumi.test.yaml", config=config, secret_keys=frozenset(secret_keys))
+    record(file, program=lambda: found.append(load()[0]))
+    return found[0]
+
+
+def refusal(config: Mapping[str, str], secret_keys: Iterable[str] = ()) -> list[str]:
+    """The same, a line each, of a configuration that is not to be read."""
+    try:
+        loaded(config, secret_keys)
+    except StackFileError as error:
+        return [str(fault) for fault in error.faults]
+    return []
+
+
+def texts(raw: Mapping[str, Any]) -> dict[str, str]:
+    """Sections as the engine hands them over, the secret beside them."""
+    plain = {f"{PROJECT}:{name}": value if isinstance(value, str) else json.dumps(value) for name, value in raw.items()}
+    return {**plain, **{f"{PROJECT}:{name}": "a stand-in" for name in SECRETS}}
+
+
+SECRET_KEYS: Final = tuple(f"{PROJECT}:{name}" for name in SECRETS)
+"""The secrets as the engine names them."""

@@ -1,0 +1,243 @@
+"""Every type of value takes what it should, and refuses the rest in words that say what would be right."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError, create_model
+
+from config import machines, values
+from config.section import Section
+from config.translate import faults
+from config.values import gibibytes, mebibytes
+
+pytestmark = pytest.mark.pure
+
+KINDS = {**vars(values), **vars(machines)}
+
+
+def answer(kind: str, value: Any) -> str:
+    """What the stack file's reader is told of a value; nothing where it is taken."""
+    model = create_model("Model", __base__=Section, value=(KINDS[kind], ...))
+    try:
+        model.model_validate_json(json.dumps({"value": value}))
+    except ValidationError as error:
+        return "\n".join(str(fault).removeprefix("value: ") for fault in faults(error, model))
+    return ""
+
+
+TAKEN = [
+    ("Name", "t4-spot"),
+    ("Name", "a"),
+    ("Name", "a" * 36),
+    ("RunnerName", "gpu-t4"),
+    ("RunnerName", "4-gpus"),
+    ("Region", "us-west-2"),
+    ("Region", "us-gov-east-1"),
+    ("Zone", "us-west-2a"),
+    ("GoogleRegion", "us-central1"),
+    ("GoogleRegion", "europe-west4"),
+    ("GoogleZone", "us-central1-b"),
+    ("GoogleProject", "my-project-1"),
+    ("Account", "012345678901"),
+    ("Network", "203.0.113.0/24"),
+    ("Network", "203.0.113.7"),
+    ("PrivateNetwork", "10.0.0.0/16"),
+    ("PrivateNetwork", "100.64.0.0/16"),
+    ("KubernetesVersion", "1.35"),
+    ("CudaVersion", "12.9"),
+    ("Version", "2.9.1"),
+    ("Version", "2.9.1+cu129"),
+    ("InstanceType", "g4dn.xlarge"),
+    ("InstanceType", "m7i-flex.large"),
+    ("InstanceType", "u-6tb1.56xlarge"),
+    ("MachineType", "n1-standard-4"),
+    ("RoleArn", "arn:aws:iam::123456789012:role/gpu-ci-deploy"),
+    ("RoleArn", "arn:aws-us-gov:iam::123456789012:role/a/path/name"),
+    ("Size", "12Gi"),
+    ("Size", "512Mi"),
+    ("Size", "1Ti"),
+    ("Taint", "vision:NoSchedule"),
+    ("Taint", "true:PreferNoSchedule"),
+    ("LabelKey", "team"),
+    ("LabelKey", "example.org/team"),
+    ("LabelValue", "vision"),
+    ("Digest", f"sha256:{'0' * 64}"),
+    ("Tag", "2.336.0-cuda12.9"),
+    ("Tag", "latest-but-pinned"),
+    ("GitHubUrl", "https://github.com/example-org"),
+    ("GitHubUrl", "https://github.com/example-org/vision"),
+    ("GitHubUrl", "https://github.example.org/enterprises/all"),
+    ("TagKey", "CostCentre"),
+    ("TagKey", "a b:c/d=e+f-g@h"),
+    ("Count", 0),
+    ("Positive", 1),
+]
+
+
+@pytest.mark.parametrize(("kind", "value"), TAKEN)
+def test_a_sound_value_is_taken(kind: str, value: Any) -> None:
+    assert answer(kind, value) == ""
+
+
+NAME = "is not a name; use lower-case letters, digits and single hyphens, letter first"
+RUNNER = "is not a runner's name; use lower-case letters, digits and single hyphens"
+REGION = "is not an AWS region; write it as us-west-2, without a zone's letter"
+ZONE = "is not an availability zone; write the region with a letter: us-west-2a"
+ACCOUNT = 'is not an AWS account id; write twelve digits in quotes: "123456789012"'
+KUBERNETES = 'is not a Kubernetes minor version; write it as "1.35", in quotes'
+ARN = "is not an IAM role's ARN; write arn:aws:iam::123456789012:role/NAME"
+PRIVATE = "is not a private range; take one inside 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10"
+LABEL = (
+    "is not the key of a Kubernetes label; write name or domain/name: letters, digits, dots, hyphens and underscores"
+)
+LABEL_VALUE = "use at most 63 letters, digits, dots, hyphens and underscores, a letter or digit at both ends"
+TAG = "is not a tag that can be relied on; name an exact version"
+ADDRESS = "is not a GitHub address; write https://github.com/ORGANISATION or https://github.com/OWNER/REPOSITORY"
+SIZE = "is not a size; write whole binary units, as in"
+TEXT = 'does not fit; write text; a version such as "1.35" needs its quotes'
+
+REFUSED = [
+    ("Name", "T4-Spot", f'"T4-Spot" {NAME}'),
+    ("Name", "t4--spot", f'"t4--spot" {NAME}'),
+    ("Name", "4t", f'"4t" {NAME}'),
+    ("Name", "t4_spot", f'"t4_spot" {NAME}'),
+    ("Name", "t4\n", f'"t4\n" {NAME}'),
+    ("Name", "a" * 37, f'"{"a" * 37}" does not fit; write at most 36 characters'),
+    ("Name", 4, f"4 {TEXT}"),
+    ("RunnerName", "GPU", f'"GPU" {RUNNER}'),
+    ("RunnerName", "gpu t4", f'"gpu t4" {RUNNER}'),
+    ("Region", "us-west-2a", f'"us-west-2a" {REGION}'),
+    ("Region", "us-west", f'"us-west" {REGION}'),
+    ("Region", "us-west-२", f'"us-west-२" {REGION}'),
+    ("Zone", "us-west-2", f'"us-west-2" {ZONE}'),
+    (
+        "GoogleRegion",
+        "us-central1-b",
+        '"us-central1-b" is not a Google Cloud region; write it as us-central1, without a zone\'s letter',
+    ),
+    (
+        "GoogleZone",
+        "us-central1",
+        '"us-central1" is not a Google Cloud zone; write the region with a letter: us-central1-b',
+    ),
+    (
+        "GoogleProject",
+        "My Project",
+        '"My Project" is not a Google Cloud project id; write the project\'s id, 6 to 30 characters',
+    ),
+    ("Account", "1234", f'"1234" {ACCOUNT}'),
+    ("Account", 123456789012, '123456789012 is a number; write it in quotes: "123456789012"'),
+    ("Network", "10.0.0.0/33", '"10.0.0.0/33" is not an IPv4 range; write it as 10.0.0.0/16'),
+    ("Network", "::/0", '"::/0" is not an IPv4 range; write it as 10.0.0.0/16'),
+    ("Network", "office", '"office" is not an IPv4 range; write it as 10.0.0.0/16'),
+    ("Network", 10, '"10" is not an IPv4 range; write it as 10.0.0.0/16'),
+    ("Network", "10.0.1.0/16", '"10.0.1.0/16" has bits set behind its prefix; write the range itself: 10.0.0.0/16'),
+    ("PrivateNetwork", "8.8.8.0/24", f"8.8.8.0/24 {PRIVATE}"),
+    ("PrivateNetwork", "10.0.0.0/7", f"10.0.0.0/7 {PRIVATE}"),
+    ("KubernetesVersion", 1.35, '1.35 is a number; write it in quotes: "1.35"'),
+    ("KubernetesVersion", "1.35.2", f'"1.35.2" {KUBERNETES}'),
+    ("KubernetesVersion", True, f"true {TEXT}"),
+    ("CudaVersion", "12", '"12" is not a CUDA version; write it as "12.9", in quotes'),
+    ("CudaVersion", 12.9, '12.9 is a number; write it in quotes: "12.9"'),
+    ("Version", "v2.9.1", '"v2.9.1" is not a version; write it in quotes, as in "2.9.1"'),
+    ("Version", 2.9, '2.9 is a number; write it in quotes: "2.9"'),
+    ("InstanceType", "g4dn", '"g4dn" is not an EC2 instance type; write family.size, as in g4dn.xlarge'),
+    ("InstanceType", "G4dn.xlarge", '"G4dn.xlarge" is not an EC2 instance type; write family.size, as in g4dn.xlarge'),
+    ("MachineType", "n1", '"n1" is not a GCE machine type; write it as n1-standard-4'),
+    ("RoleArn", "deploy", f'"deploy" {ARN}'),
+    ("RoleArn", "arn:aws:iam::1234:role/deploy", f'"arn:aws:iam::1234:role/deploy" {ARN}'),
+    ("Size", "12GB", f'"12GB" {SIZE} 12Gi'),
+    ("Size", "12G", f'"12G" {SIZE} 12Gi'),
+    ("Size", "12gb", f'"12gb" {SIZE} 12Gi'),
+    ("Size", "12 GiB", f'"12 GiB" {SIZE} 12Gi'),
+    ("Size", "512MB", f'"512MB" {SIZE} 512Mi'),
+    ("Size", "1.5Ti", f'"1.5Ti" {SIZE} 1536Gi'),
+    ("Size", "0.5Gi", f'"0.5Gi" {SIZE} 512Mi'),
+    ("Size", "2048K", f'"2048K" {SIZE} 2Mi'),
+    ("Size", "0Gi", f'"0Gi" {SIZE} 1Gi'),
+    ("Size", "-1Gi", f'"-1Gi" {SIZE} 12Gi'),
+    ("Size", "much", f'"much" {SIZE} 12Gi'),
+    ("Size", 12, f'"12" {SIZE} 12Gi'),
+    (
+        "Taint",
+        "true:NO_SCHEDULE",
+        "the effect NO_SCHEDULE is the EKS API's spelling; tags and pods need Kubernetes' own; write true:NoSchedule",
+    ),
+    (
+        "Taint",
+        "vision:PREFER_NO_SCHEDULE",
+        (
+            "the effect PREFER_NO_SCHEDULE is the EKS API's spelling; tags and pods need Kubernetes' own; "
+            "write vision:PreferNoSchedule"
+        ),
+    ),
+    (
+        "Taint",
+        "NoSchedule",
+        '"NoSchedule" has no value, and the autoscaler drops a taint without one; write true:NoSchedule',
+    ),
+    (
+        "Taint",
+        "vision",
+        '"vision" is not a taint; write value:Effect with one of NoSchedule, NoExecute, PreferNoSchedule',
+    ),
+    ("Taint", "a b:NoSchedule", f'"a b" is not a taint\'s value; {LABEL_VALUE}'),
+    ("LabelKey", "a team", f'"a team" {LABEL}'),
+    ("LabelKey", "Example.org/team", f'"Example.org/team" {LABEL}'),
+    ("LabelValue", "-vision", f'"-vision" is not the value of a Kubernetes label; {LABEL_VALUE}'),
+    ("LabelValue", "v" * 64, f'"{"v" * 64}" is not the value of a Kubernetes label; {LABEL_VALUE}'),
+    ("LabelValue", True, f"true {TEXT}"),
+    ("Digest", "sha256:0", '"sha256:0" is not an image digest; write sha256: and 64 hexadecimal digits'),
+    ("Tag", "latest", f'"latest" {TAG}'),
+    ("Tag", ".hidden", f'".hidden" {TAG}'),
+    ("GitHubUrl", "github.com/example-org", f'"github.com/example-org" {ADDRESS}'),
+    ("GitHubUrl", "https://github.com/", f'"https://github.com/" {ADDRESS}'),
+    (
+        "TagKey",
+        "aws:name",
+        '"aws:name" is not a tag\'s key; use at most 128 letters, digits and .:/=+@-, not aws:',
+    ),
+    ("Count", -1, "-1 does not fit; write at least 0"),
+    ("Count", 10_001, "10001 does not fit; write at most 10000"),
+    ("Count", "5", '"5" does not fit; write a whole number'),
+    ("Count", 1.5, "1.5 does not fit; write a whole number"),
+    ("Positive", 0, "0 does not fit; write at least 1"),
+    ("Positive", None, "nothing does not fit; write a whole number"),
+]
+
+
+@pytest.mark.parametrize(("kind", "value", "told"), REFUSED)
+def test_a_value_that_is_none_is_told_what_would_be_right(kind: str, value: Any, told: str) -> None:
+    assert answer(kind, value) == told
+
+
+def test_every_type_is_taken_and_refused_by_some_value() -> None:
+    kinds = {name for name, kind in KINDS.items() if hasattr(kind, "__metadata__") and name[0].isupper()}
+
+    assert kinds - {"Types"} == {kind for kind, _ in TAKEN} == {kind for kind, *_ in REFUSED}
+
+
+@given(st.from_regex(r"[1-9][0-9]{0,5}(Mi|Gi|Ti)", fullmatch=True))
+def test_a_size_in_gibibytes_holds_it_and_wastes_less_than_one(size: str) -> None:
+    assert 0 <= gibibytes(size) * 1024 - mebibytes(size) < 1024
+
+
+@given(st.from_regex(r"[0-9]{1,4}(\.[0-9]{1,3})? ?[KMGTkmgt]?i?[Bb]?", fullmatch=True))
+def test_what_is_offered_for_a_size_is_a_size_that_is_at_least_as_large(text: str) -> None:
+    told = answer("Size", text)
+    offered = told.rpartition(" ")[2] or text
+    exponent = {"k": 1, "m": 2, "g": 3, "t": 4}.get(text.rstrip("iBb").strip()[-1:].lower(), 3)
+    meant = float(text.rstrip("KMGTkmgtiBb ")) * 1024 ** (exponent - 2)
+
+    assert answer("Size", offered) == ""
+    assert mebibytes(offered) >= meant
+
+
+def test_a_size_that_was_never_checked_is_not_reckoned_with() -> None:
+    with pytest.raises(ValueError, match="12GB"):
+        mebibytes("12GB")
