@@ -23,9 +23,25 @@ def registry_login(account: str, region: str) -> str:
     return f"aws ecr get-login-password --region {region} | docker login --username AWS --password-stdin {host}"
 
 
+CIRUN_PREFIX = "cirun-"
+"""What every label of cirun's begins with."""
+
+
+def cirun_label(name: str) -> str:
+    """What a workflow asks cirun for."""
+    return name if name.startswith(CIRUN_PREFIX) else f"{CIRUN_PREFIX}{name}"
+
+
 def runs_on(settings: Settings) -> dict[str, str]:
-    """Runner to the line that a workflow writes."""
-    return {name: f"runs-on: {name}" for name, runner in settings.runners.items() if runner.arc is not None}
+    """Runner to the line that a workflow writes.
+
+    What follows two hyphens is for GitHub alone: it keeps a machine of cirun's for one attempt of one run.
+    """
+    run = "--${{ github.run_id }}-${{ github.run_attempt }}"
+    return {
+        name: f"runs-on: {name}" if runner.arc is not None else f'runs-on: "{cirun_label(name)}{run}"'
+        for name, runner in settings.runners.items()
+    }
 
 
 def verify(settings: Settings) -> Mapping[str, str]:

@@ -38,16 +38,29 @@ def load() -> tuple[Settings, Secrets]:
         StackFileError: it says something it may not; all of it is named.
 
     """
-    texts = {key.removeprefix(f"{PROJECT}:"): text for key, text in _all().items() if key.startswith(f"{PROJECT}:")}
-    raw, faults = _sections(texts)
+    stated = _all()
+    secret = frozenset(key for key in stated if is_config_secret(key))
+    settings = settings_of(stated, secret, f"Pulumi.{pulumi.get_stack()}.yaml")
+    config = pulumi.Config(PROJECT)
+    return settings, Secrets(github_app_private_key=config.get_secret(GITHUB_APP_PRIVATE_KEY))
+
+
+def settings_of(config: Mapping[str, str], secret_keys: frozenset[str], source: str) -> Settings:
+    """The settings in `config`, for whoever has a stack file without Pulumi: keys with their namespace, texts as JSON.
+
+    Raises:
+        StackFileError: it says something it may not; all of it is named.
+
+    """
+    texts = {key.removeprefix(f"{PROJECT}:"): text for key, text in config.items() if key.startswith(f"{PROJECT}:")}
+    raw, faults = _sections(texts, frozenset(key.removeprefix(f"{PROJECT}:") for key in secret_keys))
     stated, wrong = settle(raw, frozenset(name for name in SECRETS if name in texts))
     # What else is wrong where a secret stood follows from its having been taken out.
     hidden = tuple(fault.path for fault in faults)
     faults += [fault for fault in (*wrong, *broken(stated)) if not _within(fault.path, hidden)]
     if faults:
-        raise StackFileError(faults, f"Pulumi.{pulumi.get_stack()}.yaml")
-    config = pulumi.Config(PROJECT)
-    return stated.settings, Secrets(github_app_private_key=config.get_secret(GITHUB_APP_PRIVATE_KEY))
+        raise StackFileError(faults, source)
+    return stated.settings
 
 
 def _all() -> Mapping[str, str]:
@@ -55,13 +68,13 @@ def _all() -> Mapping[str, str]:
     return {**get_config_env(), **CONFIG.get()}
 
 
-def _sections(texts: Mapping[str, str]) -> tuple[dict[str, Any], list[Fault]]:
+def _sections(texts: Mapping[str, str], secrets: frozenset[str]) -> tuple[dict[str, Any], list[Fault]]:
     """The sections, and the faults of what no section may be or hold: unknown names, plain secrets."""
     known = [*section_names(), *SECRETS]
     sections: dict[str, Any] = {}
     faults: list[Fault] = []
     for name, text in texts.items():
-        secret = is_config_secret(f"{PROJECT}:{name}")
+        secret = name in secrets
         if name in SECRETS:
             if not secret:
                 faults.append(Fault(name, "stands in plain text", f"run: pulumi config set --secret {PROJECT}:{name}"))

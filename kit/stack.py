@@ -1,0 +1,87 @@
+"""From the stack file to the files of a repository that uses its runners: which runners, which labels, which images.
+
+Owns the choice and the paths. What a file looks like is each file's own module.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from composition import host_image
+from composition.exports import cirun_label
+from config.values import gibibytes
+from gpu.instance_types import gce_type, gpu_model
+from kit.cirun import FILE
+from kit.cirun_runners import GpuRunner, cirun_yml
+from kit.cirun_workflow import GpuTests, workflows
+
+if TYPE_CHECKING:
+    from config.identity import Identity
+    from config.runners import CirunAmazonBackEnd, CirunGoogleBackEnd, RunnerSettings
+    from config.settings import Settings
+
+GLOBAL: Final = "organisation/.cirun.global.yml"
+"""Of the organisation's repository `.cirun`: the same runners, for all its repositories."""
+
+
+def cirun_runners(settings: Settings, identity: Identity) -> list[GpuRunner]:
+    """The runners that cirun serves, as its file states them."""
+    found: list[GpuRunner] = []
+    for name, runner in settings.runners.items():
+        if runner.cirun_aws is not None:
+            found.append(_amazon(name, runner, runner.cirun_aws))
+        if runner.cirun_gcp is not None:
+            found.append(_google(name, runner, runner.cirun_gcp, settings, identity))
+    return found
+
+
+def files(settings: Settings, identity: Identity) -> dict[str, str]:
+    """Every file for a repository, by its path: cirun's own, and a workflow that runs tests on a label."""
+    runners = cirun_runners(settings, identity)
+    if not runners:
+        return {}
+    text = cirun_yml(runners)
+    first = runners[0]
+    needs = next(runner.needs for name, runner in settings.runners.items() if cirun_label(name) in first.labels)
+    tests = GpuTests(runner=first.labels[0], timeout_minutes=first.timeout_minutes, gpus=needs.gpus)
+    return {FILE: text, GLOBAL: text, **workflows(tests)}
+
+
+def _amazon(name: str, runner: RunnerSettings, served: CirunAmazonBackEnd) -> GpuRunner:
+    return GpuRunner(
+        name=name,
+        cloud="aws",
+        labels=(cirun_label(name),),
+        instance_types=served.instance_types,
+        places=served.regions,
+        images=served.images,
+        spot=served.spot,
+        disk_gib=gibibytes(served.disk),
+        timeout_minutes=runner.timeout_minutes,
+    )
+
+
+def _google(
+    name: str, runner: RunnerSettings, served: CirunGoogleBackEnd, settings: Settings, identity: Identity
+) -> GpuRunner:
+    """By the image's own name and not its family: the file says what is run, and changes when that does."""
+    if settings.gcp is None or settings.host_image is None:
+        message = f"runners.{name} was not validated: it needs gcp and host-image"
+        raise ValueError(message)
+    project = settings.gcp.project
+    image = f"{project}:{host_image.name(settings.host_image, settings.gcp.region)}"
+    brings_its_own = all(gce_type(machine).gpu is not None for machine in served.machine_types)
+    return GpuRunner(
+        name=name,
+        cloud="gcp",
+        labels=(cirun_label(name),),
+        instance_types=served.machine_types,
+        places=served.zones,
+        images=dict.fromkeys(served.zones, image),
+        spot=served.spot,
+        gpu=None if brings_its_own else gpu_model(runner.needs.gpu).google,
+        disk_gib=gibibytes(served.disk),
+        project=project,
+        service_account=f"{identity.prefix}-runner@{project}.iam.gserviceaccount.com",
+        timeout_minutes=runner.timeout_minutes,
+    )
