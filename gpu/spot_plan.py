@@ -122,7 +122,8 @@ def judge(facts: SpotFacts) -> list[Verdict]:
     stated = Strategy.ON_DEMAND if not facts.spot else Strategy.SPOT_THEN_ON_DEMAND if facts.fallback else Strategy.SPOT
     now = plan.outcomes[stated]
     chain = (
-        f"spot machines are taken {facts.terms.rate:.3g} times an hour; a job runs {facts.terms.length.mean:.0f} minutes",
+        f"a spot machine is taken {facts.terms.rate:.3g} times an hour",
+        f"a job runs {facts.terms.length.mean:.0f} minutes on average",
         *(
             f"{each.strategy}: {each.attempts:.2f} attempts on spot, {each.fallback:.0%} end on demand, "
             f"{price(each)}, {each.minutes:.0f} minutes"
