@@ -22,6 +22,12 @@ class Fault:
     right: str
     """What would be right."""
 
+    def __post_init__(self) -> None:
+        """Show what the stack file holds as one printable line, and as nothing that acts on a terminal."""
+        for name in ("path", "wrong", "right"):
+            text: str = getattr(self, name)
+            object.__setattr__(self, name, "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text))
+
     def __str__(self) -> str:
         """The fault as one line."""
         return f"{self.path}: {self.wrong}; {self.right}"
