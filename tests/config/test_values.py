@@ -106,7 +106,7 @@ REFUSED = [
     ("Name", "t4--spot", f'"t4--spot" {NAME}'),
     ("Name", "4t", f'"4t" {NAME}'),
     ("Name", "t4_spot", f'"t4_spot" {NAME}'),
-    ("Name", "t4\n", f'"t4\n" {NAME}'),
+    ("Name", "t4\n", f'"t4\\n" {NAME}'),
     ("Name", "a" * 37, f'"{"a" * 37}" does not fit; write at most 36 characters'),
     ("Name", 4, f"4 {TEXT}"),
     ("RunnerName", "GPU", f'"GPU" {RUNNER}'),

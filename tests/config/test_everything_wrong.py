@@ -1,0 +1,116 @@
+"""A stack file with every fault at once: one run, one line each, each with its path and the way out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from ops import cli
+from ops.options import ROOT
+from tests.config import stacks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = pytest.mark.pure
+
+FILE: Final = Path(__file__).with_name("everything-wrong.yaml")
+TOLD: Final = {
+    "cluster.log-retention-day": 'unknown key. did you mean "log-retention-days"?',
+    "device-plugin": "missing, and gpu-pools needs it. state device-plugin, or leave gpu-pools out",
+    "github-app-private-key": "stands in plain text. run: pulumi config set --secret gpu-ci:github-app-private-key",
+    "gpu-pools.t4-on-demand.taints.team": (
+        "the effect NO_SCHEDULE is the EKS API's spelling; tags and pods need Kubernetes' own. write vision:NoSchedule"
+    ),
+    "gpu-pools.t4-spot.instance-types[1]": (
+        'g4dn.2xlage is not a known EC2 instance type. did you mean "g4dn.2xlarge"?'
+    ),
+    "gpu-pools.t4-spot.min": "9 is over max 5. write at most 5, or raise max",
+    "montoring": 'unknown section. did you mean "monitoring"?',
+    "network.reserved.office": ("10.0.64.0/18 overlaps network.cidr 10.0.0.0/16. move one of them out of the other"),
+    "network.zones.us-east-1c": "is not a zone of us-west-2. write us-west-2c",
+    "runners.gpu-t4-elsewhere.arc.pool": '"t4-sopt" is not in gpu-pools. did you mean "t4-spot"?',
+    "runners.gpu-t4-nowhere.arc.pool": "missing. state pool",
+    "runners.gpu-t4-twice": (
+        "arc and cirun-aws are both stated, and a runner has one back end. "
+        "keep arc, and give cirun-aws a runner with another name"
+    ),
+    "runners.gpu-t4-with-a-name-of-more-than-forty-five-characters": (
+        "the name has 53 characters. a scale set's name has at most 45"
+    ),
+    "runners.gpu-t4-with-a-name-of-more-than-forty-five-characters.needs.gpu": (
+        '"t5" is not a known GPU model. did you mean "t4"?'
+    ),
+    "runners.gpu-t4.needs.memory": '"12GB" is not a size. write whole binary units, as in 12Gi',
+    "stack.tags.Token": "holds a credential in plain text. revoke it, and set secrets with --secret",
+}
+"""Every fault of the file, in the order in which they are told."""
+
+
+def planned(file: Path, json: Path) -> int:
+    return cli.run(["plan", "--file", str(file), "--json", str(json)])
+
+
+def test_one_run_tells_every_fault_in_one_line_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = planned(FILE, tmp_path / "plan.json")
+    *faults, last = capsys.readouterr().err.splitlines()
+
+    assert faults == [f"{path}: {told}" for path, told in TOLD.items()]
+    assert last == f"{len(TOLD)} faults in the stack file. Nothing was written."
+    assert code == 2
+
+
+def test_nothing_is_printed_and_nothing_written_beside_the_faults(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    planned(FILE, tmp_path / "plan.json")
+    told = capsys.readouterr()
+
+    assert told.out == ""
+    assert "Traceback" not in told.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_credential_itself_is_never_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    planned(FILE, tmp_path / "plan.json")
+
+    assert "AKIA" not in capsys.readouterr().err
+
+
+def without_the_secret(text: str) -> str:
+    lines = text.splitlines(keepends=True)
+    return "".join(line for line in lines if "github-app-private-key" not in line and "secure:" not in line)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (
+            without_the_secret,
+            ("github-app-private-key: missing, and github needs it. "
+            "run: pulumi config set --secret gpu-ci:github-app-private-key < key.pem"),
+        ),
+        (
+            lambda text: text.replace('version: "1.35"', "version: 1.35"),
+            'cluster.version: 1.35 is a number. write it in quotes: "1.35"',
+        ),
+        (
+            lambda text: text.replace("autoscaler:\n    scale-down-after-minutes: 5", "autoscaler: none"),
+            'autoscaler: "none" does not fit. write a map: key: value',
+        ),
+    ],
+    ids=["the missing secret", "a number for a version", "a word for a section"],
+)
+def test_a_fault_alone_is_told_alone(
+    spoil: Callable[[str], str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "Pulumi.spoilt.yaml"
+    text = (ROOT / stacks.STAGING).read_text(encoding="utf-8")
+    file.write_text(spoil(text), encoding="utf-8")
+
+    code = planned(file, tmp_path / "plan.json")
+
+    assert capsys.readouterr().err.splitlines()[:-1] == [told]
+    assert code == 2

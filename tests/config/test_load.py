@@ -1,0 +1,154 @@
+"""The configuration is read once: secrets apart from sections, nothing passed over, nothing repeated."""
+
+from __future__ import annotations
+
+import json
+
+import pulumi
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from config.faults import Fault, StackFileError
+from config.load import load
+from ops import sdk_run
+from ops.options import ROOT
+from ops.recorder import Recorder
+from ops.stack_file import StackFile, read
+from tests.config import stacks
+from tests.config.stacks import SECRET_KEYS, STAGING
+
+pytestmark = pytest.mark.pure
+
+KEY = "gpu-ci:github-app-private-key"
+PLAIN = "stands in plain text; run: pulumi config set --secret gpu-ci:github-app-private-key"
+CREDENTIAL = "holds a credential in plain text; revoke it, and set secrets with --secret"
+
+
+@pytest.mark.parametrize("name", stacks.FILES)
+def test_what_is_loaded_is_what_the_sections_say(name: str) -> None:
+    file = read(ROOT / name)
+
+    assert stacks.loaded(file.config, file.secret_keys) == stacks.settings(name)
+
+
+def test_the_secret_is_an_output_that_stays_secret() -> None:
+    file = read(ROOT / STAGING)
+    told: list[tuple[str, bool]] = []
+
+    def program() -> None:
+        key = load()[1].github_app_private_key
+        assert key is not None
+        pulumi.Output.all(key, key.is_secret()).apply(lambda both: told.append((both[0], both[1])))
+
+    sdk_run.run(file, program, Recorder("staging", preview=False), preview=False)
+
+    assert told == [(file.config[KEY], True)]
+
+
+def test_a_stack_without_github_needs_no_secret() -> None:
+    config = {"gpu-ci:stack": '{"protect":false}', "pulumi:disable-default-providers": '["*"]'}
+
+    assert stacks.refusal(config) == []
+
+
+def test_a_secret_in_plain_text_is_refused_and_not_repeated() -> None:
+    assert stacks.refusal(stacks.texts(stacks.sections())) == [f"github-app-private-key: {PLAIN}"]
+
+
+def test_a_section_that_is_itself_encrypted_is_refused() -> None:
+    told = stacks.refusal(stacks.texts(stacks.sections()), [*SECRET_KEYS, "gpu-ci:github"])
+
+    assert told == ["github: holds a secret, and sections are read in clear; only github-app-private-key is secret"]
+
+
+@pytest.mark.parametrize(
+    "credential",
+    [
+        f"ghp_{'a1B2' * 9}",
+        f"github_pat_{'a1B2' * 9}",
+        f"AKIA{'A1B2' * 4}",
+        f"ASIA{'A1B2' * 4}",
+        "-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----",
+    ],
+    ids=lambda text: text[:12],
+)
+def test_a_credential_is_named_by_its_place_and_not_repeated(credential: str) -> None:
+    raw = stacks.sections(STAGING, {"github/url": f"https://x:{credential}@github.com/org"})
+
+    assert stacks.refusal(stacks.texts(raw), SECRET_KEYS) == [f"github.url: {CREDENTIAL}"]
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("gpu-pools/t4-spot/zones/0", "gpu-pools.t4-spot.zones[0]"),
+        ("stack/tags/Team", "stack.tags.Team"),
+        ("autoscaler", "autoscaler"),
+    ],
+)
+def test_a_credential_hides_no_other_fault(path: str, told: str) -> None:
+    raw = stacks.sections(STAGING, {path: f"ghp_{'a1B2' * 9}", "system-nodes/min": 9})
+
+    assert stacks.refusal(stacks.texts(raw), SECRET_KEYS) == [
+        f"{told}: {CREDENTIAL}",
+        "system-nodes.min: 9 is over max 4; write at most 4, or raise max",
+    ]
+
+
+def test_a_credential_for_a_key_is_not_repeated_either() -> None:
+    raw = stacks.sections(STAGING, {f"stack/tags/ghp_{'a1B2' * 9}": "x"})
+
+    assert stacks.refusal(stacks.texts(raw), SECRET_KEYS) == [f"stack.tags: {CREDENTIAL}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("gpu-pool", 'did you mean "gpu-pools"?'),
+        ("github-app-private-keys", 'did you mean "github-app-private-key"?'),
+    ],
+)
+def test_a_misspelt_section_is_not_passed_over(name: str, hint: str) -> None:
+    config = {**stacks.texts(stacks.sections()), f"gpu-ci:{name}": "{}"}
+
+    assert stacks.refusal(config, SECRET_KEYS) == [f"{name}: unknown section; {hint}"]
+
+
+def test_keys_of_other_projects_are_not_ours_to_judge() -> None:
+    config = {**stacks.texts(stacks.sections()), "aws:region": "us-west-2", "other:gpu-pool": "{}"}
+
+    assert stacks.refusal(config, SECRET_KEYS) == []
+
+
+@pytest.mark.parametrize(("text", "shown"), [("hello", '"hello"'), ("5", "5"), ("[]", "a list"), ("true", "true")])
+def test_a_section_that_is_no_map_is_one_fault(text: str, shown: str) -> None:
+    """Nothing that stands on it is told to be without it."""
+    config = {**stacks.texts(stacks.sections()), "gpu-ci:cluster": text}
+
+    assert stacks.refusal(config, SECRET_KEYS) == [f"cluster: {shown} does not fit; write a map: key: value"]
+
+
+def test_a_refusal_says_which_file_and_how_much() -> None:
+    one, two = Fault("a.min", "3 is over max 2", "write at most 2"), Fault("b", "missing", "state b")
+
+    assert str(StackFileError([two, one, one], "Pulumi.staging.yaml")) == (
+        "2 faults in Pulumi.staging.yaml:\n  a.min: 3 is over max 2; write at most 2\n  b: missing; state b"
+    )
+    assert str(StackFileError([one])).splitlines()[0] == "1 fault in the stack file:"
+
+
+def test_a_refusal_names_the_stack_that_is_loaded() -> None:
+    file = StackFile(name="qa", path=ROOT / "Pulumi.qa.yaml", config={}, secret_keys=frozenset())
+
+    with pytest.raises(StackFileError, match=r"\A1 fault in Pulumi\.qa\.yaml:\n  stack: missing; state stack\Z"):
+        sdk_run.run(file, load, Recorder("qa", preview=False), preview=False)
+
+
+@given(st.text(max_size=30))
+def test_no_text_for_a_section_ends_in_anything_but_a_refusal(text: str) -> None:
+    told = stacks.refusal({**stacks.texts(stacks.sections()), "gpu-ci:storage": text}, SECRET_KEYS)
+
+    assert all(line.startswith("storage") for line in told)
+    assert told or json.loads(text) in ({}, {"default-class": True}, {"default-class": False}, None)
