@@ -8,7 +8,6 @@ is then unprotected in its state, as a person would who means it.
 
 from __future__ import annotations
 
-import contextlib
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -154,29 +153,6 @@ def rehearse(
                 return Rehearsal(stack=stack_file.name, phases=(*phases, *living.phases))
             phases += living.phases
     return Rehearsal(stack=stack_file.name, phases=tuple(phases))
-
-
-def preview(
-    cli: Found,
-    stack_file: StackFile,
-    *,
-    program: Callable[[], None] | None = None,
-    watch: Watch | None = None,
-) -> Phase:
-    """Have the engine preview the stack, and say whether plan and engine agree."""
-    plan = recorder.record(stack_file, program=program, preview=True)
-    count = _Count(watch)
-    with Engine(cli, stack_file, program, heard=count.step) as engine:
-        living = _Life(engine=engine, stack_file=stack_file, plan=plan, program=program, count=count)
-
-        def agrees() -> tuple[str, list[str]]:
-            outcome = engine.preview(goals=True)
-            findings = _faults(outcome) or [str(one) for one in agreement.with_preview(plan, outcome.goals)]
-            return f"{len(outcome.changes)} to create, as planned", findings
-
-        with contextlib.suppress(_FailedError):
-            living.phase("preview", agrees)
-    return living.phases[0]
 
 
 def _good_life(life: _Life) -> None:

@@ -105,6 +105,7 @@ KINDS: Final = (
                 INSTANCE_PROFILE,
                 by="name",
                 missing="InvalidParameterValueException: The specified instance profile does not exist: {value}",
+                holds=False,
             ),
             Reference("subnetId", SUBNET, missing=NO_SUBNET),
             Reference("securityGroupIds.*", SECURITY_GROUP, missing=NO_GROUP, foreign="^sg-"),

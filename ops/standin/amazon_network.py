@@ -197,7 +197,7 @@ KINDS: Final = (
         type=LAUNCH_TEMPLATE,
         identity=("name",),
         taken="InvalidLaunchTemplateName.AlreadyExistsException: Launch template name already in use. ({0})",
-        references=[_GROUPS],
+        references=[Reference("vpcSecurityGroupIds.*", SECURITY_GROUP, missing=NO_GROUP, foreign="^sg-")],
         replaced_by=frozenset({"name", "namePrefix"}),
         delete_first="name",
         lengths={"name": 128},
@@ -233,9 +233,6 @@ KINDS: Final = (
         ),
         words={"instanceInitiatedShutdownBehavior": ("stop", "terminate")},
         slow=True,
-    ),
-    Kind(
-        type="aws:ec2/volume:Volume", replaced_by=frozenset({"availabilityZone", "encrypted", "kmsKeyId", "snapshotId"})
     ),
 )
 """Every type of this chapter."""

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+EVENT_RULE: Final = "aws:cloudwatch/eventRule:EventRule"
+_NO_FILE_SYSTEM: Final = "FileSystemNotFound: File system '{value}' does not exist."
+
+
 def _on_bucket(name: str) -> Kind:
     return Kind(
         type=f"aws:s3/{name}:{name[0].upper()}{name[1:]}",
@@ -33,14 +37,13 @@ def _on_bucket(name: str) -> Kind:
     )
 
 
-def _named(type_: str, service: str, *, replaced_by: Iterable[str] = (), references: Iterable[Reference] = ()) -> Kind:
+def _named(type_: str, service: str, *, replaced_by: Iterable[str] = ("namePrefix",)) -> Kind:
     """Something known by its name and nothing else."""
     return Kind(
         type=type_,
         identity=("name",),
         taken=f"{service}: {{0}} already exists",
-        references=list(references),
-        replaced_by=frozenset({"name", "namePrefix", *replaced_by}),
+        replaced_by=frozenset({"name", *replaced_by}),
         delete_first="name",
     )
 
@@ -71,34 +74,42 @@ KINDS: Final = (
         replaced_by=frozenset({"encrypted", "kmsKeyId", "performanceMode", "availabilityZoneName", "creationToken"}),
         slow=True,
     ),
-    *(
-        Kind(
-            type=type_,
-            references=[
-                Reference(
-                    "fileSystemId", FILE_SYSTEM, missing="FileSystemNotFound: File system '{value}' does not exist."
-                ),
-                Reference("subnetId", SUBNET, missing=NO_SUBNET),
-                Reference("securityGroups.*", SECURITY_GROUP, missing=NO_GROUP, foreign="^sg-"),
-            ],
-            replaced_by=frozenset({"fileSystemId", "subnetId", "ipAddress", "posixUser", "rootDirectory"}),
-        )
-        for type_ in ("aws:efs/mountTarget:MountTarget", "aws:efs/accessPoint:AccessPoint")
+    Kind(
+        type="aws:efs/mountTarget:MountTarget",
+        references=[
+            Reference("fileSystemId", FILE_SYSTEM, missing=_NO_FILE_SYSTEM),
+            Reference("subnetId", SUBNET, missing=NO_SUBNET),
+            Reference("securityGroups.*", SECURITY_GROUP, missing=NO_GROUP, foreign="^sg-"),
+        ],
+        replaced_by=frozenset({"fileSystemId", "subnetId", "ipAddress"}),
+        slow=True,
     ),
-    _named("aws:cloudwatch/eventRule:EventRule", "ResourceAlreadyExistsException", replaced_by=["eventBusName"]),
+    Kind(
+        type="aws:efs/accessPoint:AccessPoint",
+        references=[Reference("fileSystemId", FILE_SYSTEM, missing=_NO_FILE_SYSTEM, holds=False, follows=True)],
+        replaced_by=frozenset({"fileSystemId", "posixUser", "rootDirectory"}),
+    ),
+    Kind(
+        type=EVENT_RULE,
+        identity=("name",),
+        taken="ResourceAlreadyExistsException: Rule {0} already exists",
+        in_use="ValidationException: Rule can't be deleted since it has targets. (held by {holder})",
+        replaced_by=frozenset({"name", "namePrefix", "eventBusName"}),
+        delete_first="name",
+    ),
     Kind(
         type="aws:cloudwatch/eventTarget:EventTarget",
         references=[
             Reference(
                 "rule",
-                "aws:cloudwatch/eventRule:EventRule",
+                EVENT_RULE,
                 by="name",
                 missing="ResourceNotFoundException: Rule {value} does not exist on EventBus default.",
             )
         ],
         replaced_by=frozenset({"rule", "targetId", "eventBusName"}),
     ),
-    _named("aws:cloudwatch/metricAlarm:MetricAlarm", "ResourceAlreadyExistsException"),
+    _named("aws:cloudwatch/metricAlarm:MetricAlarm", "ResourceAlreadyExistsException", replaced_by=[]),
     _named("aws:scheduler/scheduleGroup:ScheduleGroup", "ConflictException"),
     Kind(
         type="aws:scheduler/schedule:Schedule",
@@ -126,7 +137,7 @@ KINDS: Final = (
         delete_first="name",
         words={"state": ("DISABLED", "ENABLED"), "flexibleTimeWindow.mode": ("FLEXIBLE", "OFF")},
     ),
-    _named("aws:sns/topic:Topic", "InvalidParameter", replaced_by=["fifoTopic"]),
+    _named("aws:sns/topic:Topic", "InvalidParameter", replaced_by=["namePrefix", "fifoTopic"]),
     Kind(
         type="aws:sns/topicSubscription:TopicSubscription",
         references=[
@@ -141,22 +152,8 @@ KINDS: Final = (
         ],
         replaced_by=frozenset({"topic", "protocol", "endpoint"}),
     ),
-    _named("aws:sqs/queue:Queue", "QueueNameExists", replaced_by=["fifoQueue"]),
+    _named("aws:sqs/queue:Queue", "QueueNameExists", replaced_by=["namePrefix", "fifoQueue"]),
     _named("aws:ssm/parameter:Parameter", "ParameterAlreadyExists", replaced_by=["type", "keyId"]),
-    _named(
-        "aws:lambda/function:Function",
-        "ResourceConflictException",
-        replaced_by=["packageType"],
-        references=[
-            Reference(
-                "role",
-                ROLE,
-                by="arn",
-                missing="InvalidParameterValueException: The role for the function cannot be assumed by Lambda.",
-                holds=False,
-            )
-        ],
-    ),
     Kind(type="aws:servicequotas/serviceQuota:ServiceQuota", replaced_by=frozenset({"quotaCode", "serviceCode"})),
     _named("aws:budgets/budget:Budget", "DuplicateRecordException"),
 )

@@ -199,9 +199,9 @@ class Cloud:
     def _refuse_unless_creatable(self, thing: Thing) -> None:
         for property_, reason in self.check(thing.type, thing.inputs):
             raise RefusedError(f"InvalidParameterValue: {property_}: {reason}")
+        self._refuse_missing(thing, thing.inputs)
         for check in thing.kind.before_create:
             _raise(check(self, thing))
-        self._refuse_missing(thing, thing.inputs)
         if self._names.intersection(thing.names) or (thing.type, thing.id) in self._things:
             words = thing.kind.taken or "AlreadyExists: {0} already exists"
             raise RefusedError(words.format(*[thing.at(path) for path in thing.kind.identity] or [thing.id]))

@@ -13,11 +13,19 @@ from ops.standin.kinds import Kind, Reference
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from ops.standin.cloud import Cloud
+    from ops.standin.things import Thing
+
 NETWORK: Final = "gcp:compute/network:Network"
 SUBNETWORK: Final = "gcp:compute/subnetwork:Subnetwork"
 ACCOUNT: Final = "gcp:serviceaccount/account:Account"
 POOL: Final = "gcp:iam/workloadIdentityPool:WorkloadIdentityPool"
 ROUTER: Final = "gcp:compute/router:Router"
+REPOSITORY: Final = "gcp:artifactregistry/repository:Repository"
+IMAGE: Final = "gcp:compute/image:Image"
+BUCKET: Final = "gcp:storage/bucket:Bucket"
+BUCKET_OBJECT: Final = "gcp:storage/bucketObject:BucketObject"
+SECRET: Final = "gcp:secretmanager/secret:Secret"  # noqa: S105  # a type token
 
 _MISSING: Final = "Error 404: The resource '{value}' was not found, notFound"
 _IN_USE: Final = "Error 400: The resource '{id}' is already being used by '{holder}', resourceInUseByAnotherResource"
@@ -54,14 +62,19 @@ def _both(path: str, to: str, *, holds: bool = True) -> tuple[Reference, Referen
     return Reference(path, to, holds=holds), Reference(path, to, by="selfLink", holds=holds)
 
 
-def _members(type_: str, *, of: str = "") -> Kind:
-    """A grant: known by what it grants on, the role and the member."""
-    on = Reference(of, ACCOUNT, by="name", missing=_MISSING, foreign="@", holds=False, follows=True) if of else None
+def _members(type_: str, on: str, to: str = "", by: str = "name", missing: str = "") -> Kind:
+    """A grant: known by what it is on, the role and the member. It goes with what it is on."""
     return Kind(
         type=type_,
-        references=[on] if on else [],
-        replaced_by=frozenset({"role", "member", "condition", "project", "bucket", "repository", of} - {""}),
+        references=[Reference(on, to, by=by, missing=missing, holds=False, follows=True)] if to else [],
+        replaced_by=frozenset({on, "role", "member", "condition"}),
     )
+
+
+def _bucket_is_empty(cloud: Cloud, bucket: Thing) -> str | None:
+    if cloud.pointing_at(bucket, BUCKET_OBJECT) and not bucket.inputs.get("forceDestroy"):
+        return "Error 409: The bucket you tried to delete is not empty., conflict"
+    return None
 
 
 KINDS: Final = (
@@ -120,7 +133,7 @@ KINDS: Final = (
     _kind("gcp:compute/address:Address", identity=("project", "region", "name")),
     _kind("gcp:compute/disk:Disk", identity=("project", "zone", "name"), replaced_by=["type", "image", "snapshot"]),
     _kind(
-        "gcp:compute/image:Image",
+        IMAGE,
         replaced_by=["family", "sourceDisk", "sourceImage", "rawDisk", "guestOsFeatures", "description"],
         slow=True,
     ),
@@ -134,7 +147,7 @@ KINDS: Final = (
         replaced_by=["description", "instanceSchedulePolicy", "snapshotSchedulePolicy"],
     ),
     _kind(
-        "gcp:artifactregistry/repository:Repository",
+        REPOSITORY,
         identity=("project", "location", "repositoryId"),
         replaced_by=["format", "kmsKeyName", "mode"],
         words={"format": ("APT", "DOCKER", "GENERIC", "GO", "KFP", "MAVEN", "NPM", "PYTHON", "YUM")},
@@ -157,25 +170,36 @@ KINDS: Final = (
         ],
         keeps_name=True,
     ),
-    _members("gcp:serviceaccount/iAMMember:IAMMember", of="serviceAccountId"),
-    _members("gcp:serviceaccount/iAMBinding:IAMBinding", of="serviceAccountId"),
-    _members("gcp:projects/iAMMember:IAMMember"),
-    _members("gcp:artifactregistry/repositoryIamMember:RepositoryIamMember"),
-    _members("gcp:compute/imageIamMember:ImageIamMember"),
-    _members("gcp:storage/bucketIAMMember:BucketIAMMember"),
+    _members("gcp:serviceaccount/iAMMember:IAMMember", "serviceAccountId", ACCOUNT, missing=_MISSING),
+    _members("gcp:projects/iAMMember:IAMMember", "project"),
+    _members("gcp:artifactregistry/repositoryIamMember:RepositoryIamMember", "repository", REPOSITORY),
+    _members("gcp:compute/imageIamMember:ImageIamMember", "image", IMAGE),
+    _members("gcp:storage/bucketIAMMember:BucketIAMMember", "bucket", BUCKET),
+    _members("gcp:secretmanager/secretIamMember:SecretIamMember", "secretId", SECRET, by="secretId"),
     _kind("gcp:projects/iAMCustomRole:IAMCustomRole", identity=("project", "roleId"), keeps_name=True),
     _kind("gcp:projects/service:Service", identity=("project", "service")),
-    _kind("gcp:storage/bucket:Bucket", identity=("name",), replaced_by=["location", "customPlacementConfig"]),
-    _kind("gcp:secretmanager/secret:Secret", identity=("project", "secretId"), replaced_by=["replication"]),
+    Kind(
+        type=BUCKET,
+        identity=("name",),
+        taken="Error 409: The requested bucket name is not available: {0}, conflict",
+        replaced_by=frozenset({"name", "project", "location", "customPlacementConfig"}),
+        delete_first="name",
+        lengths={"name": 63},
+        before_delete=[_bucket_is_empty],
+    ),
+    Kind(
+        type=BUCKET_OBJECT,
+        identity=("bucket", "name"),
+        references=[Reference("bucket", BUCKET, by="name", missing=_MISSING, holds=False, follows=True)],
+        replaced_by=frozenset({"bucket", "name", "source"}),
+    ),
+    _kind(SECRET, identity=("project", "secretId"), replaced_by=["replication"]),
     Kind(
         type="gcp:secretmanager/secretVersion:SecretVersion",
-        references=[
-            Reference("secret", "gcp:secretmanager/secret:Secret", missing=_MISSING, holds=False, follows=True)
-        ],
+        references=[Reference("secret", SECRET, missing=_MISSING, holds=False, follows=True)],
         replaced_by=frozenset({"secret", "secretData"}),
     ),
     _kind("gcp:cloudscheduler/job:Job", identity=("project", "region", "name")),
-    _kind("gcp:monitoring/alertPolicy:AlertPolicy", identity=("project", "displayName")),
-    _kind("gcp:pubsub/topic:Topic", replaced_by=["kmsKeyName"]),
+    Kind(type="gcp:cloudbuild/trigger:Trigger", replaced_by=frozenset({"location", "project"})),
 )
 """Every type of this chapter."""

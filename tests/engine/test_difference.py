@@ -1,0 +1,89 @@
+"""What a changed input means: an update, or a new thing; and which of the two goes first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ops.standin.difference import Turn, changes, deletes_first
+from ops.standin.kinds import Kind
+
+pytestmark = pytest.mark.pure
+
+GROUP = Kind(
+    type="aws:eks/nodeGroup:NodeGroup",
+    replaced_by=frozenset({"name", "subnetIds", "launchTemplate.id"}),
+    delete_first="name",
+)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.text("ab", max_size=2),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab.", max_size=2), inner, max_size=3),
+    max_leaves=8,
+)
+bags = st.dictionaries(st.sampled_from(["name", "tags", "subnetIds", "launchTemplate"]), values, max_size=4)
+
+
+@given(bags)
+@settings(max_examples=50)
+def test_nothing_differs_from_itself(bag: dict[str, Any]) -> None:
+    assert changes(GROUP, bag, bag) == []
+
+
+@given(bags, bags)
+@settings(max_examples=100)
+def test_what_differs_is_told_from_either_side(old: dict[str, Any], new: dict[str, Any]) -> None:
+    there, back = changes(GROUP, old, new), changes(GROUP, new, old)
+    opposite = {Turn.ADD: Turn.DELETE, Turn.DELETE: Turn.ADD, Turn.UPDATE: Turn.UPDATE}
+
+    assert [(change.path, opposite[change.turn], change.replaces) for change in there] == [
+        (change.path, change.turn, change.replaces) for change in back
+    ]
+
+
+def test_what_is_below_a_property_that_replaces_replaces_too() -> None:
+    found = changes(
+        GROUP, {"launchTemplate": {"id": "a", "version": "1"}}, {"launchTemplate": {"id": "b", "version": "2"}}
+    )
+
+    assert {change.path: change.replaces for change in found} == {
+        "launchTemplate.id": True,
+        "launchTemplate.version": False,
+    }
+
+
+def test_a_list_is_compared_element_by_element() -> None:
+    found = changes(GROUP, {"subnetIds": ["a", "b"]}, {"subnetIds": ["a", "c", "d"]})
+
+    assert [(change.path, change.turn) for change in found] == [
+        ("subnetIds[1]", Turn.UPDATE),
+        ("subnetIds[2]", Turn.ADD),
+    ]
+
+
+def test_a_key_that_is_no_word_stands_in_brackets() -> None:
+    found = changes(GROUP, {"tags": {}}, {"tags": {"k8s.io/name": "x"}})
+
+    assert [change.path for change in found] == ['tags["k8s.io/name"]']
+
+
+def test_one_is_not_true() -> None:
+    assert [change.turn for change in changes(GROUP, {"tags": 1}, {"tags": True})] == [Turn.UPDATE]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "first"),
+    [
+        ({"name": "a", "subnetIds": ["x"]}, {"name": "a", "subnetIds": ["y"]}, True),
+        ({"subnetIds": ["x"]}, {"subnetIds": ["y"]}, False),
+        ({"name": "a"}, {"name": "b"}, False),
+        ({"name": "a", "tags": {}}, {"name": "a", "tags": {"x": "y"}}, False),
+    ],
+    ids=["the same name", "a generated name", "another name", "no replacement"],
+)
+def test_the_old_one_goes_first_where_its_stated_name_stays(
+    old: dict[str, Any], new: dict[str, Any], first: bool
+) -> None:
+    assert deletes_first(GROUP, changes(GROUP, old, new), new) is first
