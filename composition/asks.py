@@ -36,8 +36,7 @@ def compatibility(settings: Settings) -> Iterator[Ask]:
         yield Ask(path="host-image", gpus=(image.verifier.gpu,), driver=image.driver, cuda=image.cuda)
     tests = settings.test_image
     if tests is not None:
-        cuda = f"nvidia/cuda:{tests.cuda_image}-runtime-ubuntu24.04"
-        yield Ask(path="test-image", image=cuda, driver=image.driver if image else None)
+        yield Ask(path="test-image", image=f"nvidia/cuda:{tests.cuda_image}", driver=image.driver if image else None)
 
 
 def _on_eks(name: str, runner: RunnerSettings, arc: ArcBackEnd, settings: Settings) -> Ask:

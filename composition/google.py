@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pulumi
 import pulumi_command as command
 import pulumi_gcp as gcp
-from pulumi import ResourceOptions
+from pulumi import Output, ResourceOptions
 
 from components.cirun_permissions import GOOGLE_ROLE_TITLE, google_permissions
 from components.gcp.apis import Apis
@@ -26,7 +26,12 @@ from components.gcp.runner_account import RunnerAccount
 from composition import exports, host_image
 
 if TYPE_CHECKING:
-    from config.google import DockerRepositorySettings, GoogleSettings, HostImageSettings
+    from config.google import (
+        DockerRepositorySettings,
+        GoogleSettings,
+        GpuTestImageSettings,
+        HostImageSettings,
+    )
     from config.identity import Identity
     from config.settings import Settings
 
@@ -55,7 +60,10 @@ def google(settings: Settings, stated: GoogleSettings, identity: Identity) -> di
         made["github-federation"] = federation
         pulumi.export("workload_identity_provider", federation.provider_name)
     for name, repository in settings.artifact_registry.items():
-        made[f"artifact-registry.{name}"] = _repository(name, repository, settings, stated, account, federation, ready)
+        images = _repository(name, repository, settings, stated, account, federation, ready)
+        made[f"artifact-registry.{name}"] = images
+        if settings.test_image is not None and settings.test_image.repository == name:
+            made |= _test_image(settings.test_image, images, here)
     if settings.host_image is not None:
         made["host-image"] = _image(settings.host_image, stated, identity, ready)
     if settings.cirun is not None and settings.cirun.gcp:
@@ -124,6 +132,23 @@ def _repository(
     pulumi.export(f"repository_{name}", made.url)
     pulumi.export(f"repository_{name}_login", exports.artifact_registry_login(region))
     return made
+
+
+def _test_image(
+    settings: GpuTestImageSettings, images: DockerRepository, here: ResourceOptions
+) -> dict[str, pulumi.Resource]:
+    """The tests' container: built here where the stack file says so, by a workflow of the repository otherwise."""
+    pulumi.export("test_image", Output.concat(images.url, "/gpu-tests:", settings.tag))
+    if settings.built_by == "workflow":
+        return {}
+    # Here, so that a stack that leaves the build to others does not load the SDK for it.
+    import pulumi_docker_build as docker_build  # noqa: PLC0415
+
+    from components.gcp.test_image import GpuTestImage, GpuTestImageArgs  # noqa: PLC0415
+
+    args = GpuTestImageArgs(repository_url=images.url, tag=settings.tag, cuda_image=settings.cuda_image)
+    builder = ResourceOptions(providers=[docker_build.Provider("docker-build")], depends_on=[images])
+    return {"test-image": GpuTestImage("test-image", args, ResourceOptions.merge(here, builder))}
 
 
 def _image(

@@ -124,8 +124,10 @@ class GpuTestImageSettings(Section):
     repository: Name
     built_by: Literal["workflow", "stack"]
     """`workflow` leaves the build to GitHub Actions; `stack` builds with Docker wherever `pulumi up` runs."""
-    cuda_image: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+(-cudnn\d?)?$")] = "13.0.3-cudnn"
-    """The tag of nvidia/cuda up to the flavour."""
+    cuda_image: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+(-cudnn\d?)?-(base|runtime|devel)-ubuntu\d\d\.\d\d$")] = (
+        "13.0.3-base-ubuntu24.04"
+    )
+    """The tag of nvidia/cuda that it is built on."""
     tag: Tag
 
 

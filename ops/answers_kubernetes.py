@@ -41,9 +41,17 @@ def _command(asked: Asked) -> Made:
     return f"{asked.name}-{asked.hex(7)}", {"stdout": "", "stderr": ""}
 
 
+def _image(asked: Asked) -> Made:
+    """An image that was built here and pushed: known by its first tag and its digest."""
+    digest = f"sha256:{asked.hex(64)}"
+    first = next(iter(asked.inputs.get("tags") or ()), f"{asked.name}:built")
+    return str(first), {"digest": digest, "ref": f"{first}@{digest}", "contextHash": asked.hex(64)}
+
+
 MAKERS: Final[dict[str, Maker]] = {
     "command:local:Command": _command,
     "command:remote:Command": _command,
+    "docker-build:index:Image": _image,
     "kubernetes:helm.sh/v3:Release": _release,
 }
 """How each type is answered that is not an object of the API."""

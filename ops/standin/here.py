@@ -6,7 +6,8 @@ from typing import Final
 
 from ops.standin.kinds import Kind
 
-KINDS: Final = tuple(
-    Kind(type=f"command:{where}:Command", replaced_by=frozenset({"triggers"})) for where in ("local", "remote")
+KINDS: Final = (
+    *(Kind(type=f"command:{where}:Command", replaced_by=frozenset({"triggers"})) for where in ("local", "remote")),
+    Kind(type="docker-build:index:Image"),
 )
-"""Commands, after pulumi-command 1.2: only a changed trigger makes a new one."""
+"""Commands, after pulumi-command 1.2: only a changed trigger makes a new one; and images, which are built again."""

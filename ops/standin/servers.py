@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ops.standin.cloud import Cloud
     from ops.standin.faults import Faults
 
-PACKAGES: Final = ("aws", "command", "gcp", "kubernetes")
+PACKAGES: Final = ("aws", "command", "docker-build", "gcp", "kubernetes")
 """Every package that a stack of ours may use."""
 _LARGEST_MESSAGE: Final = 400 * 1024 * 1024
 """As the engine's own, in bytes."""

@@ -1,0 +1,49 @@
+"""The container of the GPU tests, built with Docker wherever the update runs, and pushed by its tag."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pulumi
+import pulumi_docker_build as docker_build
+from pulumi import Output, ResourceOptions
+
+if TYPE_CHECKING:
+    from pulumi import Input
+
+CONTEXT = "docker/gpu-tests"
+"""Relative to the project: a path of one machine would be a difference on every other."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuTestImageArgs:
+    """What is built, and where it is pushed to."""
+
+    repository_url: Input[str]
+    """`REGION-docker.pkg.dev/PROJECT/REPOSITORY`; Docker must be logged in there."""
+    tag: str
+    cuda_image: str
+    """The tag of nvidia/cuda that it is built on."""
+
+
+class GpuTestImage(pulumi.ComponentResource):
+    """The image, known by its digest once it is pushed."""
+
+    reference: Output[str]
+
+    def __init__(self, name: str, args: GpuTestImageArgs, opts: ResourceOptions | None = None) -> None:
+        super().__init__("gpu-ci:gcp:GpuTestImage", name, None, opts)
+        image = docker_build.Image(
+            name,
+            context={"location": CONTEXT},
+            build_args={"CUDA_IMAGE": f"nvidia/cuda:{args.cuda_image}"},
+            platforms=[docker_build.Platform.LINUX_AMD64],
+            tags=[Output.concat(args.repository_url, "/gpu-tests:", args.tag)],
+            push=True,
+            # Left out, every preview would build gigabytes.
+            build_on_preview=False,
+            opts=ResourceOptions(parent=self),
+        )
+        self.reference = image.ref
+        self.register_outputs({"reference": self.reference})
