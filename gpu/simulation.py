@@ -133,6 +133,8 @@ class _Play:
         self.lost = [0] * jobs
         self.costs = [0.0] * jobs
         self.finished = [0.0] * jobs
+        self.tried: dict[tuple[int, ...], int | None] = {}
+        """Pools that could be enlarged, and the one of them that the autoscaler would take."""
         self.droughts_from = [start for start, _ in trace.droughts]
 
     def push(self, when: float, what: str, pool: int = -1, job: int = -1) -> None:
@@ -157,6 +159,8 @@ class _Play:
 
     def serve(self, now: float) -> None:
         """Give machines to waiting jobs, in order, each what it may have and what is tried first."""
+        if not self.queue:
+            return
         anything, steady = self.first(now, spot=True), self.first(now, spot=False)
         passed: list[int] = []
         while self.queue and anything is not None:
@@ -175,13 +179,15 @@ class _Play:
 
     def first(self, now: float, *, spot: bool) -> int | None:
         """The pool that the autoscaler would enlarge now, spot ones among them or not."""
-        able = {
-            pool.asg: index
+        able = tuple(
+            index
             for index, pool in enumerate(self.setup.pools)
             if self.busy[index] < pool.most and now >= self.closed_until[index] and (spot or not pool.spot)
-        }
-        names = best(self.setup.priorities, tuple(able)) if able else ()
-        return able[names[0]] if names else None
+        )
+        if able not in self.tried:
+            asgs = {self.setup.pools[index].asg: index for index in able}
+            self.tried[able] = next((asgs[name] for name in best(self.setup.priorities, tuple(asgs))), None)
+        return self.tried[able]
 
     def launch(self, now: float, index: int, job: int) -> None:
         pool = self.setup.pools[index]

@@ -180,7 +180,7 @@ def setup(met: Terms, strategy: Strategy, attempts: int, most: int = 400) -> Set
     )
 
 
-def days(met: Terms, seed: int, jobs: int = 1200) -> Trace:
+def days(met: Terms, seed: int, jobs: int = 800) -> Trace:
     return draw(
         seed,
         jobs,
@@ -213,11 +213,11 @@ def test_on_the_same_days_the_chosen_way_is_within_its_five_percent_and_not_slow
 @pytest.mark.parametrize("strategy", list(Strategy))
 def test_the_played_days_agree_with_the_formula(strategy: Strategy) -> None:
     met = replace(T4, length=Length(minutes=90), rate=0.3, shortage=0.0)
-    result = replay(days(met, 11, jobs=8_000), setup(met, strategy, 2, most=10_000))
+    result = replay(days(met, 11, jobs=5_000), setup(met, strategy, 2, most=10_000))
     expected = outcome(met, strategy, 2)
 
-    assert result.mean_cost == pytest.approx(float(expected.cost), rel=0.03)
-    assert sum(result.minutes) / len(result.minutes) == pytest.approx(expected.minutes, rel=0.03)
+    assert result.mean_cost == pytest.approx(float(expected.cost), rel=0.04)
+    assert sum(result.minutes) / len(result.minutes) == pytest.approx(expected.minutes, rel=0.04)
 
 
 def test_in_a_drought_spot_waits_and_the_fallback_does_not() -> None:
