@@ -182,7 +182,9 @@ Account = Annotated[
     BeforeValidator(_text),
     Matching(r"\d{12}", "an AWS account id", 'write twelve digits in quotes: "123456789012"'),
 ]
-_RANGE = WithJsonSchema({"type": "string", "examples": ["10.0.0.0/16"]})
+_RANGE = WithJsonSchema(
+    {"type": "string", "pattern": r"^\d{1,3}(\.\d{1,3}){3}(/[\d.]{1,15})?$", "examples": ["10.0.0.0/16"]}
+)
 Network = Annotated[IPv4Network, PlainValidator(network), _RANGE]
 PrivateNetwork = Annotated[IPv4Network, PlainValidator(network), AfterValidator(_private), _RANGE]
 KubernetesVersion = Annotated[

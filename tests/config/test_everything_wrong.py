@@ -89,8 +89,10 @@ def without_the_secret(text: str) -> str:
     [
         (
             without_the_secret,
-            ("github-app-private-key: missing, and github needs it. "
-            "run: pulumi config set --secret gpu-ci:github-app-private-key < key.pem"),
+            (
+                "github-app-private-key: missing, and github needs it. "
+                "run: pulumi config set --secret gpu-ci:github-app-private-key < key.pem"
+            ),
         ),
         (
             lambda text: text.replace('version: "1.35"', "version: 1.35"),

@@ -1,0 +1,30 @@
+"""Every name and every tag follows from project and stack."""
+
+from __future__ import annotations
+
+import pytest
+
+from config.identity import Identity
+
+pytestmark = pytest.mark.pure
+
+
+def test_names_begin_with_project_and_stack() -> None:
+    assert Identity(project="gpu-ci", stack="staging").prefix == "gpu-ci-staging"
+
+
+def test_tags_say_whose_it_is_and_who_keeps_it() -> None:
+    identity = Identity(project="gpu-ci", stack="staging", extra={"Team": "ml"})
+
+    assert identity.tags == {"Project": "gpu-ci", "Environment": "staging", "ManagedBy": "pulumi", "Team": "ml"}
+
+
+def test_labels_are_the_tags_in_the_letters_that_google_takes() -> None:
+    identity = Identity(project="gpu-ci", stack="staging", extra={"CostCentre": "CI / staging"})
+
+    assert identity.labels == {
+        "project": "gpu-ci",
+        "environment": "staging",
+        "managed-by": "pulumi",
+        "cost-centre": "ci---staging",
+    }

@@ -1,0 +1,89 @@
+"""Pins are exact, agree with each other, and each Kubernetes version has all of them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from config import pins
+from ops.options import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+pytestmark = pytest.mark.pure
+
+EXACT = re.compile(r"v?\d+\.\d+\.\d+([-+.][0-9A-Za-z.-]+)?")
+PINS = {name: value for name, value in vars(pins).items() if name.isupper()}
+
+
+def texts(value: object) -> Iterator[str]:
+    """Every version among pins."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from texts(inner)
+
+
+def minor(version: str) -> str:
+    """The Kubernetes minor version of a version that follows it."""
+    return ".".join(version.removeprefix("v").split(".")[:2])
+
+
+@pytest.mark.parametrize("name", PINS)
+def test_a_pin_is_an_exact_version(name: str) -> None:
+    """Nothing follows a moving target: no range, no `latest`, no bare minor version."""
+    assert [text for text in texts(PINS[name]) if not EXACT.fullmatch(text)] == []
+
+
+def test_every_kubernetes_version_has_every_pin() -> None:
+    by_version: tuple[Mapping[str, object], ...] = (
+        pins.EKS_AMI_RELEASES,
+        pins.EKS_ADD_ONS,
+        pins.CLUSTER_AUTOSCALER_IMAGES,
+    )
+
+    assert len({frozenset(table) for table in by_version}) == 1
+    assert len({frozenset(add_ons) for add_ons in pins.EKS_ADD_ONS.values()}) == 1
+
+
+@pytest.mark.parametrize("version", pins.EKS_AMI_RELEASES)
+def test_what_follows_kubernetes_is_of_its_own_minor_version(version: str) -> None:
+    """An autoscaler, a proxy or a node image of another version may not understand the cluster."""
+    following = {
+        "image": pins.EKS_AMI_RELEASES[version],
+        "autoscaler": pins.CLUSTER_AUTOSCALER_IMAGES[version],
+        "kube-proxy": pins.EKS_ADD_ONS[version]["kube-proxy"],
+    }
+
+    assert {name: minor(text) for name, text in following.items()} == dict.fromkeys(following, version)
+
+
+def test_no_version_stands_outside_the_pins() -> None:
+    """In the code that declares the system; figures of facts, in `gpu/`, are no pins."""
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {node.value}"
+        for folder in ("components", "composition")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and EXACT.fullmatch(node.value)
+    ]
+
+    assert found == []
+
+
+@pytest.mark.parametrize("name", PINS)
+def test_a_pin_is_used(name: str) -> None:
+    users = [
+        path
+        for path in ROOT.rglob("*.py")
+        if path.parts[len(ROOT.parts)] in {"components", "composition", "config", "gpu", "kit", "ops", "policy"}
+        and path.name != "pins.py"
+        and re.search(rf"\b{name}\b", path.read_text(encoding="utf-8"))
+    ]
+
+    assert users
