@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -42,7 +40,7 @@ class Cloud:
         self.folder = folder
         (folder / "bin").mkdir()
         stub = folder / "bin" / "gcloud"
-        stub.write_text(f"#!{sys.executable}\n" + (Path(__file__).parent / "stub_gcloud.py").read_text())
+        stub.write_text(f"#!{sys.executable} -IS\n" + (Path(__file__).parent / "stub_gcloud.py").read_text())
         stub.chmod(0o755)
         self.environment = {
             "PATH": f"{folder / 'bin'}:/usr/bin:/bin",
@@ -302,6 +300,8 @@ def test_a_signal_while_a_machine_is_being_made_leaves_none(cloud: Cloud) -> Non
     process = cloud.start()
     cloud.await_call("instances create")
     process.terminate()
+    time.sleep(0.3)
+    process.terminate()
     process.communicate(timeout=20)
 
     assert process.returncode == 128 + signal.SIGTERM
@@ -495,28 +495,3 @@ def test_every_faulty_variable_is_named_at_once(cloud: Cloud) -> None:
         "GPU_IMAGE_OWNER",
         "GPU_IMAGE_ZONES",
     ]
-
-
-@pytest.mark.skipif(
-    shutil.which("gcloud") is None or "CLOUDSDK_CHECK" not in os.environ, reason="asks the real gcloud, slowly"
-)
-def test_the_real_gcloud_knows_every_flag(cloud: Cloud, tmp_path: Path) -> None:
-    cloud.run(
-        GPU_IMAGE_SHARE="user:a@b.c",
-        GPU_IMAGE_EXPORT="gs://bucket",
-        GPU_IMAGE_SUBNET="s",
-        GPU_IMAGE_EXTERNAL_ADDRESS="0",
-    )
-    cloud.run("destroy")
-    unknown = []
-    for call in cloud.calls():
-        result = subprocess.run(
-            ["gcloud", *call],
-            env=os.environ | {"CLOUDSDK_CONFIG": str(tmp_path)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        unknown += [result.stderr] if result.returncode == 2 or "unrecognized" in result.stderr else []
-
-    assert unknown == []

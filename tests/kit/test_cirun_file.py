@@ -171,9 +171,10 @@ def test_a_volume_that_ebs_refuses_is_refused_before_a_job_waits_for_it(disk: st
     assert fault in str(error.value)
 
 
-def test_the_volume_of_ciruns_own_example_is_accepted() -> None:
+@pytest.mark.parametrize("throughput", [400, 750])
+def test_a_volume_within_what_gp3_has_anyway_is_accepted(throughput: int) -> None:
     runner = "{name: a, cloud: aws, labels: [cirun-a], extra_config: {cache: true, BlockDeviceMappings: [%s]}}"
-    disk = "{DeviceName: /dev/sda1, VolumeType: gp3, VolumeSize: 75, Throughput: 400}"
+    disk = "{DeviceName: /dev/sda1, VolumeType: gp3, VolumeSize: 75, Throughput: " + f"{throughput}}}"
 
     assert read(f"runners: [{runner % disk}]").runners[0].name == "a"
 

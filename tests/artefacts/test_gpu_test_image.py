@@ -1,0 +1,210 @@
+"""The container of GPU tests: its Dockerfile, its command, and the smoke test that runs in it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.artefacts.linters import linter
+from tests.artefacts.stub_commands import Run, Stubs
+
+pytestmark = pytest.mark.artefacts
+
+FOLDER = Path(__file__).parents[2] / "docker" / "gpu-tests"
+DOCKERFILE = (FOLDER / "Dockerfile").read_text()
+T4 = "Tesla T4, 580.173.02, 15360, 7.5"
+
+
+def test_the_dockerfile_passes_hadolint() -> None:
+    command = [linter("hadolint"), "--no-color", str(FOLDER / "Dockerfile")]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert (result.returncode, result.stdout) == (0, "")
+
+
+def test_every_base_is_pinned_and_none_is_the_latest() -> None:
+    bases = re.findall(r"^ARG \w+_IMAGE=(\S+)$", DOCKERFILE, re.MULTILINE)
+    froms = re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)
+
+    assert bases
+    assert [base for base in bases if not re.search(r":\d+\.\d+\.\d+", base)] == []
+    assert {name for name in froms if not re.fullmatch(r"\$\{\w+_IMAGE\}", name)} == set()
+
+
+def test_the_last_stage_is_nobody_that_could_change_it() -> None:
+    assert re.findall(r"^USER (\S+)$", DOCKERFILE, re.MULTILINE) == ["1001"]
+
+
+def test_everything_that_is_copied_is_let_through_to_the_build() -> None:
+    allowed = [line[1:] for line in (FOLDER / ".dockerignore").read_text().splitlines() if line.startswith("!")]
+
+    assert [path for path in allowed if not (FOLDER / path).is_file()] == []
+    assert {f"tests/{path.name}" for path in (FOLDER / "tests").glob("*.*")} < set(allowed)
+
+
+def test_the_lock_has_what_is_asked_for_and_a_hash_for_everything() -> None:
+    lock = (FOLDER / "requirements.txt").read_text()
+    entries = re.findall(r"^(\S+==\S+) \\\n    --hash=sha256:", lock, re.MULTILINE)
+
+    assert set((FOLDER / "requirements.in").read_text().split()) <= set(entries)
+    assert len(entries) == len(re.findall(r"^\w", lock, re.MULTILINE))
+
+
+def test_the_command_passes_bash_and_shellcheck() -> None:
+    script = str(FOLDER / "run-gpu-tests")
+    parsed = subprocess.run(["bash", "-n", script], capture_output=True, text=True, check=False)
+    checked = subprocess.run([linter("shellcheck"), script], capture_output=True, text=True, check=False)
+
+    assert (parsed.returncode, parsed.stderr) == (0, "")
+    assert (checked.returncode, checked.stdout) == (0, "")
+
+
+class Container:
+    """What is in the container, under stand-ins: the GPU's answers, uv, and the smoke test's interpreter."""
+
+    def __init__(self, folder: Path) -> None:
+        self.workspace = folder / "workspace"
+        self.workspace.mkdir()
+        self.stubs = Stubs(folder)
+        self.gpu(f"echo '{T4}'")
+        self.stubs.add("uv")
+        self.stubs.add("pytest-of-the-image")
+        self.command = folder / "run-gpu-tests"
+        text = (FOLDER / "run-gpu-tests").read_text()
+        assert "/opt/gpu-tests/bin/python -m pytest" in text
+        self.command.write_text(text.replace("/opt/gpu-tests/bin/python -m pytest", "pytest-of-the-image"))
+
+    def gpu(self, body: str) -> None:
+        self.stubs.add("nvidia-smi", body)
+
+    def smoke(self, *, project: str = "", **environment: str) -> Run:
+        marked = "project" if project else "not project"
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-c", str(FOLDER / "tests/pytest.ini")]
+        return self.stubs.run(
+            [*command, "-m", marked, str(FOLDER / "tests")],
+            {"PROJECT_PYTHON": project, "PYTHONDONTWRITEBYTECODE": "1", **environment},
+        )
+
+    def run(self, *arguments: str, **environment: str) -> Run:
+        script = f'cd "{self.workspace}" && exec /bin/bash "{self.command}" "$@"'
+        return self.stubs.run(["/bin/bash", "-c", script, "-", *arguments], environment)
+
+    def calls(self) -> list[str]:
+        return [" ".join(call.split()) for call in self.stubs.calls()]
+
+
+@pytest.fixture
+def container(tmp_path: Path) -> Container:
+    return Container(tmp_path)
+
+
+def test_a_gpu_that_answers_passes(container: Container) -> None:
+    run = container.smoke(EXPECTED_GPU_NAME="Tesla T4")
+
+    assert run.code == 0, run.out
+    assert "3 passed, 1 deselected" in run.out
+
+
+@pytest.mark.parametrize(
+    ("body", "environment"),
+    [
+        ("exit 9", {}),
+        ("true", {}),
+        (f"echo '{T4}'; echo '{T4}'", {}),
+        (f"echo '{T4}'", {"EXPECTED_GPUS": "2"}),
+        (f"echo '{T4}'", {"EXPECTED_GPU_NAME": "NVIDIA L4"}),
+        ("echo 'Tesla K80, 470.1, 11441, 3.7'", {}),
+        (f"echo '{T4}'", {"MINIMUM_COMPUTE": "8.0"}),
+        ("echo 'Tesla T4, 580.1, 0, 7.5'", {}),
+    ],
+)
+def test_a_gpu_that_is_missing_or_another_fails_and_never_skips(
+    container: Container, body: str, environment: dict[str, str]
+) -> None:
+    container.gpu(body)
+    run = container.smoke(**environment)
+
+    assert run.code == 1, run.out
+    assert "skipped" not in run.out
+
+
+def a_python(container: Container, body: str) -> str:
+    container.stubs.add("project-python", body)
+    return str(container.stubs.path / "project-python")
+
+
+@pytest.mark.parametrize(
+    ("body", "environment", "outcome"),
+    [
+        ("echo '[1, 134217728.0]'", {}, "1 passed"),
+        ("echo '[2, 134217728.0]'", {}, "1 failed"),
+        ("echo '[1, 0.0]'", {}, "1 failed"),
+        ("echo no CUDA >&2; exit 1", {}, "1 failed"),
+        ("echo null", {}, "1 skipped"),
+        ("echo null", {"REQUIRE_TORCH": "1"}, "1 failed"),
+    ],
+)
+def test_torch_must_compute_on_every_gpu_where_a_project_has_it(
+    container: Container, body: str, environment: dict[str, str], outcome: str
+) -> None:
+    run = container.smoke(project=a_python(container, body), **environment)
+
+    assert outcome in run.out
+
+
+def test_without_a_command_the_project_is_installed_from_its_lock_and_tested(
+    container: Container, tmp_path: Path
+) -> None:
+    (container.workspace / "uv.lock").touch()
+    run = container.run(HOME=str(tmp_path))
+
+    assert run.code == 0, run.err
+    assert [call.split(" /opt")[0] for call in container.calls()] == [
+        "pytest-of-the-image --quiet -p no:cacheprovider --rootdir",
+        "uv sync --locked --all-extras",
+        "pytest-of-the-image --quiet -p no:cacheprovider --rootdir",
+        "uv run --no-sync pytest -m gpu",
+    ]
+    assert container.calls()[0].endswith("-m not project")
+    assert container.calls()[2].endswith("-m project")
+
+
+def test_a_command_takes_the_place_of_the_projects_own_tests(container: Container) -> None:
+    run = container.run("uv", "run", "pytest", "-k", "two words")
+
+    assert run.code == 0
+    assert container.calls()[1:] == ["uv run pytest -k two words"]
+
+
+def test_nothing_runs_on_a_gpu_that_does_not_answer(container: Container) -> None:
+    container.stubs.add("pytest-of-the-image", "exit 1")
+    run = container.run("uv", "run", "pytest")
+
+    assert run.code == 1
+    assert len(container.calls()) == 1
+
+
+def test_a_missing_repository_is_said_and_is_no_success(container: Container) -> None:
+    run = container.run()
+
+    assert run.code == 2
+    assert "mount the repository at /workspace" in run.err
+
+
+def test_a_user_without_a_home_gets_one(container: Container) -> None:
+    container.stubs.add("where", 'echo "$HOME $UV_PROJECT_ENVIRONMENT"')
+    home, environment = container.run("where", HOME="/nowhere").out.split()
+
+    assert Path(home).is_dir()
+    assert environment == f"{home}/environment"
+
+
+def test_the_readme_names_every_variable() -> None:
+    smoke = (FOLDER / "tests" / "test_gpu_smoke.py").read_text()
+    names = set(re.findall(r'environ\.get\("(\w+)"', smoke))
+
+    assert {name for name in names if f"`{name}`" not in (FOLDER / "README.md").read_text()} == set()
