@@ -1,0 +1,198 @@
+"""What is said of a stack's month: what it costs, whether that is within its limits, and when GitHub would be cheaper.
+
+Owns the limits and the comparison with GitHub's own GPU runners; the lines of a month are `gpu.month`. Without a
+known price nothing is summed: an estimate with a hole in it looks like a cheap stack.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Decimal
+from typing import TYPE_CHECKING
+
+from gpu.estate import Estate
+from gpu.month import Bill, Case, bill, fleet_hours
+from gpu.nearest import UnknownName
+from gpu.prices import HOURS_A_MONTH, Unit, dollars, hosted_runner
+from gpu.verdict import Level, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from gpu.estate import Fleet, Load
+
+CHECK = "money"
+
+_SHOWN = 5
+"""Lines that a verdict names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """What a month may cost."""
+
+    path: str
+    """Where the stack file states it, as in `budget.month`."""
+    usd: Decimal
+    case: Case = Case.EXPECTED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reckoning:
+    """The three months of a stack."""
+
+    idle: Bill
+    expected: Bill
+    worst: Bill
+
+    def of(self, case: Case) -> Bill:
+        """One of them."""
+        return {Case.IDLE: self.idle, Case.EXPECTED: self.expected, Case.WORST: self.worst}[case]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BreakEven:
+    """One's own machines against GitHub's GPU runners."""
+
+    fixed_month: Decimal
+    """What is paid without any job."""
+    own_minute: Decimal
+    """What a minute of a job costs beyond that."""
+    hosted_minute: Decimal
+
+    @property
+    def minutes(self) -> int | None:
+        """Job minutes in a month from which one's own machines are cheaper; none if they never are."""
+        saved = self.hosted_minute - self.own_minute
+        if saved <= 0:
+            return None
+        return int((self.fixed_month / saved).to_integral_value(ROUND_CEILING))
+
+
+def reckon(estate: Estate) -> Reckoning:
+    """All three months. Something without a known price raises `UnknownName`."""
+    return Reckoning(idle=bill(estate, Case.IDLE), expected=bill(estate, Case.EXPECTED), worst=bill(estate, Case.WORST))
+
+
+def break_even(reckoning: Reckoning, loads: Sequence[Load]) -> BreakEven | None:
+    """The comparison, for the stated jobs; none where no jobs are stated."""
+    minutes = sum(load.jobs_per_month * load.minutes for load in loads)
+    if not minutes:
+        return None
+    return BreakEven(
+        fixed_month=reckoning.idle.total,
+        own_minute=(reckoning.expected.total - reckoning.idle.total) / minutes,
+        hosted_minute=hosted_runner().usd,
+    )
+
+
+def judge(estate: Estate, limits: Sequence[Limit] = ()) -> list[Verdict]:
+    """Say what a month costs, hold it against its limits, and against GitHub's runners."""
+    unknown = list(_unknown(estate, limits))
+    if unknown:
+        return unknown
+    reckoning = reckon(estate)
+    return [
+        *(_against(limit, reckoning, {fleet.path for fleet in estate.fleets}) for limit in limits),
+        *([] if limits else [_told(reckoning)]),
+        *_overloaded(estate),
+        *_hosted(estate, reckoning),
+    ]
+
+
+def _unknown(estate: Estate, limits: Sequence[Limit]) -> Iterator[Verdict]:
+    """What has no price, thing by thing."""
+    level = Level.ERROR if limits else Level.WARNING
+    parts: list[tuple[str, Estate]] = [
+        *((one.path, Estate(control_planes=(one,))) for one in estate.control_planes),
+        *((one.path, Estate(networks=(one,))) for one in estate.networks),
+        *((one.path, Estate(fleets=(one,))) for one in estate.fleets),
+        *((one.path, Estate(registries=(one,))) for one in estate.registries),
+        *((one.path, Estate(keys=(one,))) for one in estate.keys),
+    ]
+    for path, part in parts:
+        try:
+            bill(part, Case.WORST)
+        except UnknownName as fault:
+            yield _verdict(
+                level,
+                path,
+                f"{fault}, so the month is not reckoned",
+                f"take {fault.nearest}" if fault.nearest else f"take one of {', '.join(fault.known)}",
+            )
+
+
+def _lines(found: Bill) -> tuple[str, ...]:
+    dearest = sorted(found.lines, key=lambda line: (-line.month, line.path, line.what))[:_SHOWN]
+    return tuple(
+        f"{line.path}: {line.what}, {line.quantity.quantize(Decimal('0.01')).normalize():f} {line.unit_price.unit} "
+        f"at {line.unit_price.usd.normalize():f}: {dollars(line.month)} ({line.unit_price.source.name}, "
+        f"{line.unit_price.source.read})"
+        for line in dearest
+    )
+
+
+def _against(limit: Limit, reckoning: Reckoning, fleets: AbstractSet[str]) -> Verdict:
+    found = reckoning.of(limit.case)
+    reason = f"the {limit.case} month costs {dollars(found.total)}, and {dollars(limit.usd)} are allowed"
+    if found.total <= limit.usd:
+        return _verdict(Level.OK, limit.path, reason, chain=_lines(found))
+    # A control plane cannot be made smaller: machines can, so they are named where there are any.
+    path, usd = max(found.by_path().items(), key=lambda item: (item[0] in fleets, item[1]))
+    way_out = f"{path} is {dollars(usd)} of it: take fewer or cheaper machines there, or raise the limit"
+    return _verdict(Level.ERROR, limit.path, reason, way_out, _lines(found))
+
+
+def _told(reckoning: Reckoning) -> Verdict:
+    idle, expected, worst = (dollars(reckoning.of(case).total) for case in Case)
+    reason = f"a month costs {idle} without a job, {expected} with the stated jobs, {worst} at its worst"
+    return _verdict(Level.OK, "stack", reason, chain=_lines(reckoning.expected))
+
+
+def _overloaded(estate: Estate) -> Iterator[Verdict]:
+    for fleet in estate.fleets:
+        loads = [load for load in estate.loads if load.fleet == fleet.path]
+        if fleet.max_size is None:
+            continue
+        needed = fleet_hours(replace(fleet, max_size=None), loads, Case.EXPECTED)
+        most = fleet.max_size * HOURS_A_MONTH
+        if needed > most:
+            yield _too_much(fleet, needed, most)
+
+
+def _too_much(fleet: Fleet, needed: Decimal, most: int) -> Verdict:
+    enough = int((needed / HOURS_A_MONTH).to_integral_value(ROUND_CEILING))
+    return _verdict(
+        Level.WARNING,
+        f"{fleet.path}.max",
+        f"the stated jobs take {needed:.0f} machine hours a month, and at most {most} are to be had",
+        f"set it to at least {enough}, or state fewer jobs",
+    )
+
+
+def _hosted(estate: Estate, reckoning: Reckoning) -> Iterator[Verdict]:
+    found = break_even(reckoning, estate.loads)
+    if found is None:
+        return
+    minutes = sum(load.jobs_per_month * load.minutes for load in estate.loads)
+    theirs = found.hosted_minute * minutes
+    from_where = (
+        "one's own are never cheaper"
+        if found.minutes is None
+        else f"one's own are cheaper from {found.minutes:,} minutes a month"
+    )
+    reason = (
+        f"{minutes:,} job minutes a month cost {dollars(reckoning.expected.total)} here and {dollars(theirs)} on "
+        f"GitHub's GPU runners; {from_where}"
+    )
+    chain = (
+        f"{dollars(found.fixed_month)} a month are paid without a job",
+        f"a minute of a job costs {found.own_minute:.4f} USD beyond that, GitHub's {found.hosted_minute} USD",
+        f"GitHub's has 4 vCPU, 28 GB and one T4, and is sold by the whole {Unit.MINUTE}",
+    )
+    yield _verdict(Level.OK, "runners", reason, chain=chain)
+
+
+def _verdict(level: Level, offender: str, reason: str, way_out: str = "", chain: tuple[str, ...] = ()) -> Verdict:
+    return Verdict(check=CHECK, level=level, offender=offender, reason=reason, way_out=way_out, chain=chain)

@@ -1,0 +1,324 @@
+"""A month costs what hands reckon, keeps its laws, and is held against its limits."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpu.estate import ControlPlane, Disk, Estate, Fleet, Keys, Load, Network, Registry
+from gpu.money import BreakEven, Limit, break_even, judge, reckon
+from gpu.month import Case, bill, disk_month, node_month
+from gpu.quota_claim import Cloud
+from gpu.verdict import Level
+
+if TYPE_CHECKING:
+    from gpu.verdict import Verdict
+
+pytestmark = pytest.mark.pure
+
+OREGON = "us-west-2"
+SYSTEM = Fleet(path="system-nodes", region=OREGON, machines=("t3.medium",), min_size=2, max_size=4, disk=Disk(gib=20))
+POOL = Fleet(
+    path="gpu-pools.t4-spot",
+    region=OREGON,
+    machines=("g4dn.xlarge", "g4dn.2xlarge"),
+    spot=True,
+    min_size=0,
+    max_size=5,
+    disk=Disk(gib=200, mibps=400),
+    start_minutes=3,
+    tail_minutes=5,
+)
+JOBS = Load(path="runners.gpu-t4", fleet=POOL.path, jobs_per_month=600, minutes=12, limit_minutes=60)
+STACK = Estate(
+    control_planes=(ControlPlane(path="cluster", region=OREGON, logs_gb=Decimal(0)),),
+    networks=(Network(path="network", region=OREGON, gateways=1),),
+    fleets=(SYSTEM, POOL),
+    loads=(JOBS,),
+)
+
+SIZES = st.integers(0, 6)
+fleets = st.builds(
+    lambda machines, spot, least, more, gib, mibps: replace(
+        POOL, machines=machines, spot=spot, min_size=least, max_size=least + more, disk=Disk(gib=gib, mibps=mibps)
+    ),
+    st.lists(st.sampled_from(["g4dn.xlarge", "g5.xlarge", "g6.xlarge", "g4dn.12xlarge"]), min_size=1, max_size=3).map(
+        tuple
+    ),
+    st.booleans(),
+    SIZES,
+    SIZES,
+    st.integers(1, 500),
+    st.integers(125, 1000),
+)
+loads = st.builds(
+    lambda jobs, minutes, waiting: replace(JOBS, jobs_per_month=jobs, minutes=minutes, min_runners=waiting),
+    st.integers(0, 20_000),
+    st.integers(1, 600),
+    st.integers(0, 4),
+)
+estates = st.builds(
+    lambda fleet, load, gateways, extended, gb: Estate(
+        control_planes=(ControlPlane(path="cluster", region=OREGON, extended=extended),),
+        networks=(Network(path="network", region=OREGON, gateways=gateways, traffic_gb=Decimal(gb)),),
+        fleets=(fleet,),
+        loads=(load,),
+        registries=(Registry(path="ecr.runner", region=OREGON, gb=Decimal(gb)),),
+        keys=(Keys(path="cluster", region=OREGON),),
+    ),
+    fleets,
+    loads,
+    st.integers(0, 3),
+    st.booleans(),
+    st.integers(0, 500),
+)
+
+
+def of(fleet: Fleet, case: Case, *jobs: Load) -> Decimal:
+    return bill(Estate(fleets=(fleet,), loads=jobs), case).total
+
+
+# By hand.
+
+
+def test_an_idle_month_is_control_plane_gateway_address_and_two_small_nodes() -> None:
+    idle = bill(STACK, Case.IDLE)
+
+    assert {(line.path, line.what): line.month for line in idle.lines} == {
+        ("cluster", "control plane, standard support"): Decimal("73.00"),
+        ("network", "NAT gateways"): Decimal("32.850"),
+        ("network", "their public addresses"): Decimal("3.650"),
+        ("system-nodes", "t3.medium, on-demand"): Decimal("60.7360"),
+        ("system-nodes", "gp3 disks"): Decimal("3.20"),
+    }
+    assert idle.total == Decimal("173.436")
+
+
+def test_an_old_version_costs_six_times_as_much() -> None:
+    extended = bill(
+        Estate(control_planes=(ControlPlane(path="c", region=OREGON, extended=True, logs_gb=Decimal(0)),)), Case.IDLE
+    )
+
+    assert extended.total == Decimal("438.00")
+
+
+def test_expected_hours_are_jobs_with_their_start_and_their_tail() -> None:
+    line = bill(STACK, Case.EXPECTED).lines[-3]
+
+    assert line.what == "g4dn.xlarge, spot"
+    assert line.quantity == Decimal(600) * Decimal("0.333333")
+
+
+def test_at_its_worst_a_pool_is_full_of_its_dearest_type_all_month() -> None:
+    worst = [line for line in bill(STACK, Case.WORST).lines if line.path == POOL.path]
+
+    assert [(line.what, line.month) for line in worst] == [
+        ("g4dn.2xlarge, spot", 5 * 730 * Decimal("0.320")),
+        ("gp3 disks", 5 * 200 * Decimal("0.08")),
+        ("their throughput beyond 125 MiB/s", 5 * 275 * Decimal("0.04")),
+    ]
+
+
+def test_interruptions_make_jobs_dearer() -> None:
+    calm, wild = (of(replace(POOL, interruptions=rate), Case.EXPECTED, JOBS) for rate in (0.0, 1.0))
+
+    assert wild > calm
+
+
+def test_jobs_run_first_on_the_nodes_that_are_there_anyway() -> None:
+    kept = replace(POOL, min_size=1)
+
+    assert of(kept, Case.EXPECTED, JOBS) == of(kept, Case.IDLE)
+
+
+def test_a_runner_that_waits_keeps_a_node() -> None:
+    waiting = replace(JOBS, min_runners=3)
+
+    assert of(POOL, Case.IDLE, waiting) == of(replace(POOL, min_size=3), Case.IDLE)
+    assert of(replace(POOL, jobs_per_node=2), Case.IDLE, waiting) == of(replace(POOL, min_size=2), Case.IDLE)
+
+
+def test_machines_without_a_limit_are_bounded_by_the_timeout_of_their_jobs() -> None:
+    cirun = replace(POOL, max_size=None, cloud=Cloud.GCP, region="us-central1", machines=("n1-standard-4",), gpu="t4", gpus=1,
+                    disk=Disk(gib=100, kind="pd-balanced"), tail_minutes=0)  # fmt: skip
+    worst = bill(Estate(fleets=(cirun,), loads=(JOBS,)), Case.WORST)
+
+    assert worst.lines[0].quantity == Decimal(600) * Decimal("1.05")
+    assert worst.lines[0].unit_price.usd == Decimal("0.2642")
+    assert worst.lines[1].what == "pd-balanced disks"
+
+
+def test_a_node_that_stays_costs_its_month_and_its_disk() -> None:
+    assert disk_month(POOL) == Decimal(200) * Decimal("0.08") + Decimal(275) * Decimal("0.04")
+    assert node_month(POOL) == Decimal("0.2479") * 730 + disk_month(POOL)
+
+
+# Laws.
+
+
+@given(estates)
+@settings(max_examples=80)
+def test_idle_is_at_most_expected_and_that_at_most_the_worst(estate: Estate) -> None:
+    reckoning = reckon(estate)
+
+    assert reckoning.idle.total <= reckoning.expected.total <= reckoning.worst.total
+
+
+@given(estates)
+@settings(max_examples=50)
+def test_the_total_is_the_sum_of_its_lines_and_of_its_paths(estate: Estate) -> None:
+    for case in Case:
+        found = bill(estate, case)
+
+        assert found.total == sum(line.quantity * line.unit_price.usd for line in found.lines)
+        assert found.total == sum(found.by_path().values())
+
+
+@given(fleets, st.integers(1, 9))
+@settings(max_examples=50)
+def test_many_times_the_nodes_cost_exactly_many_times_as_much(fleet: Fleet, times: int) -> None:
+    most = fleet.max_size or 0
+    larger = replace(fleet, min_size=fleet.min_size * times, max_size=most * times)
+
+    for case in (Case.IDLE, Case.WORST):
+        assert of(larger, case) == times * of(fleet, case)
+
+
+@given(fleets, loads, st.integers(0, 5))
+@settings(max_examples=50)
+def test_a_larger_maximum_never_costs_less(fleet: Fleet, load: Load, more: int) -> None:
+    larger = replace(fleet, max_size=(fleet.max_size or 0) + more)
+
+    for case in Case:
+        assert of(larger, case, load) >= of(fleet, case, load)
+
+
+@given(fleets, loads)
+@settings(max_examples=40)
+def test_a_pool_that_can_have_no_node_costs_nothing(fleet: Fleet, load: Load) -> None:
+    nothing = replace(fleet, min_size=0, max_size=0)
+
+    for case in Case:
+        assert bill(Estate(fleets=(nothing,), loads=(load,)), case).lines == ()
+
+
+@given(st.permutations(range(4)), fleets)
+@settings(max_examples=30)
+def test_the_order_of_pools_changes_no_cent(order: list[int], fleet: Fleet) -> None:
+    named = [replace(fleet, path=f"gpu-pools.p{index}", min_size=index, max_size=9) for index in range(4)]
+    shuffled = Estate(fleets=tuple(named[index] for index in order))
+
+    assert bill(shuffled, Case.WORST).total == bill(Estate(fleets=tuple(named)), Case.WORST).total
+
+
+# What is said.
+
+
+def levels(*verdicts: Verdict) -> list[tuple[Level, str]]:
+    return [(verdict.level, verdict.offender) for verdict in verdicts]
+
+
+def test_without_a_limit_all_three_months_are_told() -> None:
+    told, compared = judge(STACK)
+
+    assert (told.check, told.level, told.offender) == ("money", Level.OK, "stack")
+    assert told.reason == (
+        "a month costs 173.44 USD without a job, 230.41 USD with the stated jobs, 1,540.37 USD at its worst"
+    )
+    assert told.chain[0] == (
+        "cluster: control plane, standard support, 730 hour at 0.1: 73.00 USD (AWS, Amazon EKS pricing, 2026-06)"
+    )
+    assert compared.level is Level.OK
+
+
+def test_a_limit_that_is_exceeded_is_an_error_that_names_what_matters_most() -> None:
+    verdict, *_ = judge(STACK, [Limit(path="budget.month", usd=Decimal(200))])
+
+    assert (verdict.level, verdict.offender) == (Level.ERROR, "budget.month")
+    assert verdict.reason == "the expected month costs 230.41 USD, and 200.00 USD are allowed"
+    assert verdict.way_out == (
+        "system-nodes is 63.94 USD of it: take fewer or cheaper machines there, or raise the limit"
+    )
+
+
+def test_a_limit_on_the_worst_month_is_another() -> None:
+    limits = [
+        Limit(path="budget.month", usd=Decimal(300)),
+        Limit(path="budget.worst", usd=Decimal(1000), case=Case.WORST),
+    ]
+    verdicts = judge(STACK, limits)
+
+    assert levels(*verdicts[:2]) == [(Level.OK, "budget.month"), (Level.ERROR, "budget.worst")]
+    assert verdicts[1].way_out.startswith("gpu-pools.t4-spot is 1,303.00 USD of it")
+
+
+@pytest.mark.parametrize(
+    ("limits", "level"), [([], Level.WARNING), ([Limit(path="budget.month", usd=Decimal(9999))], Level.ERROR)]
+)
+def test_what_has_no_price_is_named_and_nothing_is_summed(limits: list[Limit], level: Level) -> None:
+    elsewhere = replace(STACK, fleets=(SYSTEM, replace(POOL, region="eu-west-1")))
+    (verdict,) = judge(elsewhere, limits)
+
+    assert (verdict.level, verdict.offender) == (level, "gpu-pools.t4-spot")
+    assert verdict.reason.startswith("eu-west-1 is not a known AWS region with prices")
+    assert verdict.reason.endswith("so the month is not reckoned")
+
+
+def test_more_jobs_than_a_pool_has_hours_are_warned_of() -> None:
+    crowded = replace(STACK, loads=(replace(JOBS, jobs_per_month=12_000),))
+    verdict = judge(crowded)[1]
+
+    assert (verdict.level, verdict.offender) == (Level.WARNING, "gpu-pools.t4-spot.max")
+    assert verdict.reason == "the stated jobs take 4000 machine hours a month, and at most 3650 are to be had"
+    assert verdict.way_out == "set it to at least 6, or state fewer jobs"
+
+
+def test_the_control_plane_alone_is_paid_for_by_seventeen_hundred_minutes() -> None:
+    own = Decimal("0.526") / 60
+
+    assert BreakEven(fixed_month=Decimal(73), own_minute=own, hosted_minute=Decimal("0.052")).minutes == 1689
+
+
+def test_machines_that_cost_more_a_minute_are_never_cheaper() -> None:
+    assert (
+        BreakEven(fixed_month=Decimal(73), own_minute=Decimal("0.06"), hosted_minute=Decimal("0.052")).minutes is None
+    )
+
+
+def test_at_the_break_even_both_cost_the_same_to_a_minute() -> None:
+    found = break_even(reckon(STACK), STACK.loads)
+
+    assert found is not None
+    assert found.minutes is not None
+    own = found.fixed_month + found.own_minute * found.minutes
+    assert Decimal(0) <= found.hosted_minute * found.minutes - own < found.hosted_minute
+
+
+def test_the_comparison_with_github_has_both_months() -> None:
+    verdict = judge(STACK)[-1]
+
+    assert verdict.reason == (
+        "7,200 job minutes a month cost 230.41 USD here and 374.40 USD on GitHub's GPU runners; "
+        "one's own are cheaper from 3,934 minutes a month"
+    )
+
+
+def test_without_jobs_there_is_nothing_to_compare() -> None:
+    assert break_even(reckon(STACK), ()) is None
+
+
+def test_three_hundred_pools_with_three_hundred_runners_take_no_second() -> None:
+    pools = tuple(replace(POOL, path=f"gpu-pools.p{index}", interruptions=0.001) for index in range(300))
+    jobs = tuple(
+        replace(JOBS, path=f"runners.r{index}", fleet=f"gpu-pools.p{index}", minutes=5 + index) for index in range(300)
+    )
+    start = time.perf_counter()
+    judge(Estate(fleets=pools, loads=jobs))
+
+    assert time.perf_counter() - start < 1
