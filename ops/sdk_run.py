@@ -24,6 +24,7 @@ from pulumi.runtime import resource as sdk_resource
 from pulumi.runtime import rpc_manager, settings, stack
 from pulumi.runtime.proto import source_pb2
 
+from ops.lean_imports import lean_imports
 from ops.quiet import surroundings
 from ops.stack_file import PROJECT, StackFile
 
@@ -49,7 +50,7 @@ def declared() -> int:
 
 def run(stack_file: StackFile, program: Callable[[], T], monitor: Any, *, preview: bool) -> T:
     """Run `program` with this configuration against `monitor`; whatever it returns or raises is what this does."""
-    with _ONE_RUN_AT_A_TIME, surroundings(), _sdk_trimmed():
+    with _ONE_RUN_AT_A_TIME, surroundings(), lean_imports(), _sdk_trimmed():
         return _in_a_thread(lambda: _run(stack_file, program, monitor, preview=preview))
 
 

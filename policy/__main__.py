@@ -14,19 +14,16 @@ from typing import Any, Final
 # The engine puts the pack's folder on the path, not the one that the pack's modules are named from.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-import pulumi_policy
+import pulumi_policy  # type: ignore[import-not-found, unused-ignore]  # pyright: ignore[reportMissingImports]  # in the pack's environment alone
 
 from policy.rules import RULES, Predicate, effective, rule_name
 
 _UNKNOWN: Final = "[unknown]"
 """What a preview cannot know; no rule takes it for anything."""
-_SECRET: Final = "[secret]"  # noqa: S105  # what stands instead of one
 
 
 def plain(value: Any) -> Any:
     """What the policy engine hands over, as plain data: its own maps raise where a value is not known yet."""
-    if isinstance(value, pulumi_policy.Secret):
-        return _SECRET
     if isinstance(value, Mapping):
         return {key: _plain_at(value, key) for key in value}
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -41,10 +38,10 @@ def _plain_at(container: Any, key: Any) -> Any:
         return _UNKNOWN
 
 
-def policy(rule: Predicate) -> pulumi_policy.ResourceValidationPolicy:
+def policy(rule: Predicate) -> Any:
     """One rule as a policy that stops an update."""
 
-    def validate(args: pulumi_policy.ResourceValidationArgs, report: pulumi_policy.ReportViolation) -> None:
+    def validate(args: Any, report: Any) -> None:
         provider = plain(args.provider.props) if args.provider else {}
         seen = effective(args.resource_type, plain(args.props), provider)
         for wrong in rule(args.resource_type, args.name, seen):

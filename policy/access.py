@@ -21,6 +21,9 @@ _KEY_MAKERS: Final = {
     "aws:iam/accessKey:AccessKey": "a workload uses Pod Identity, a pipeline GitHub's OIDC",
     "gcp:serviceaccount/key:Key": "a workload uses its service account, a pipeline Workload Identity Federation",
 }
+_DOCUMENTED: Final = frozenset(
+    {"aws:iam/policy:Policy", "aws:iam/rolePolicy:RolePolicy", "aws:iam/userPolicy:UserPolicy"}
+)
 _OPEN_TO_ALL: Final = {
     "kubernetes:networking.k8s.io/v1:Ingress": "an ingress",
     "aws:lb/loadBalancer:LoadBalancer": "a load balancer",
@@ -79,7 +82,7 @@ def no_unbounded_permission(type_: str, _name: str, inputs: Inputs) -> Iterator[
         arn = str(part(inputs, "policyArn"))
         if arn.endswith((":policy/AdministratorAccess", ":policy/PowerUserAccess", ":policy/IAMFullAccess")):
             yield f"policyArn grants {arn.rpartition('/')[2]}; grant the actions that are used"
-    if type_ in {"aws:iam/policy:Policy", "aws:iam/rolePolicy:RolePolicy"}:
+    if type_ in _DOCUMENTED:
         for statement in each(document(part(inputs, "policy")), "Statement"):
             allows = part(statement, "Effect") == "Allow"
             if allows and "*" in texts(statement, "Action") and "*" in texts(statement, "Resource"):

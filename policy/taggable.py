@@ -37,6 +37,7 @@ TAGGED: Final = frozenset(
         "aws:iam/openIdConnectProvider:OpenIdConnectProvider",
         "aws:iam/policy:Policy",
         "aws:iam/role:Role",
+        "aws:iam/user:User",
         "aws:imagebuilder/component:Component",
         "aws:imagebuilder/distributionConfiguration:DistributionConfiguration",
         "aws:imagebuilder/image:Image",

@@ -8,7 +8,8 @@ import importlib
 def sdk_class(token: str) -> type:
     """The class that registers a type token."""
     package, path, name = token.split(":")
-    module = path.split("/")[0].replace("helm.sh", "helm")
-    tail = f".{path.split('/')[1]}" if package == "kubernetes" else ""
-    found: type = getattr(importlib.import_module(f"pulumi_{package}.{module}{tail}"), name)
+    first, _, version = path.partition("/")
+    module = "" if first == "index" else f".{first.replace('helm.sh', 'helm')}"
+    tail = f".{version}" if package == "kubernetes" else ""
+    found: type = getattr(importlib.import_module(f"pulumi_{package.replace('-', '_')}{module}{tail}"), name)
     return found

@@ -1,0 +1,106 @@
+"""The policy pack, run as Pulumi's engine runs it, says what the rules say."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import grpc
+import pytest
+from google.protobuf import empty_pb2, struct_pb2
+from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
+
+from ops.options import ROOT
+from ops.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN_MARK
+from policy import rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.artefacts
+
+PACK = ROOT / "policy"
+INTERPRETERS = (PACK / ".venv" / "bin" / "python", sys.executable)
+LAUNCH = "aws:ec2/launchTemplate:LaunchTemplate"
+KEY = "aws:kms/key:Key"
+TAGS = {"Project": "gpu-ci", "Environment": "staging", "ManagedBy": "pulumi"}
+
+
+@pytest.fixture(scope="module")
+def analyzer() -> Iterator[Any]:
+    """The pack's server, in the first environment that has what it needs."""
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    able = [
+        str(python)
+        for python in INTERPRETERS
+        if Path(python).exists()
+        and subprocess.run([python, "-c", "import pulumi_policy"], check=False, **quiet).returncode == 0  # type: ignore[call-overload]
+    ]
+    if not able:
+        pytest.skip(f"pulumi-policy is not installed: make {PACK.name}/.venv of {PACK.name}/requirements.txt")
+    pack = subprocess.Popen(
+        [able[0], "-m", "pulumi.policy", "127.0.0.1:1", str(PACK)], stdout=subprocess.PIPE, cwd=PACK, text=True
+    )
+    assert pack.stdout is not None
+    try:
+        with grpc.insecure_channel(f"127.0.0.1:{int(pack.stdout.readline())}") as channel:
+            yield analyzer_pb2_grpc.AnalyzerStub(channel)
+    finally:
+        pack.terminate()
+        pack.wait(timeout=10)
+        pack.stdout.close()
+
+
+def said(analyzer: Any, type_: str, inputs: dict[str, Any], provider: dict[str, Any] | None = None) -> dict[str, str]:
+    """What the pack says of a resource, by rule."""
+    properties, its_provider = struct_pb2.Struct(), struct_pb2.Struct()
+    properties.update(inputs)
+    its_provider.update(provider or {})
+    request = analyzer_pb2.AnalyzeRequest(
+        type=type_,
+        properties=properties,
+        urn=f"urn:pulumi:staging::gpu-ci::{type_}::thing",
+        name="thing",
+        provider=analyzer_pb2.AnalyzerProviderResource(
+            type="pulumi:providers:aws", properties=its_provider, urn="urn:x::y::pulumi:providers:aws::aws", name="aws"
+        ),
+    )
+    return {one.policyName: one.message for one in analyzer.Analyze(request).diagnostics}
+
+
+def test_every_rule_is_a_policy_that_stops_an_update(analyzer: Any) -> None:
+    told = analyzer.GetAnalyzerInfo(empty_pb2.Empty())
+
+    assert {policy.name for policy in told.policies} == {rules.rule_name(rule) for rule in rules.RULES}
+    assert {policy.enforcementLevel for policy in told.policies} == {analyzer_pb2.MANDATORY}
+
+
+def test_a_broken_rule_is_told_with_its_way_out(analyzer: Any) -> None:
+    broken = said(analyzer, "kubernetes:helm.sh/v3:Release", {"chart": "arc", "version": "^1.2.3"})
+
+    assert list(broken) == ["charts-are-pinned"]
+    assert "version ^1.2.3 is a range; pin one version" in broken["charts-are-pinned"]
+
+
+def test_default_tags_of_the_provider_count(analyzer: Any) -> None:
+    assert said(analyzer, KEY, {}, {"defaultTags": {"tags": TAGS}}) == {}
+    assert list(said(analyzer, KEY, {})) == ["everything-is-tagged"]
+
+
+def test_what_a_preview_cannot_know_is_no_fault_and_hides_none(analyzer: Any) -> None:
+    inputs = {"tags": TAGS, "userData": UNKNOWN_MARK, "metadataOptions": {"httpTokens": "optional"}}
+
+    assert "metadata-needs-a-token" in said(analyzer, LAUNCH, inputs)
+    assert said(analyzer, KEY, {"tags": TAGS, "description": UNKNOWN_MARK}) == {}
+
+
+def test_a_credential_is_told_by_its_place_and_not_by_its_value(analyzer: Any) -> None:
+    value = "AKIA" + "A" * 16
+    secret = {SIGNATURE: SECRET_SIGNATURE, "value": value}
+
+    message = said(analyzer, KEY, {"tags": TAGS, "description": secret})["no-static-credential"]
+
+    assert "description holds an AWS access key" in message
+    assert value not in message
