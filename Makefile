@@ -10,6 +10,8 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 # The stack whose file is read, or another stack file, as in: make plan FILE=examples/arc.yaml
 STACK ?= staging
 FILE ?=
+# Where `make kit` writes: the folder of the repository that is to use the runners.
+OUT ?= out
 # How many processes run tests.
 JOBS ?= 2
 # For `make lock`: --upgrade.
@@ -63,6 +65,10 @@ plan: .venv/run ## Print the plan alone: resources, verdicts, cost, findings
 
 rehearse: .venv/run ## Live a stack's whole life on the real engine with stand-in clouds: up, change, destroy
 	@$(OPS) rehearse $(WHICH)
+
+.PHONY: kit
+kit: .venv/run ## Write the files that a repository needs to use the runners, into OUT=out
+	@$(OPS) kit $(WHICH) --out $(OUT)
 
 # Test -------------------------------------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.pure
 
 ROOT = Path(__file__).resolve().parents[2]
-NOT_OURS_TO_PLACE = ("tests", "tools", "docs")
+NOT_OURS_TO_PLACE = ("tests", "tools", "docs", "ami", "docker")
 
 NEIGHBOURS: Final = "pure neighbours"
 BLOCKS: Final = "building blocks"
@@ -361,3 +361,10 @@ def test_no_package_of_ours_hides_another() -> None:
     theirs = set(sys.stdlib_module_names) | set(importlib.metadata.packages_distributions())
 
     assert ours & theirs == set()
+
+
+def test_no_two_test_files_have_one_name() -> None:
+    """Without packages, pytest knows a test file by its name alone, and does not run the second one."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+
+    assert {name for name in names if names.count(name) > 1} == set()
