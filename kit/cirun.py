@@ -25,8 +25,8 @@ GLOBAL_FILE: Final = ".cirun.global.yml"
 LABEL_PREFIX: Final = "cirun-"
 
 REMOVED: Final = {
-    "workflow": "remove it: cirun has not read it since July 2022; `ops cirun-migrate` rewrites the file",
-    "count": "remove it: cirun starts one runner a job since February 2022; `ops cirun-migrate` rewrites the file",
+    "workflow": "remove it: cirun has not read it since July 2022; `python -m ops cirun-migrate` rewrites the file",
+    "count": "remove it: cirun starts one runner a job since 2022; `python -m ops cirun-migrate` rewrites the file",
     "run_only_when_trigger_by": "remove it: cirun does not read it any more; say who may in .access.yml",
 }
 """Keys that are still seen in public files, and what became of them."""

@@ -50,3 +50,6 @@ stage check
 stage cleanup
 touch "$STATE/done"
 report "ok:$GPU_HOST_HASH"
+if [ "$STOP_WHEN_DONE" = 1 ]; then
+  systemctl poweroff
+fi

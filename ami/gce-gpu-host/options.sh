@@ -15,6 +15,8 @@ NVIDIA_TOOLKIT_VERSION=${NVIDIA_TOOLKIT_VERSION:-1.20.0-1}
 DOCKER_VERSION=${DOCKER_VERSION:-}
 DOCKER_USER=${DOCKER_USER:-ci-gpu-runner}
 LOCAL_SSD=${LOCAL_SSD:-1}
+# 1 where nobody watches for the report and the stopped disk itself is what is waited for.
+STOP_WHEN_DONE=${STOP_WHEN_DONE:-0}
 UV_VERSION=${UV_VERSION:-0.13.8}
 # Of the wheel for manylinux x86_64.
 UV_SHA256=${UV_SHA256:-e18a57b8b352eb7c8feb317b9f6f533c8f0ad9673fd6cf34bbe3cf1a9f6a8984}
@@ -30,6 +32,7 @@ fits NVIDIA_TOOLKIT_VERSION '[0-9]+\.[0-9]+\.[0-9]+-[0-9]+' 'a version of the to
 fits DOCKER_VERSION '|[0-9]+:[0-9a-z.~-]+' 'a version of docker-ce, with its epoch'
 fits DOCKER_USER '[a-z][a-z0-9-]{0,30}' 'a user name'
 fits LOCAL_SSD '[01]' '0 or 1'
+fits STOP_WHEN_DONE '[01]' '0 or 1'
 fits UV_VERSION '[0-9]+\.[0-9]+\.[0-9]+' 'a version of uv'
 fits UV_SHA256 '[0-9a-f]{64}' 'a SHA-256'
 

@@ -118,6 +118,17 @@ def test_the_installer_goes_on_after_the_reboot_that_a_new_kernel_needs(machine:
     assert len(machine.called("dist-upgrade")) == 1
 
 
+@pytest.mark.parametrize(("wanted", "stopped"), [("0", []), ("1", ["systemctl poweroff"])])
+def test_a_machine_stops_after_its_report_where_that_is_wanted(
+    machine: Machine, wanted: str, stopped: list[str]
+) -> None:
+    machine.options(GPU_HOST_HASH=HASH, STOP_WHEN_DONE=wanted)
+    machine.installed()
+
+    assert machine.called("poweroff") == stopped
+    assert machine.reports() == [f"ok:{HASH}"]
+
+
 def test_an_installed_machine_is_left_alone(machine: Machine) -> None:
     machine.installed()
     calls = machine.stubs.calls()
@@ -285,6 +296,7 @@ def test_a_user_who_could_become_root_ends_the_build(machine: Machine) -> None:
         ("DOCKER_VERSION", "latest"),
         ("DOCKER_USER", "Root!"),
         ("LOCAL_SSD", "yes"),
+        ("STOP_WHEN_DONE", "yes"),
         ("UV_SHA256", "abc"),
     ],
 )

@@ -433,6 +433,21 @@ def test_destroying_takes_the_image_unless_it_is_to_stay(cloud: Cloud) -> None:
     assert cloud.run("destroy").returncode == 0
 
 
+def test_what_was_declared_earlier_is_taken_down_whatever_the_folder_holds_by_now(cloud: Cloud) -> None:
+    cloud.run()
+    old = {"GPU_IMAGE_FOLDER": "/gone", "GPU_IMAGE_OPTIONS": "{}", "GPU_IMAGE_OF_LAST_YEAR": "x", "GPU_IMAGE_ZONES": ""}
+    run = cloud.run("destroy", **old)
+
+    assert (run.returncode, cloud.state["images"]) == (0, {}), run.stderr
+
+
+def test_taking_down_nothing_in_particular_is_refused(cloud: Cloud) -> None:
+    run = cloud.run("destroy", GPU_IMAGE_NAME="", GPU_IMAGE_OWNER="")
+
+    assert run.returncode == 2
+    assert [line.split(":")[0] for line in run.stderr.splitlines()[1:]] == ["GPU_IMAGE_NAME", "GPU_IMAGE_OWNER"]
+
+
 def test_without_gcloud_nothing_is_started(cloud: Cloud, tmp_path: Path) -> None:
     run = cloud.run(PATH=str(tmp_path))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kit.cirun_permissions import amazon_policy, google_permissions
+from components.cirun_permissions import amazon_policy, google_permissions
 
 pytestmark = pytest.mark.pure
 

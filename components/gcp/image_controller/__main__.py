@@ -47,8 +47,9 @@ def main(arguments: list[str]) -> int:
         signal.signal(number, _stop)
     code = 0
     try:
-        work = controller(inputs(os.environ))
-        if arguments[0] == "destroy":
+        ending = arguments[0] == "destroy"
+        work = controller(inputs(os.environ, ending=ending))
+        if ending:
             work.destroy()
         else:
             print(json.dumps(work.build()))  # noqa: T201 - the result

@@ -52,6 +52,10 @@ VARIABLES: Final[dict[str, tuple[str | None, str, str]]] = {
     "POLL_SECONDS": ("15", r"\d+(\.\d+)?", "seconds"),
 }
 
+_NAMES_IT: Final = ("PROJECT", "FAMILY", "NAME", "OWNER", "KEEP_ON_DESTROY")
+_ANYTHING: Final = {f"{PREFIX}ZONES": "us-central1-a", f"{PREFIX}FOLDER": "-", f"{PREFIX}BASE": "p/i"}
+"""What taking down does not look at."""
+
 
 class InputsWrong(Exception):
     """Every variable that does not fit."""
@@ -86,13 +90,19 @@ class Inputs:
     poll_seconds: float
 
 
-def inputs(environment: Mapping[str, str]) -> Inputs:
+def inputs(environment: Mapping[str, str], *, ending: bool = False) -> Inputs:
     """What the variables say.
+
+    `ending` is for taking down what was declared earlier: its variables are those of that day, and the folder may hold
+    something else by now, so that only what names it has to fit.
 
     Raises:
         InputsWrong: some do not fit; all are named.
 
     """
+    if ending:
+        named = [f"{PREFIX}{name}" for name in _NAMES_IT]
+        environment = {name: environment[name] for name in named if name in environment} | _ANYTHING
     stated = {name.removeprefix(PREFIX): value for name, value in environment.items() if name.startswith(PREFIX)}
     faults = [f"{PREFIX}{name}: unknown; {_nearest(name)}" for name in stated if name not in VARIABLES]
     values: dict[str, str] = {}
@@ -105,25 +115,26 @@ def inputs(environment: Mapping[str, str]) -> Inputs:
         values[name] = value or ""
     if faults:
         raise InputsWrong("\n".join(sorted(faults)))
-    return _joined(values)
+    return _joined(values, ending=ending)
 
 
-def _joined(values: Mapping[str, str]) -> Inputs:
+def _joined(values: Mapping[str, str], *, ending: bool) -> Inputs:
     folder = Path(values["FOLDER"])
     try:
         checked_family(values["FAMILY"])
         content = ImageContent(
-            files=_read(folder, INSTALL_FILES),
+            files={} if ending else _read(folder, INSTALL_FILES),
             options=_options(values["OPTIONS"]),
             base_image=values["BASE"],
             disk_gib=int(values["DISK_GIB"]),
             location=values["LOCATION"],
         )
-        verify_files, verify_options = _read(folder, VERIFY_FILES), _options(values["VERIFY_OPTIONS"])
+        verify_files = {} if ending else _read(folder, VERIFY_FILES)
+        verify_options = _options(values["VERIFY_OPTIONS"])
         name = image_name(values["FAMILY"], content)
     except (OSError, ValueError) as error:
         raise InputsWrong(str(error)) from None
-    if name != values["NAME"]:
+    if name != values["NAME"] and not ending:
         raise InputsWrong(
             f"{PREFIX}NAME: {values['NAME']} was declared, and what is in {folder} now is {name}; "
             "the folder changed in between: run the update again"
@@ -133,7 +144,7 @@ def _joined(values: Mapping[str, str]) -> Inputs:
         project=values["PROJECT"],
         zones=zones,
         family=values["FAMILY"],
-        name=name,
+        name=values["NAME"],
         owner=values["OWNER"],
         content=content,
         verify_files=verify_files,
