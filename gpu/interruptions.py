@@ -34,11 +34,6 @@ class Band(Enum):
         """Interruptions of one machine in an hour."""
         return -math.log1p(-self.value) / HOURS_A_MONTH
 
-    @property
-    def title(self) -> str:
-        """The band as the advisor writes it."""
-        return {0.05: "below 5 %", 0.10: "5-10 %", 0.15: "10-15 %", 0.20: "15-20 %"}.get(self.value, "above 20 %")
-
 
 _REGIONAL = MappingProxyType(
     {
@@ -54,6 +49,7 @@ _FAMILY = MappingProxyType({"g7e": Band.FROM_10, "gr6f": Band.BELOW_5, "p5": Ban
 """Families that did better than the worst band; every other one that was read, g4dn among them, was in that."""
 
 GOOGLE = Band.ABOVE_20
+"""Of every Google spot machine, an assumption: Google says only that the rate is low and varies."""
 
 
 def band(name: str, region: str) -> Band:

@@ -99,7 +99,6 @@ AWS_ITEMS: Mapping[str, Price] = MappingProxyType(
         "nat-gateway": Price(usd=Decimal("0.045"), unit=Unit.HOUR, source=_VPC),
         "nat-traffic": Price(usd=Decimal("0.045"), unit=Unit.GB, source=_VPC),
         "public-ipv4": Price(usd=Decimal("0.005"), unit=Unit.HOUR, source=_VPC),
-        "interface-endpoint": Price(usd=Decimal("0.01"), unit=Unit.HOUR, source=_VPC),
         "gp3-storage": Price(usd=Decimal("0.08"), unit=Unit.GB_MONTH, source=_COMMON),
         "gp3-iops": Price(usd=Decimal("0.005"), unit=Unit.IOPS_MONTH, source=_COMMON),
         "gp3-throughput": Price(usd=Decimal("0.04"), unit=Unit.MIBPS_MONTH, source=_COMMON),

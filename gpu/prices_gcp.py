@@ -42,16 +42,14 @@ _GPU = {
     ("us-central1", "l4"): ("0.56", "0.3359", _CALCULATOR),
 }
 _DISK = {
-    "us-central1": {"pd-standard": "0.04", "pd-balanced": "0.10", "pd-ssd": "0.17", "snapshot": "0.05"},
-    "us-east4": {"pd-standard": "0.044", "pd-balanced": "0.11", "pd-ssd": "0.187", "snapshot": "0.05"},
-    "europe-west4": {"pd-standard": "0.044", "pd-balanced": "0.11", "pd-ssd": "0.187", "snapshot": "0.053"},
+    "us-central1": {"pd-standard": "0.04", "pd-balanced": "0.10", "pd-ssd": "0.17"},
+    "us-east4": {"pd-standard": "0.044", "pd-balanced": "0.11", "pd-ssd": "0.187"},
+    "europe-west4": {"pd-standard": "0.044", "pd-balanced": "0.11", "pd-ssd": "0.187"},
 }
 
 GCP_ITEMS: Mapping[str, Price] = MappingProxyType(
     {
         "registry-storage": Price(usd=Decimal("0.10"), unit=Unit.GB_MONTH, source=_COMMON),
-        "image-storage": Price(usd=Decimal("0.05"), unit=Unit.GB_MONTH, source=_COMMON),
-        "public-ipv4": Price(usd=Decimal("0.005"), unit=Unit.HOUR, source=_COMMON),
     }
 )
 """What costs the same in every region that is known here."""
@@ -73,7 +71,7 @@ def gce_price(name: str, region: str, *, spot: bool = False, gpu: str | None = N
 
 
 def gcp_disk_price(kind: str, region: str) -> Price:
-    """A GB-month of disk or snapshot."""
+    """A GB-month of disk."""
     if region not in _DISK:
         raise UnknownName("Google region with disk prices", region, _DISK)
     if kind not in _DISK[region]:

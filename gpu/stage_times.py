@@ -12,10 +12,6 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _Z95 = NormalDist().inv_cdf(0.95)
 
@@ -61,11 +57,6 @@ def wait(stages: tuple[Stage, ...]) -> Wait:
     spread = math.sqrt(math.log1p(variance / mean**2))
     median = mean * math.exp(-(spread**2) / 2)
     return Wait(p50=median, p95=median * math.exp(_Z95 * spread))
-
-
-def total(stages: Iterable[Stage]) -> Wait:
-    """The same for any collection of steps."""
-    return wait(tuple(stages))
 
 
 DISPATCH = Stage(

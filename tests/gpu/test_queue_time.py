@@ -6,6 +6,7 @@ import math
 import random
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -116,6 +117,14 @@ def test_a_larger_image_never_takes_less(gib: float, more: float) -> None:
     assert cold(image_gib=gib, fast_image_pull=True).p95 <= cold(image_gib=gib).p95
 
 
+def test_the_chapter_has_the_figures_that_are_reckoned_with() -> None:
+    chapter = (Path(__file__).resolve().parents[2] / "docs/explanation/checks/queue-time.md").read_text()
+    rows = [f"| {step.name} | {step.p50:.0f} s | {step.p95:.0f} s |" for step in stages(T4) if "image" not in step.name]
+
+    assert [row for row in rows if row not in chapter] == []
+    assert len(rows) == 6
+
+
 # What would help.
 
 
@@ -149,6 +158,10 @@ def test_parallel_pulling_helps_only_where_nodeadm_and_the_disk_allow_it(changes
 )
 def test_a_warm_pool_is_for_on_demand_and_the_clouds_own_image(changes: dict[str, Any], why: str) -> None:
     assert hindrance("a warm pool", replace(T4, **changes)) == why
+
+
+def test_baking_a_small_image_is_no_help() -> None:
+    assert hindrance("an image baked into the nodes", replace(T4, image_gib=0.2)) == "it would not be faster"
 
 
 def test_parallel_pulling_that_nodeadm_leaves_out_saves_nothing() -> None:
