@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 import yaml
-from pulumi import automation
 
 from ops import engine_state
-from ops.engine_process import Cli, Stack, Workspace
+from ops.engine_process import Cli, CommandFailedError
+from ops.engine_program import called_back
 from ops.engine_told import Outcome, Step, Told
 from ops.quiet import surroundings
 from ops.stack_file import PROJECT, StackFile
@@ -59,7 +59,7 @@ class Engine:
         self.cloud = cloud or Cloud()
         self.faults = Faults()
         self.stand_ins = StandIns(self.cloud, self.faults, packages)
-        self._cli = cli
+        self._found = cli
         self._stack_file = stack_file
         self._program = program or _the_program
         self._heard = heard
@@ -70,9 +70,18 @@ class Engine:
             # A process that is ending may still write into the folder; what it leaves is not worth a fault.
             holder = tempfile.TemporaryDirectory(prefix="gpu-ci-engine-", ignore_cleanup_errors=True)
             self.folder = Path(self._ends.enter_context(holder))
+            self._cli = Cli(
+                self._found,
+                self.folder,
+                {
+                    "PULUMI_BACKEND_URL": f"file://{self.folder}/state",
+                    # Known to nobody else and kept nowhere: the state can be read while this process lives.
+                    "PULUMI_CONFIG_PASSPHRASE": secrets.token_urlsafe(24),
+                },
+            )
             self._ends.callback(self.stand_ins.stop)
             self.stand_ins.start()
-            self._stack = self._set_up()
+            self._set_up()
         except BaseException:
             self._ends.close()
             raise
@@ -86,37 +95,35 @@ class Engine:
     def preview(self, *, goals: bool = False) -> Outcome:
         """What an update would do; with `goals`, which only a first preview has all of, what was registered."""
         saved = self.folder / "saved-plan.json"
-        outcome = self._do(
-            "preview", lambda told: self._stack.preview(on_event=told, plan=str(saved) if goals else None)
-        )
+        outcome = self._do("preview", *(["--save-plan", str(saved)] if goals else []))
         if goals and saved.is_file():
             return replace(outcome, goals=engine_state.goals(saved.read_text()))
         return outcome
 
     def up(self, *, parallel: int | None = None) -> Outcome:
-        """Make what the program declares."""
-        return self._do("up", lambda told: self._stack.up(on_event=told, parallel=parallel))
+        """Make what the program declares; `parallel` is how much at once."""
+        return self._do("up", "--yes", "--skip-preview", *([f"--parallel={parallel}"] if parallel else []))
 
     def refresh(self) -> Outcome:
         """Ask the clouds how things are, and write that down."""
-        return self._do("refresh", lambda told: self._stack.refresh(on_event=told))
+        return self._do("refresh", "--yes", "--skip-preview")
 
     def preview_destroy(self) -> Outcome:
         """What a destroy would do: `pulumi destroy` looks first, and stops there where something is protected."""
-        return self._do("preview of a destroy", lambda told: self._stack.preview_destroy(on_event=told))
+        return self._do("destroy", "--preview-only")
 
     def destroy(self) -> Outcome:
         """Take everything down, without looking first: up to what is protected, if anything is."""
-        return self._do("destroy", lambda told: self._stack.destroy(on_event=told))
+        return self._do("destroy", "--yes", "--skip-preview")
 
     def state(self) -> engine_state.State:
         """What the engine has written down, decrypted."""
-        deployment = self._stack.export_stack().deployment
-        return engine_state.state(cast("dict[str, Any]", deployment or {}))
+        exported = json.loads(self._run("stack", "export", "--show-secrets"))
+        return engine_state.state(exported["deployment"])
 
     def unprotect(self) -> None:
         """Take the protection off everything in the state, as a person would before a destroy that is meant."""
-        self._command("state", "unprotect", "--all", "--yes", "--stack", self._stack_file.name)
+        self._run("state", "unprotect", "--all", "--yes")
 
     def configure(self, stack_file: StackFile) -> None:
         """Go on with another stack file of the same stack; what is secret stays what it was."""
@@ -136,55 +143,44 @@ class Engine:
     def _stack_path(self) -> Path:
         return self.folder / f"Pulumi.{self._stack_file.name}.yaml"
 
-    def _set_up(self) -> automation.Stack:
+    def _set_up(self) -> None:
         """Write project and configuration by hand, which saves a process for every key, and make the stack."""
         (self.folder / "state").mkdir()
         # Files that the program names are looked for where the project stands.
         project = {"name": PROJECT, "runtime": "python", "main": str(_ROOT)}
         (self.folder / "Pulumi.yaml").write_text(yaml.safe_dump(project))
         self._stack_path.write_text(yaml.safe_dump({"config": _written(self._stack_file)}, allow_unicode=True))
-        self._variables = {
-            "PULUMI_BACKEND_URL": f"file://{self.folder}/state",
-            # Known to nobody else and kept nowhere: the state is readable for as long as this process lives.
-            "PULUMI_CONFIG_PASSPHRASE": secrets.token_urlsafe(24),
-        }
-        workspace = Workspace(
-            env_vars=self._variables,
-            program=self._program,
-            pulumi_command=Cli(self._cli, self.folder),
-            secrets_provider="passphrase",
-            work_dir=str(self.folder),
-        )
-        name = self._stack_file.name
-        try:
-            stack = Stack.create(name, workspace)
-            hidden = {key: self._stack_file.config[key] for key in sorted(self._stack_file.secret_keys)}
-            if hidden:
-                values = {key: automation.ConfigValue(value=text, secret=True) for key, text in hidden.items()}
-                workspace.set_all_config(name, values)
-        except automation.CommandError as error:
-            raise EngineNotReadyError(f"the engine cannot be set up: {_last_words(error)}") from None
-        return stack
+        self._run("stack", "init", "--secrets-provider", "passphrase")
+        hidden = sorted(self._stack_file.secret_keys & self._stack_file.config.keys())
+        if hidden:
+            pairs = [f"{key}={self._stack_file.config[key]}" for key in hidden]
+            self._run("config", "set-all", *(part for pair in pairs for part in ("--secret", pair)))
 
-    def _do(self, operation: str, work: Callable[[Callable[[Any], None]], object]) -> Outcome:
+    def _do(self, operation: str, *args: str) -> Outcome:
         """Run one operation; whatever goes wrong in it is told in its outcome."""
-        told = Told(self._heard, planning=operation.startswith("preview"))
+        planning = operation == "preview" or "--preview-only" in args
+        told = Told(self._heard, planning=planning)
         started = time.monotonic()
         problem = None
         self.stand_ins.start()
-        self._variables["PULUMI_DEBUG_PROVIDERS"] = self.stand_ins.attached
-        with surroundings():
+        with surroundings(), called_back(self._program, told.event) as address:
+            program = (f"--client={address}", "--exec-kind=auto.inline", f"--event-log=tcp://{address}")
             try:
-                work(told.event)
-            except automation.CommandError as error:
-                problem = _last_words(error)
+                self._cli.run(operation, *args, *self._which, *program, PULUMI_DEBUG_PROVIDERS=self.stand_ins.attached)
+            except CommandFailedError as error:
+                problem = str(error)
         return told.outcome(operation, time.monotonic() - started, problem=problem)
 
-    def _command(self, *args: str) -> str:
+    def _run(self, *args: str) -> str:
+        """Run what asks neither program nor cloud."""
         try:
-            return self._stack.workspace.pulumi_command.run(list(args), str(self.folder), self._variables).stdout
-        except automation.CommandError as error:
-            raise EngineNotReadyError(f"`pulumi {args[0]}` failed: {_last_words(error)}") from None
+            return self._cli.run(*args, *self._which)
+        except CommandFailedError as error:
+            raise EngineNotReadyError(f"`pulumi {' '.join(args[:2])}` failed: {error}") from None
+
+    @property
+    def _which(self) -> tuple[str, str]:
+        return "--stack", self._stack_file.name
 
 
 def _the_program() -> None:
@@ -203,10 +199,3 @@ def _decoded(text: str) -> Any:
     except json.JSONDecodeError:
         return text
     return value if isinstance(value, dict | list) else text
-
-
-def _last_words(error: automation.CommandError) -> str:
-    """What the process said last, without the listing that the Automation API puts in front of it."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    wanted = [line for line in lines if "error:" in line] or lines
-    return wanted[-1].removeprefix("stderr:").strip() if wanted else "it said nothing"

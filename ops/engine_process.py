@@ -1,4 +1,4 @@
-"""The Pulumi CLI as a child that never outlives its parent's interest in it, under the Automation API.
+"""The Pulumi CLI as a child that never outlives its parent's interest in it.
 
 Owns the processes and what they see of this machine, which is nothing of the caller's: no credential, no proxy, no
 home. What they are asked to do is `ops.engine`.
@@ -10,15 +10,10 @@ import os
 import signal
 import subprocess
 from contextlib import suppress
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
-
-from pulumi import automation
-from pulumi.automation import errors
-from semver import VersionInfo
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from ops.pulumi_cli import Found
@@ -28,42 +23,53 @@ _GRACE: Final = 5.0
 _SYSTEM_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 
 
-class Cli(automation.PulumiCommand):
-    """What the Automation API runs in place of its own: every command in a process group of its own.
+class CommandFailedError(Exception):
+    """A command ended with another code than 0; the message is what it said last."""
 
-    A terminal sends Ctrl-C to a whole group, and the engine, interrupted on its own account, would stay for what
+    def __init__(self, out: str, err: str) -> None:
+        lines = [line.strip() for line in (*out.splitlines(), *err.splitlines()) if line.strip()]
+        wrong = [line for line in lines if "error:" in line]
+        super().__init__((wrong or lines or ["it said nothing"])[-1])
+
+
+class Cli:
+    """One CLI in one folder, every command in a process group of its own.
+
+    A terminal sends Ctrl-C to a whole group, and the engine, interrupted on its own account, would wait for what
     hangs. Here the caller alone is interrupted, and ends the group.
     """
 
-    def __init__(self, found: Found, home: Path) -> None:
-        # Not the base's, which runs the CLI once more to ask for the version that is known here.
-        self.command = str(found.path)
-        self.version = VersionInfo.parse(found.version)
+    def __init__(self, found: Found, folder: Path, surroundings: Mapping[str, str]) -> None:
+        self._found = found
+        self._folder = folder
         self._surroundings = {
-            "HOME": str(home),
+            "HOME": str(folder),
             "LANG": "C.UTF-8",
             "PATH": f"{found.path.parent}:{_SYSTEM_PATH}",
             "PULUMI_AUTOMATION_API": "true",
+            # The options by which a program and an event stream are given stand behind this.
+            "PULUMI_DEBUG_COMMANDS": "true",
             # A package without a stand-in is refused at once, instead of being looked for in the network.
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-            "PULUMI_HOME": str(home / ".pulumi"),
+            "PULUMI_HOME": str(folder / ".pulumi"),
             "PULUMI_SKIP_UPDATE_CHECK": "true",
-            "TMPDIR": str(home),
+            "TMPDIR": str(folder),
+            **surroundings,
         }
 
-    def run(
-        self,
-        args: list[str],
-        cwd: str,
-        additional_env: Mapping[str, str],
-        on_output: Callable[[str], Any] | None = None,
-        on_error: Callable[[str], Any] | None = None,
-    ) -> automation.CommandResult:
-        """Run one command to its end; on whatever interrupts it, end it and everything it started."""
+    def run(self, *args: str, **more: str) -> str:
+        """Run one command to its end and return what it printed; `more` are variables for it alone.
+
+        On whatever interrupts it, it and everything that it started end first.
+
+        Raises:
+            CommandFailedError: it did not end well.
+
+        """
         process = subprocess.Popen(
-            [self.command, "--non-interactive", *args],
-            cwd=cwd,
-            env={**self._surroundings, **additional_env},
+            [self._found.path, "--non-interactive", *args],
+            cwd=self._folder,
+            env={**self._surroundings, **more},
             encoding="utf-8",
             start_new_session=True,
             stderr=subprocess.PIPE,
@@ -75,40 +81,9 @@ class Cli(automation.PulumiCommand):
         except BaseException:
             _end(process)
             raise
-        for text, hear in ((out, on_output), (err, on_error)):
-            if hear is not None:
-                for line in text.splitlines():
-                    hear(line)
-        result = automation.CommandResult(stdout=out, stderr=err, code=process.returncode)
-        if result.code:
-            raise errors.create_command_error(result)
-        return result
-
-
-class Workspace(automation.LocalWorkspace):
-    """The Automation API's own, without the questions that nobody here asks."""
-
-    def stack_outputs(self, stack_name: str) -> automation.OutputMap:  # noqa: ARG002  # the base names it
-        """Nothing: two processes after every update, for what the state tells at once."""
-        return {}
-
-
-class Stack(automation.Stack):
-    """The Automation API's own, without the questions that nobody here asks."""
-
-    def info(self, show_secrets: bool = True) -> automation.UpdateSummary | None:  # noqa: ARG002  # the base names it
-        """No look into the history: a process after every operation, for what its events have told."""
-        return _NOT_ASKED
-
-
-_NOT_ASKED: Final = automation.UpdateSummary(
-    kind="update",
-    start_time=datetime.fromtimestamp(0, tz=UTC),
-    message="",
-    environment={},
-    config={},
-    result="not-asked",
-)
+        if process.returncode:
+            raise CommandFailedError(out, err)
+        return out
 
 
 def _end(process: subprocess.Popen[str]) -> None:
@@ -121,4 +96,4 @@ def _end(process: subprocess.Popen[str]) -> None:
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        process.communicate()

@@ -1,0 +1,69 @@
+"""Small programs for the engine, without the provider packages, whose import takes longer than the engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pulumi
+from pulumi import ResourceOptions
+
+from ops.stack_file import StackFile
+from ops.standin import amazon_names as aws
+from tests.ops.small import Box
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CONFIG_MAP: Final = "kubernetes:core/v1:ConfigMap"
+SECRET_KEY: Final = "gpu-ci:password"
+SECRET: Final = "a-secret-of-the-tests"
+
+
+def stack_file(config: Mapping[str, str] | None = None) -> StackFile:
+    """A stack called `small`, with one secret and without ambient providers."""
+    stated = {"pulumi:disable-default-providers": '["*"]', SECRET_KEY: SECRET, **(config or {})}
+    return StackFile(name="small", path=Path("Pulumi.small.yaml"), config=stated, secret_keys=frozenset({SECRET_KEY}))
+
+
+class Made(pulumi.CustomResource):
+    """Any resource, with the outputs that these programs pass on."""
+
+    arn: pulumi.Output[str]
+    key_id: pulumi.Output[str]
+    metadata: pulumi.Output[dict[str, Any]]
+
+    def __init__(self, type_: str, name: str, props: Mapping[str, Any], opts: ResourceOptions) -> None:
+        super().__init__(type_, name, {"arn": None, "keyId": None, "metadata": None, **props}, opts)
+
+    def translate_output_property(self, prop: str) -> str:
+        """The wire's name to Python's."""
+        return {"keyId": "key_id"}.get(prop, prop)
+
+
+def amazon() -> ResourceOptions:
+    """An explicit provider, as an option."""
+    return ResourceOptions(provider=pulumi.ProviderResource("aws", "aws", {"region": "us-west-2"}))
+
+
+def network() -> None:
+    """A network in a component, with a subnet; a secret as a tag; three outputs."""
+    config = pulumi.Config()
+    tags = config.get_object("tags") or {}
+    vpc_range = config.get("range") or "10.0.0.0/16"
+    box = Box("network", amazon())
+    child = ResourceOptions(parent=box)
+    provider = ResourceOptions.merge(child, ResourceOptions(provider=box._providers["aws"]))
+    vpc = Made(aws.VPC, "vpc", {"cidrBlock": vpc_range, "tags": {**tags, "Owner": "ci"}}, provider)
+    Made(aws.SUBNET, "subnet", {"vpcId": vpc.id, "cidrBlock": "10.0.1.0/24", "mapPublicIpOnLaunch": True}, provider)
+    secret = {"name": "worker", "description": config.require_secret("password"), "assumeRolePolicy": "{}"}
+    Made(aws.ROLE, "worker", secret, provider)
+    pulumi.export("vpc", vpc.id)
+    pulumi.export("password", config.require_secret("password"))
+
+
+def keys(count: int) -> None:
+    """So many keys that wait for nobody."""
+    opts = amazon()
+    for index in range(count):
+        Made(aws.KEY, f"key-{index}", {"description": f"key {index}"}, opts)

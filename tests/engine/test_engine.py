@@ -1,0 +1,322 @@
+"""What the engine driver gives, keeps to itself, and leaves behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pulumi
+import pytest
+
+from ops.engine import Engine
+from ops.standin import amazon_names as aws
+from ops.standin.faults import Fault, Ill
+from tests.engine import programs
+from tests.engine.programs import SECRET, Made, amazon, stack_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ops.engine_told import Step
+    from ops.pulumi_cli import Found
+
+pytestmark = pytest.mark.engine
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def network(cli: Found) -> Iterator[Engine]:
+    """A small network that is up."""
+    with Engine(cli, stack_file(), programs.network) as engine:
+        assert engine.up().fault == ""
+        yield engine
+
+
+def test_what_is_declared_is_made(network: Engine) -> None:
+    assert sorted(thing.type for thing in network.cloud) == [aws.SUBNET, aws.VPC, aws.ROLE]
+
+
+def test_a_second_preview_has_nothing_to_do(network: Engine) -> None:
+    outcome = network.preview()
+
+    assert (outcome.ok, outcome.changes, outcome.counts) == (True, (), {"same": 6})
+
+
+def test_a_refresh_finds_what_it_left(network: Engine) -> None:
+    outcome = network.refresh()
+
+    assert (outcome.ok, outcome.changes) == (True, ())
+
+
+def test_the_state_says_what_there_is(network: Engine) -> None:
+    state = network.state()
+    vpc = next(thing for thing in network.cloud.of(aws.VPC))
+
+    assert state.outputs == {"password": "[secret]", "vpc": vpc.id}
+    assert state.pending == ()
+    assert sorted(resource.name for resource in state.resources.values()) == [
+        "aws",
+        "gpu-ci-small",
+        "network",
+        "subnet",
+        "vpc",
+        "worker",
+    ]
+
+
+def test_a_secret_lies_encrypted_in_the_state(network: Engine) -> None:
+    on_disk = network.state_path.read_text()
+
+    assert SECRET not in on_disk
+    assert on_disk.count("ciphertext") == 3
+    assert SECRET in str(network.state().resources)
+
+
+def test_a_secret_lies_encrypted_in_the_configuration(network: Engine) -> None:
+    configuration = (network.folder / "Pulumi.small.yaml").read_text()
+
+    assert SECRET not in configuration
+    assert "secure:" in configuration
+
+
+def test_nothing_of_the_callers_reaches_the_engine(cli: Found, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_REGION", "eu-central-1")
+    monkeypatch.setenv("PULUMI_ACCESS_TOKEN", "a token")
+    monkeypatch.setenv("PULUMI_BACKEND_URL", "https://elsewhere.invalid")
+    monkeypatch.setenv("PULUMI_STACK", "production")
+    seen: list[str | None] = []
+
+    def program() -> None:
+        seen.append(os.environ.get("AWS_REGION"))
+        programs.network()
+
+    with Engine(cli, stack_file(), program) as engine:
+        outcome = engine.preview()
+
+    assert (outcome.fault, seen) == ("", [None])
+
+
+def test_a_users_fault_is_told_without_a_traceback(cli: Found) -> None:
+    def program() -> None:
+        raise pulumi.RunError("gpu-pools.t4.min: 3 is more than max")
+
+    with Engine(cli, stack_file(), program) as engine:
+        outcome = engine.preview()
+
+    assert (outcome.ok, outcome.fault) == (False, "gpu-pools.t4.min: 3 is more than max")
+
+
+def test_a_cloud_refuses_in_its_own_words(cli: Found) -> None:
+    def program() -> None:
+        Made(aws.SUBNET, "subnet", {"vpcId": "vpc-0", "cidrBlock": "10.0.1.0/24"}, amazon())
+
+    with Engine(cli, stack_file(), program) as engine:
+        outcome = engine.up()
+
+    assert outcome.fault == "subnet: InvalidVpcID.NotFound: The vpc ID 'vpc-0' does not exist"
+    assert [str(step) for step in outcome.failed] == [f"create {aws.SUBNET} subnet"]
+
+
+def test_a_word_that_a_cloud_does_not_know_is_refused_in_a_preview(cli: Found) -> None:
+    def program() -> None:
+        Made(aws.VPC, "vpc", {"cidrBlock": "10.0.0.0/16", "instanceTenancy": "shared"}, amazon())
+
+    with Engine(cli, stack_file(), program) as engine:
+        outcome = engine.preview()
+
+    assert 'expected instanceTenancy to be one of ["default" "dedicated" "host"], got shared' in outcome.fault
+
+
+def test_a_type_that_no_table_knows_is_refused(cli: Found) -> None:
+    def program() -> None:
+        Made("aws:s3/object:Object", "thing", {}, amazon())
+
+    with Engine(cli, stack_file(), program) as engine:
+        outcome = engine.preview()
+
+    assert "the stand-in clouds know no aws:s3/object:Object" in outcome.fault
+
+
+def test_a_package_without_a_stand_in_is_refused_and_not_downloaded(cli: Found) -> None:
+    started = time.monotonic()
+
+    def program() -> None:
+        Made(
+            "random:index/randomId:RandomId",
+            "thing",
+            {},
+            pulumi.ResourceOptions(provider=pulumi.ProviderResource("random", "random", {})),
+        )
+
+    with Engine(cli, stack_file(), program) as engine:
+        outcome = engine.preview()
+
+    assert not outcome.ok
+    assert "random" in outcome.fault
+    assert time.monotonic() - started < 30
+
+
+def test_a_default_provider_is_refused_where_the_stack_file_forbids_them(cli: Found) -> None:
+    def program() -> None:
+        Made(aws.KEY, "key", {}, pulumi.ResourceOptions())
+
+    with Engine(cli, stack_file(), program) as engine:
+        outcome = engine.preview()
+
+    assert "Default provider for 'aws' disabled" in outcome.fault
+
+
+def test_a_changed_range_makes_a_new_network_and_what_stands_in_it(cli: Found) -> None:
+    with Engine(cli, stack_file(), programs.network) as engine:
+        engine.up()
+        engine.configure(stack_file({"gpu-ci:range": "10.0.0.0/8"}))
+        preview = engine.preview()
+        update = engine.up()
+        again = engine.preview()
+
+    replaced = {step.name: step.changed for step in preview.changes if step.op == "replace"}
+    assert replaced == {"subnet": {"vpcId": "update-replace"}, "vpc": {"cidrBlock": "update-replace"}}
+    assert (update.fault, again.changes) == ("", ())
+
+
+def test_a_changed_tag_is_an_update_of_that_alone(cli: Found) -> None:
+    with Engine(cli, stack_file(), programs.network) as engine:
+        engine.up()
+        engine.configure(stack_file({"gpu-ci:tags": '{"Team":"ml"}'}))
+        update = engine.up()
+
+    assert [(step.op, step.name, step.changed) for step in update.changes] == [("update", "vpc", {"tags.Team": "add"})]
+
+
+def test_a_configured_object_reaches_the_program_as_one(cli: Found) -> None:
+    seen: list[object] = []
+
+    def program() -> None:
+        seen.append(pulumi.Config().require_object("tags"))
+
+    with Engine(cli, stack_file({"gpu-ci:tags": '{"a":["<b>",1,true]}'}), program) as engine:
+        engine.preview()
+
+    assert seen == [{"a": ["<b>", 1, True]}]
+
+
+def test_steps_are_told_while_they_are_done(cli: Found) -> None:
+    heard: list[Step] = []
+    with Engine(cli, stack_file(), programs.network, heard=heard.append) as engine:
+        outcome = engine.up()
+
+    assert tuple(heard) == outcome.steps
+
+
+def test_nothing_is_left_after_a_destroy(cli: Found) -> None:
+    with Engine(cli, stack_file(), programs.network) as engine:
+        engine.up()
+        outcome = engine.destroy()
+
+        assert (outcome.fault, engine.cloud.left(), dict(engine.state().resources)) == ("", [], {})
+
+
+def test_the_folder_goes_with_the_engine(cli: Found) -> None:
+    with Engine(cli, stack_file(), programs.network) as engine:
+        folder = engine.folder
+        assert folder.is_dir()
+
+    assert not folder.exists()
+
+
+def test_a_refused_create_leaves_the_rest_made_and_the_next_update_finishes(cli: Found) -> None:
+    with Engine(cli, stack_file(), lambda: programs.keys(6)) as engine:
+        engine.faults.arm(Fault(operation="create", nth=4, message="ThrottlingException: Rate exceeded"))
+        first = engine.up(parallel=1)
+        second = engine.up()
+
+    assert first.fault.endswith("ThrottlingException: Rate exceeded")
+    assert len(first.failed) == 1
+    assert second.fault == ""
+    assert min(step.urn for step in second.changes if step.type == aws.KEY) == first.failed[0].urn
+    assert len(engine.cloud) == 6
+
+
+def test_a_provider_that_dies_before_it_asks_leaves_nothing_in_the_cloud(cli: Found) -> None:
+    with Engine(cli, stack_file(), lambda: programs.keys(1)) as engine:
+        engine.faults.arm(Fault(operation="create", ill=Ill.DIE))
+        first = engine.up()
+        left = engine.cloud.left()
+        second = engine.up()
+
+    assert (first.ok, left, second.fault) == (False, [], "")
+
+
+def test_a_provider_that_dies_before_it_answers_leaves_a_thing_nobody_knows(cli: Found) -> None:
+    """What a killed pipeline does to a real stack: the role is there, and the next update cannot make it."""
+    with Engine(cli, stack_file(), programs.network) as engine:
+        engine.faults.arm(Fault(operation="create", type=aws.ROLE, ill=Ill.DIE_AFTER))
+        first = engine.up()
+        known = [resource.type for resource in engine.state().resources.values()]
+        second = engine.up()
+
+    assert not first.ok
+    assert aws.ROLE not in known
+    assert [thing.id for thing in engine.cloud.of(aws.ROLE)] == ["worker"]
+    assert "EntityAlreadyExists: Role with name worker already exists" in second.fault
+
+
+HANGING = """
+    import sys
+    from ops import pulumi_cli
+    from ops.engine import Engine
+    from ops.standin.faults import Fault, Ill
+    from tests.engine import programs
+
+    with Engine(pulumi_cli.at_hand(), programs.stack_file(), lambda: programs.keys(3)) as engine:
+        print(engine.folder, flush=True)
+        engine.faults.arm(Fault(operation="create", nth=2, ill=Ill.HANG))
+        print(engine.up().ok)
+"""
+
+
+def processes_with(text: str) -> list[int]:
+    """The processes whose command or surroundings name a text."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            seen = (folder / "environ").read_bytes() + (folder / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if text.encode() in seen and int(folder.name) != os.getpid():
+            found.append(int(folder.name))
+    return found
+
+
+@pytest.mark.usefixtures("cli")
+def test_an_interruption_leaves_no_process_and_no_folder() -> None:
+    code = textwrap.dedent(HANGING)
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        folder = process.stdout.readline().strip()
+        waited = time.monotonic() + 30
+        while len(processes_with(folder)) < 1 and time.monotonic() < waited:
+            time.sleep(0.05)
+        time.sleep(1.5)
+        running = processes_with(folder)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+
+    assert running != []
+    assert "KeyboardInterrupt" in said
+    assert processes_with(folder) == []
+    assert not Path(folder).exists()
