@@ -126,8 +126,8 @@ def _unknown(estate: Estate, limits: Sequence[Limit]) -> Iterator[Verdict]:
 def _lines(found: Bill) -> tuple[str, ...]:
     dearest = sorted(found.lines, key=lambda line: (-line.month, line.path, line.what))[:_SHOWN]
     return tuple(
-        f"{line.path}: {line.what}, {line.quantity.quantize(Decimal('0.01')).normalize():f} {line.unit_price.unit} "
-        f"at {line.unit_price.usd.normalize():f}: {dollars(line.month)} ({line.unit_price.source.name}, "
+        f"{line.path}: {line.what}, {line.quantity.quantize(Decimal('0.01')).normalize():f} x {line.unit_price.unit} "
+        f"at {line.unit_price.usd.normalize():f} USD: {dollars(line.month)} ({line.unit_price.source.name}, "
         f"{line.unit_price.source.read})"
         for line in dearest
     )

@@ -58,7 +58,7 @@ class QueueFacts:
     memory_mib: int = 16384
     """What the pool's first instance type is sold with."""
     nvme: bool = False
-    """Whether pods live on the instance store."""
+    """Whether the pool's first instance type has an instance store, which is what parallel pulling unpacks to."""
     disk_mibps: int = 125
     node_month: Decimal | None = None
     """What one node kept for a whole month costs, its disk included; none where no price is known."""

@@ -232,7 +232,7 @@ def test_without_a_limit_all_three_months_are_told() -> None:
         "a month costs 173.44 USD without a job, 230.41 USD with the stated jobs, 1,540.37 USD at its worst"
     )
     assert told.chain[0] == (
-        "cluster: control plane, standard support, 730 hour at 0.1: 73.00 USD (AWS, Amazon EKS pricing, 2026-06)"
+        "cluster: control plane, standard support, 730 x hour at 0.1 USD: 73.00 USD (AWS, Amazon EKS pricing, 2026-06)"
     )
     assert compared.level is Level.OK
 
