@@ -115,7 +115,7 @@ golden: .venv/run ## Write the golden files that tests compare with
 	@$(OPS) golden
 
 docs: .venv/dev ## Build the documentation into site/
-	@$(PY) -m mkdocs --quiet build --strict
+	@$(PY) -m mkdocs build --strict
 
 # The command stands in the locks' first lines, in the spelling by which Renovate repeats it.
 LOCK = uv pip compile --quiet pyproject.toml --universal --python-version=3.11 --generate-hashes

@@ -176,7 +176,7 @@ def test_every_output_is_explained_and_every_explained_output_is_there() -> None
 
 
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
-    ended = run(sys.executable, "-m", "mkdocs", "--quiet", "build", "--strict", "--site-dir", str(tmp_path / "site"))
+    ended = run(sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site"))
 
     assert (ended.returncode, [line for line in ended.stderr.splitlines() if line.startswith("WARNING")]) == (0, [])
 
