@@ -1,7 +1,7 @@
 """How often spot machines are taken away: published bands, and what they mean for an hour.
 
 AWS's Spot Instance Advisor gives, for each type and region, the share of machines that were reclaimed during the last
-month, in five bands. Read were: us-east-1 on 2026-09-20 (six types), and ap-northeast-1 in August 2026 as kept by
+month, in five bands. Read were: us-east-1 on 2026-09-20 (six types), and ap-northeast-1 in a snapshot of 2026 kept by
 `alexei-led/spotinfo`. A family has the worst band that any of its types had. Google publishes no figures; the band
 that it has here is an assumption. A reclaimed share P in a month is an hourly rate of -ln(1 - P) / 730, as if
 interruptions came independently; really they come in bursts, and a managed node group also drains a machine on a
