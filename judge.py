@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
-from composition import asks, facts
+from composition import asks, estate, facts, waiting
 from config.values import gibibytes, mebibytes
-from gpu import quota
+from gpu import money, queue_time, quota, spot_plan
 from gpu.compatibility import solve
 from gpu.counts import counts
 from gpu.fit import fits
@@ -42,6 +42,9 @@ def verdicts(settings: Settings, identity: Identity) -> list[Verdict]:
         *_pools(settings, identity.prefix),
         *(verdict for ask in asks.compatibility(settings) for verdict in solve(ask)),
         *_machines(settings),
+        *money.judge(estate.estate(settings), estate.limits(settings)),
+        *(verdict for known in waiting.spot(settings) for verdict in spot_plan.judge(known)),
+        *(verdict for known in waiting.queue(settings) for verdict in queue_time.judge(known)),
         *quota.judge(asks.demands(settings), stated=settings.quotas),
     ]
 
@@ -74,9 +77,11 @@ def _pools(settings: Settings, cluster: str) -> Iterator[Verdict]:
         served = [
             (runner, facts.runner_facts(key, runner, runner.arc, settings))
             for key, runner in settings.runners.items()
-            if runner.arc is not None and runner.arc.pool == name
+            if runner.arc is not None and name in {runner.arc.pool, runner.arc.fallback}
         ]
-        yield from counts(group, [known for _, known in served], daemonsets=everywhere)
+        # A pool that is fallen back on is not the one that a runner's number is meant for.
+        first = [known for runner, known in served if runner.arc is not None and runner.arc.pool == name]
+        yield from counts(group, first, daemonsets=everywhere)
         for runner, known in served:
             yield from fits(known.path, known.pod, group, daemonsets=everywhere)
             yield from scale_from_zero(

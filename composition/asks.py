@@ -40,8 +40,10 @@ def compatibility(settings: Settings) -> Iterator[Ask]:
 
 
 def _on_eks(name: str, runner: RunnerSettings, arc: ArcBackEnd, settings: Settings) -> Ask:
-    pool, image = settings.gpu_pools[arc.pool], settings.images[arc.image]
-    models = {model.slug for stated in pool.instance_types if (model := ec2_type(stated).gpu) is not None}
+    image = settings.images[arc.image]
+    pools = [settings.gpu_pools[pool] for pool in (arc.pool, arc.fallback) if pool is not None]
+    types = [ec2_type(stated) for pool in pools for stated in pool.instance_types]
+    models = {machine.gpu.slug for machine in types if machine.gpu is not None}
     version = settings.cluster.version if settings.cluster else next(iter(pins.EKS_AMI_RELEASES))
     return Ask(
         path=f"runners.{name}",

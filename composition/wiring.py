@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from components.aws.gpu_node import POOL_LABEL, GpuNode, every_toleration, tolerations
+from components.aws.gpu_node import GpuNode, every_toleration
 from components.aws.launch import Disk
 from components.aws.registry import RegistryArgs, RepositoryArgs
 from components.kubernetes.autoscaler_values import AutoscalerValues
@@ -116,7 +116,7 @@ def add_ons(settings: Settings, version: str) -> Mapping[str, str]:
 
 def scale_set(name: str, runner: RunnerSettings, arc: ArcBackEnd, settings: Settings) -> ScaleSetValues:
     """One runner's pods."""
-    pool = settings.gpu_pools[arc.pool]
+    pools = [name for name in (arc.pool, arc.fallback) if name is not None]
     return ScaleSetValues(
         runner=name,
         github_url=settings.github.url if settings.github else "",
@@ -130,6 +130,6 @@ def scale_set(name: str, runner: RunnerSettings, arc: ArcBackEnd, settings: Sett
         memory=runner.needs.memory,
         disk=runner.needs.disk,
         timeout_minutes=runner.timeout_minutes,
-        node_selector={POOL_LABEL: arc.pool},
-        tolerations=tolerations(pool.taints),
+        pools=pools,
+        tolerations=every_toleration([settings.gpu_pools[pool].taints for pool in pools]),
     )

@@ -59,7 +59,10 @@ def runners_name_what_exists(stated: Stated) -> Iterator[Fault]:
         if runner.arc is None:
             continue
         path = f"runners.{name}.arc"
-        for section, field, key in (("gpu-pools", "pool", runner.arc.pool), ("images", "image", runner.arc.image)):
+        named = [("gpu-pools", "pool", runner.arc.pool), ("images", "image", runner.arc.image)]
+        if runner.arc.fallback is not None:
+            named.append(("gpu-pools", "fallback", runner.arc.fallback))
+        for section, field, key in named:
             known = stated.names(section)
             if known and key not in known:
                 yield Fault(f"{path}.{field}", f'"{key}" is not in {section}', nearest(key, known))
@@ -134,9 +137,10 @@ def gpus_are_known_and_are_there(stated: Stated) -> Iterator[Fault]:
             continue
         if runner.cirun_aws is not None:
             yield from _other_gpus(path, model, runner.cirun_aws.instance_types)
-        pool = stated.settings.gpu_pools.get(runner.arc.pool) if runner.arc is not None else None
-        if pool is not None:
-            yield from _other_gpus(path, model, pool.instance_types)
+        for named in (runner.arc.pool, runner.arc.fallback) if runner.arc is not None else ():
+            pool = stated.settings.gpu_pools.get(named) if named is not None else None
+            if pool is not None:
+                yield from _other_gpus(path, model, pool.instance_types)
 
 
 def _other_gpus(path: str, model: str, machines: Sequence[str]) -> Iterator[Fault]:

@@ -37,6 +37,8 @@ class ArcBackEnd(Section):
 
     pool: Name
     """The GPU pool whose nodes run it."""
+    fallback: Name | None = None
+    """Another pool whose nodes may run it, tried where the first one's give nothing: on-demand behind spot."""
     min: Count = 0
     """Idle runners kept waiting. On a GPU pool each keeps a node alive."""
     max: Positive

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
+
+from gpu.priority_expander import Group, priorities
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 NAMESPACE = "kube-system"
 SERVICE_ACCOUNT = "cluster-autoscaler"
-SPOT_FIRST = {"spot": 50, "on-demand": 20}
-"""Which capacity is tried first; the higher figure wins."""
-_ENDING = "[0-9a-f]{26}-[0-9a-f-]{36}"
-"""How a group's name goes on after the pool's: with what makes a node group's name from its prefix, then with a UUID
-that EKS adds. Both have one length, so that a pool is never taken for another whose name it begins, as `t4-spot` for
-`t4-spot-2`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,16 +51,6 @@ def autoscaler_values(args: AutoscalerValues, cluster_name: Any) -> dict[str, An
         },
     }
     if "priority" in args.expander:
-        values["expanderPriorities"] = priorities(args.capacities)
+        groups = [Group(name=pool, spot=capacity == "spot") for pool, capacity in args.capacities.items()]
+        values["expanderPriorities"] = {str(rank): list(names) for rank, names in priorities(groups).items()}
     return values
-
-
-def priorities(capacities: Mapping[str, Literal["spot", "on-demand"]]) -> dict[str, list[str]]:
-    """Priority to the groups that have it, as patterns of their names in EC2.
-
-    A group that no pattern meets would never be scaled: hence the last one, which meets all.
-    """
-    found: dict[str, list[str]] = {}
-    for pool, capacity in sorted(capacities.items()):
-        found.setdefault(str(SPOT_FIRST[capacity]), []).append(f"^eks-{re.escape(pool)}-{_ENDING}$")
-    return {**found, "1": [".*"]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from components.aws.gpu_node import POOL_LABEL
 from components.kubernetes.hooks import ENVIRONMENT, MOUNT
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ class ScaleSetValues:
     memory: str
     disk: str | None
     timeout_minutes: int
-    node_selector: Mapping[str, str]
+    pools: Sequence[str]
+    """The pools whose nodes may run it; the autoscaler says which is tried first."""
     tolerations: Sequence[Mapping[str, str]]
 
 
@@ -55,10 +57,13 @@ def gpu_resources(args: ScaleSetValues) -> dict[str, Any]:
 
 def gpu_placement(args: ScaleSetValues) -> dict[str, Any]:
     """Where a pod with a GPU may stand."""
-    return {
-        "nodeSelector": dict(args.node_selector),
-        "tolerations": [dict(toleration) for toleration in args.tolerations],
-    }
+    tolerations = [dict(toleration) for toleration in args.tolerations]
+    if len(args.pools) == 1:
+        return {"nodeSelector": {POOL_LABEL: args.pools[0]}, "tolerations": tolerations}
+    requirement = {"key": POOL_LABEL, "operator": "In", "values": list(args.pools)}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [requirement]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    return {"affinity": affinity, "tolerations": tolerations}
 
 
 def runner_pod(args: ScaleSetValues, image: Any) -> dict[str, Any]:

@@ -1,0 +1,112 @@
+"""From the stack file to what a job meets: how long it waits for its runner, and what a taken-away machine costs it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from composition.estate import gpu_fleet, image_gib
+from gpu.instance_types import ec2_type
+from gpu.interruptions import rate_per_hour
+from gpu.jobs import Length, Terms
+from gpu.month import disk_month, machine_price, node_month
+from gpu.nearest import UnknownName
+from gpu.prices import HOURS_A_MONTH
+from gpu.queue_steps import BackEnd, QueueFacts
+from gpu.spot_plan import SpotFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from decimal import Decimal
+
+    from config.runners import ArcBackEnd, RunnerSettings
+    from config.settings import Settings
+
+
+def queue(settings: Settings) -> Iterator[QueueFacts]:
+    """Each runner's way from dispatch to the first step."""
+    for name, runner in settings.runners.items():
+        if runner.arc is not None:
+            yield _on_eks(name, runner, runner.arc, settings)
+        else:
+            yield QueueFacts(
+                path=f"runners.{name}",
+                back_end=BackEnd.CIRUN,
+                target_minutes=runner.queue_target_minutes,
+                image_gib=None,
+                max_runners=_at_once(runner),
+                jobs_per_month=runner.workload.jobs_per_month if runner.workload else None,
+                minutes=float(runner.workload.minutes) if runner.workload else 0.0,
+            )
+
+
+def _at_once(runner: RunnerSettings) -> int:
+    served = runner.cirun_aws or runner.cirun_gcp
+    return served.at_once if served is not None else 1
+
+
+def _on_eks(name: str, runner: RunnerSettings, arc: ArcBackEnd, settings: Settings) -> QueueFacts:
+    pool = settings.gpu_pools[arc.pool]
+    first = ec2_type(pool.instance_types[0])
+    kept, stopped = _prices(arc, settings)
+    return QueueFacts(
+        path=f"runners.{name}",
+        pool=f"gpu-pools.{arc.pool}",
+        target_minutes=runner.queue_target_minutes,
+        image_gib=image_gib(settings.images[arc.image]),
+        min_runners=arc.min,
+        max_runners=arc.max,
+        min_nodes=pool.min,
+        spot=pool.capacity == "spot",
+        fast_image_pull=pool.fast_image_pull,
+        vcpus=first.vcpus,
+        memory_mib=first.memory_mib,
+        nvme=pool.fast_image_pull,
+        disk_mibps=pool.disk.throughput,
+        node_month=kept,
+        disk_month=stopped,
+        jobs_per_month=runner.workload.jobs_per_month if runner.workload else None,
+        minutes=float(runner.workload.minutes) if runner.workload else 0.0,
+    )
+
+
+def _prices(arc: ArcBackEnd, settings: Settings) -> tuple[Decimal | None, Decimal | None]:
+    """What a node kept, and a node stopped, cost a month; nothing where no price is known."""
+    if settings.aws is None:
+        return None, None
+    fleet = gpu_fleet(arc.pool, settings.gpu_pools[arc.pool], settings, settings.aws)
+    try:
+        return node_month(fleet), disk_month(fleet)
+    except UnknownName:
+        return None, None
+
+
+def spot(settings: Settings) -> Iterator[SpotFacts]:
+    """Each runner whose work is stated, and what an hour of its machine costs on spot and on demand."""
+    account = settings.aws
+    if account is None:
+        return
+    for name, runner in settings.runners.items():
+        arc, work = runner.arc, runner.workload
+        if arc is None or work is None:
+            continue
+        pool = settings.gpu_pools[arc.pool]
+        fleet = gpu_fleet(arc.pool, pool, settings, account)
+        try:
+            dear = machine_price(replace(fleet, spot=False), pool.instance_types[0])
+            cheap = machine_price(replace(fleet, spot=True), pool.instance_types[0])
+            disk_hour = disk_month(fleet) / HOURS_A_MONTH
+        except UnknownName:
+            continue  # Said once already, by the reckoning of money.
+        yield SpotFacts(
+            path=f"runners.{name}",
+            terms=Terms(
+                length=Length(minutes=work.minutes, limit=runner.timeout_minutes),
+                rate=rate_per_hour(pool.instance_types, account.region),
+                spot_hour=cheap.usd + disk_hour,
+                on_demand_hour=dear.usd + disk_hour,
+            ),
+            spot=pool.capacity == "spot",
+            fallback=arc.fallback is not None,
+            bound=cheap.bound,
+        )
