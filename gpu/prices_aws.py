@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 AWS_REGIONS = ("us-east-1", "us-west-2")
 """Regions whose prices are known."""
 
-_KARPENTER = Source(name="Karpenter's price file, generated from AWS's price list for us-east-1", read="2026-01-19 and 2026-07-20")
+_KARPENTER = Source(
+    name="Karpenter's price file, from AWS's price list for us-east-1", read="2026-01-19 and 2026-07-20"
+)
 _SKYPILOT = Source(name="SkyPilot catalog v8, aws/vms.csv", read="2026, first half")
 _ADVISOR = Source(name="AWS Spot Instance Advisor, average saving of 30 days", read="2026-09-20")
 
