@@ -24,12 +24,13 @@ die() {
   exit 1
 }
 
-# A script ends here whichever way it ends: by a failed command, by an unset variable, by a signal.
+# A failed command and an unset variable end in a report. A signal does not: the machine is going down for a reboot, or
+# because Google takes it away, and neither is the installer's failure.
 loud() {
   set -Eeuo pipefail
   trap 'FAILED_AT="${BASH_SOURCE[0]##*/}:$LINENO: $BASH_COMMAND"' ERR
   trap 'ended $?' EXIT
-  trap 'FAILED_AT=signal; exit 143' TERM INT HUP
+  trap 'trap - ERR EXIT; say "stopped in $STAGE"; exit 143' TERM INT HUP
 }
 
 ended() {

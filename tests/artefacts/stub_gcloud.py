@@ -113,7 +113,8 @@ def describe_machine(state: Any, plan: Any, words: list[str], flags: dict[str, s
 def word_of(found: Any) -> str:
     if found["looks"] < 3:
         return ""
-    return {"ok": f"ok:{found['hash']}", "fail": "fail:driver:100:packages.sh:60: apt install"}.get(found["fate"], "")
+    failure = "fail:driver:100:packages.sh:60: apt install"
+    return {"ok": f"ok:{found['hash']}", "fail": failure, "terminated": failure}.get(found["fate"], "")
 
 
 def attributes(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:

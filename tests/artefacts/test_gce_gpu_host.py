@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -245,6 +248,31 @@ def test_a_stage_that_fails_is_reported_with_its_name_and_taken_up_again(
     assert failed.code == 7
     assert reports[-1].startswith(f"fail:{stage}:7:")
     assert machine.reports()[-1] == f"ok:{HASH}"
+
+
+def test_a_machine_that_goes_down_in_a_stage_is_no_failure_and_goes_on_there(machine: Machine) -> None:
+    kept = (machine.stubs.path / "apt-get").read_text()
+    machine.script("install.sh", "resume")
+    machine.stubs.add("apt-get", 'case "$*" in *install\\ docker-ce*) exec sleep 30;; esac')
+    process = subprocess.Popen(
+        ["/bin/bash", str(machine.home / "install.sh"), "resume"],
+        env={"PATH": str(machine.stubs.path), "GPU_HOST_ROOT": str(machine.root)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    end = time.monotonic() + 20
+    while not machine.called("install docker-ce"):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGTERM)
+    process.wait(timeout=20)
+    reports = machine.reports()
+    (machine.stubs.path / "apt-get").write_text(kept)
+    machine.script("install.sh", "resume")
+
+    assert (process.returncode, reports) == (143, [])
+    assert machine.reports() == [f"ok:{HASH}"]
 
 
 @pytest.mark.parametrize("host", KEYS)

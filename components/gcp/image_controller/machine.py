@@ -198,11 +198,12 @@ class Machines:
                 status, report = "RUNNING", ""
             if report == f"ok:{job.hash}":
                 return
+            # Before what it may have said of its own end: a network that goes down first is nobody's failure.
+            if status in {"STOPPING", "STOPPED", "TERMINATED", "SUSPENDING", "SUSPENDED"}:
+                raise Preempted(job.name)
             if report.startswith("fail:"):
                 say(self._serial(job.name, zone))
                 raise Failed(f"{job.name}: {report}")
-            if status in {"STOPPING", "STOPPED", "TERMINATED", "SUSPENDING", "SUSPENDED"}:
-                raise Preempted(job.name)
             time.sleep(self.poll_seconds)
         say(self._serial(job.name, zone))
         raise Overdue(f"{job.name} in {zone} did not report in {job.minutes} minutes")
