@@ -9,7 +9,6 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.kubernetes import autoscaler_values
 from gpu.priority_expander import Group, best, config_map, priorities
 
 if TYPE_CHECKING:
@@ -95,11 +94,3 @@ def test_what_is_written_survives_yaml(written: list[Group]) -> None:
     read = yaml.safe_load(config_map(written)["priorities"])
 
     assert read == {priority: list(found) for priority, found in priorities(written).items()}
-
-
-def test_the_chart_is_told_the_same_order() -> None:
-    chart = autoscaler_values.priorities({"t4-spot": "spot", "t4-on-demand": "on-demand"})
-    told = {int(priority): patterns for priority, patterns in chart.items()}
-
-    for among in (["t4-spot", "t4-on-demand"], ["t4-on-demand", "by-hand"], ["by-hand"]):
-        assert set(best(told, [asg(name) for name in among])) == tried_first([SPOT, STEADY], among)
