@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 
+from ops.lean_imports import lean_imports
+
 
 def sdk_class(token: str) -> type:
     """The class that registers a type token."""
@@ -11,5 +13,6 @@ def sdk_class(token: str) -> type:
     first, _, version = path.partition("/")
     module = "" if first == "index" else f".{first.replace('helm.sh', 'helm')}"
     tail = f".{version}" if package == "kubernetes" else ""
-    found: type = getattr(importlib.import_module(f"pulumi_{package.replace('-', '_')}{module}{tail}"), name)
+    with lean_imports():
+        found: type = getattr(importlib.import_module(f"pulumi_{package.replace('-', '_')}{module}{tail}"), name)
     return found

@@ -1,0 +1,193 @@
+"""The command line: the right code, one line for a mistake, and a traceback only for who asks."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ops import cli, recorder
+from ops.options import ROOT
+from ops.outcome import Exit, Stop
+from tests.plan import stacks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ops.plan import Plan
+    from ops.stack_file import StackFile
+
+pytestmark = pytest.mark.plan
+
+FAULTY = """\
+config:
+  gpu-ci:stack: {protect: maybe}
+  gpu-ci:netwrok: {cidr: 10.0.0.0/16}
+  gpu-ci:runners: {}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def test_a_plan_is_printed_and_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    written = tmp_path / "deep" / "plan.json"
+
+    code = cli.run(["plan", "--json", str(written)])
+
+    out = capsys.readouterr().out
+    assert code == Exit.GOOD
+    assert out.startswith("staging\n├── ")
+    assert "no errors" in out.splitlines()[-1]
+    assert "\x1b" not in out, "there is no terminal to colour"
+    assert json.loads(written.read_bytes())["resources"] == stacks.planned(stacks.STAGING).to_data()["resources"]
+
+
+def test_a_dash_gives_standard_output_to_the_program(capfd: pytest.CaptureFixture[str]) -> None:
+    code = cli.run(["plan", "--file", str(stacks.FILES[-1]), "--json", "-"])
+
+    out, err = capfd.readouterr()
+    assert code == Exit.GOOD
+    assert json.loads(out)["format"] == 1
+    assert err == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (["plan", "--stack", "stagin"], "Pulumi.stagin.yaml: there is no such stack file. Did you mean staging?"),
+        (["plan", "--bogus"], "No such option: --bogus"),
+        (["plann"], "No such command 'plann'. Did you mean 'plan'?"),
+        (["plan", "-s", "staging", "-f", "x.yaml"], "--stack and --file both name a stack file; give one of them"),
+        (["plan", "-f", "/nowhere.yaml"], "/nowhere.yaml: there is no such stack file."),
+        ([], "Usage: python -m ops"),
+    ],
+)
+def test_a_mistake_is_one_line_and_two(line: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code = cli.run(line)
+
+    err = capsys.readouterr().err
+    assert code == Exit.WRONG
+    assert said in err
+    assert "Traceback" not in err
+
+
+def test_every_fault_of_a_stack_file_is_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "faulty.yaml"
+    path.write_text(FAULTY)
+    written = tmp_path / "plan.json"
+
+    code = cli.run(["plan", "--file", str(path), "--json", str(written)])
+
+    out, err = capsys.readouterr()
+    *faults, count = err.splitlines()
+    assert code == Exit.WRONG
+    assert out == ""
+    assert [fault.split(":")[0] for fault in faults] == ["netwrok", "stack.protect"]
+    assert count == "2 faults in the stack file. Nothing was written."
+    assert not written.exists()
+
+
+def test_a_stack_that_cannot_work_ends_with_one_and_says_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "Pulumi.staging.yaml"
+    text = (ROOT / stacks.STAGING).read_text(encoding="utf-8")
+    path.write_text(text.replace("memory: 12Gi", "memory: 64Gi"), encoding="utf-8")
+
+    code = cli.run(["plan", "--file", str(path)])
+
+    out, err = capsys.readouterr()
+    assert code == Exit.FINDING
+    assert out.startswith("error    runners.gpu-t4")
+    assert err == ""
+
+
+def raising(fault: Exception) -> object:
+    def record(_stack_file: StackFile) -> Plan:
+        raise fault
+
+    return record
+
+
+def test_what_nobody_foresaw_is_one_line_and_how_to_see_more(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(recorder, "record", raising(KeyError("unforeseen")))
+
+    code = cli.run(["plan"])
+
+    assert code == Exit.OUTSIDE
+    assert capsys.readouterr().err.splitlines() == [
+        "KeyError: 'unforeseen'",
+        "This is a fault of the program. Say it again with --traceback to see where.",
+    ]
+
+
+@pytest.mark.parametrize("line", [["--traceback", "plan"], ["plan", "--traceback"]])
+def test_a_traceback_is_shown_to_who_asks(monkeypatch: pytest.MonkeyPatch, line: list[str]) -> None:
+    monkeypatch.setattr(recorder, "record", raising(KeyError("unforeseen")))
+
+    with pytest.raises(KeyError, match="unforeseen"):
+        cli.run(line)
+
+
+def test_something_outside_that_failed_ends_with_three(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(recorder, "record", raising(Stop(Exit.OUTSIDE, "the disk is [full]")))
+
+    code = cli.run(["plan"])
+
+    assert code == Exit.OUTSIDE
+    assert capsys.readouterr().err == "the disk is [full]\n"
+
+
+def test_an_interruption_ends_with_130_and_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(_stack_file: StackFile) -> Plan:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(recorder, "record", interrupted)
+
+    code = cli.run(["plan"])
+
+    assert code == Exit.INTERRUPTED
+    assert capsys.readouterr().err.splitlines() == ["Stopped."]
+
+
+def test_ctrl_c_in_the_middle_of_a_plan_ends_it_at_once() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ops", "plan"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(0.8)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+
+    assert process.returncode == Exit.INTERRUPTED
+    assert err.splitlines() == ["Stopped."]
+
+
+def test_a_reader_who_goes_away_leaves_no_traceback() -> None:
+    line = f"{sys.executable} -m ops plan | head -1"
+
+    done = subprocess.run(["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert done.stdout == "staging\n"
+    assert done.stderr == ""
+
+
+def test_help_lists_every_command_with_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
+    cli.run(["--help"])
+
+    out = capsys.readouterr().out
+    for path in (ROOT / "ops" / "commands").glob("[a-z]*.py"):
+        assert f"\n  {path.stem.replace('_', '-')} " in out

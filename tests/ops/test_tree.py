@@ -1,0 +1,125 @@
+"""The tree of a plan, and what is said beneath it, as a reader sees them in eighty columns."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.console import Console
+
+from gpu.verdict import Level, Verdict
+from ops import planning, terminal, tree, verdicts
+from ops.outcome import Exit
+from ops.planning import Planning
+from tests.ops.small import BUCKET, KEY, ROLE, plan, planned
+
+if TYPE_CHECKING:
+    from ops.plan import Plan
+
+pytestmark = pytest.mark.pure
+
+BOX = planned("gpu-ci:aws:Box", "box")
+
+
+def shown(made: Plan, width: int = 80) -> list[str]:
+    """The tree's lines."""
+    console = Console(file=io.StringIO(), width=width, theme=terminal._THEME, highlight=False)
+    console.print(tree.tree(made))
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
+
+
+def test_a_component_carries_its_count_and_what_hangs_below_it() -> None:
+    inner = planned("gpu-ci:aws:Inner", "inner", parent=BOX.urn)
+    key = planned(KEY, "box", parent=BOX.urn)
+    bucket = planned(BUCKET, "inner-logs", parent=inner.urn)
+
+    assert shown(plan(BOX, key, inner, bucket)) == [
+        "small",
+        "└── box  Box, 2",
+        "    ├── Key",
+        "    └── inner  Inner, 1",
+        "        └── Bucket  logs",
+    ]
+
+
+def test_many_of_one_type_share_a_line() -> None:
+    keys = [planned(KEY, f"box-{name}", parent=BOX.urn) for name in ("a", "b", "c")]
+    roles = [planned(ROLE, f"box-{name}", parent=BOX.urn) for name in ("x", "y")]
+
+    assert shown(plan(BOX, keys[0], *roles, *keys[1:])) == [
+        "small",
+        "└── box  Box, 5",
+        "    ├── Key x3  a, b, c",
+        "    ├── Role  x",
+        "    └── Role  y",
+    ]
+
+
+def test_what_is_protected_secret_or_kept_says_so() -> None:
+    provider = planned("pulumi:providers:kubernetes", "k8s", secret_paths=frozenset({"kubeconfig"}))
+    key = planned(KEY, "box-a", parent=BOX.urn, protect=True, retain_on_delete=True)
+
+    assert shown(plan(provider, BOX, key)) == [
+        "small",
+        "├── provider kubernetes secret",
+        "└── box  Box, 1",
+        "    └── Key protected kept  a",
+    ]
+
+
+def test_a_line_never_leaves_the_terminal() -> None:
+    keys = [planned(KEY, f"box-{'long' * 5}-{letter}", parent=BOX.urn) for letter in "abcdefgh"]
+
+    assert max(map(len, shown(plan(BOX, *keys), width=80))) <= 80
+
+
+def test_a_name_is_not_taken_for_markup() -> None:
+    assert shown(plan(planned("gpu-ci:aws:Box", "[red]box[/red]")))[1] == "└── [red]box[/red]  Box, 0"
+
+
+def said(*found: Verdict) -> list[str]:
+    console = Console(file=io.StringIO(), width=80, theme=terminal._THEME, highlight=False)
+    verdicts.show(console, found)
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
+
+
+def verdict(level: Level, check: str = "fit", way_out: str = "") -> Verdict:
+    return Verdict(check=check, level=level, offender="runners.gpu-t4", reason="it is so", way_out=way_out)
+
+
+def test_errors_come_before_warnings_and_good_ones_are_counted() -> None:
+    lines = said(
+        verdict(Level.OK),
+        verdict(Level.WARNING, "counts"),
+        verdict(Level.OK, "quota"),
+        verdict(Level.ERROR, way_out="do"),
+    )
+
+    assert lines == [
+        "error    runners.gpu-t4  fit",
+        "         it is so",
+        "         → do",
+        "warning  runners.gpu-t4  counts",
+        "         it is so",
+        "ok       2 hold: fit 1, quota 1",
+    ]
+
+
+def test_a_plan_with_an_error_or_a_broken_rule_must_stop() -> None:
+    rule = planning.findings(plan(BOX, planned(KEY, "box", parent=BOX.urn)))
+
+    assert Planning(plan=plan(BOX), findings=()).exit is Exit.GOOD
+    assert Planning(plan=plan(BOX, verdicts=(verdict(Level.WARNING),)), findings=()).exit is Exit.GOOD
+    assert Planning(plan=plan(BOX, verdicts=(verdict(Level.ERROR),)), findings=()).exit is Exit.FINDING
+    assert [finding.rule for finding in rule] == ["everything-is-tagged"]
+    assert Planning(plan=plan(BOX), findings=rule).exit is Exit.FINDING
+
+
+def test_the_summary_counts_by_package() -> None:
+    provider = planned("pulumi:providers:aws", "aws")
+    made = plan(provider, BOX, planned(KEY, "box", parent=BOX.urn), verdicts=(verdict(Level.WARNING),))
+
+    assert planning.summary(Planning(plan=made, findings=())) == (
+        "[path]small[/]: 1 resource (aws 1) in 1 component; no errors, 1 warning"
+    )
