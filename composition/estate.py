@@ -130,8 +130,15 @@ def gpu_fleet(name: str, pool: PoolSettings, settings: Settings, account: Amazon
         disk=disk(pool.disk),
         jobs_per_node=max(1, shares // max(asked, default=1)),
         tail_minutes=float(idle),
-        interruptions=rate_per_hour(pool.instance_types, account.region) if pool.capacity == "spot" else 0.0,
+        interruptions=interruptions(pool, account) if pool.capacity == "spot" else 0.0,
     )
+
+
+def interruptions(pool: PoolSettings, account: AmazonSettings) -> float:
+    """How often in an hour a spot machine of the pool is taken away: as stated, else as published."""
+    if pool.interruptions_per_hour is not None:
+        return pool.interruptions_per_hour
+    return rate_per_hour(pool.instance_types, account.region)
 
 
 def disk(stated: DiskSettings) -> Disk:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from composition.estate import gpu_fleet, image_gib
+from composition.estate import gpu_fleet, image_gib, interruptions
 from gpu.instance_types import ec2_type
-from gpu.interruptions import rate_per_hour
 from gpu.jobs import Length, Terms
 from gpu.month import disk_month, machine_price, node_month
 from gpu.nearest import UnknownName
@@ -61,7 +60,8 @@ def _on_eks(name: str, runner: RunnerSettings, arc: ArcBackEnd, settings: Settin
         fast_image_pull=pool.fast_image_pull,
         vcpus=first.vcpus,
         memory_mib=first.memory_mib,
-        nvme=pool.fast_image_pull,
+        # Parallel pulling brings the instance store with it: see the nodes' user data.
+        nvme=first.nvme_gb > 0,
         disk_mibps=pool.disk.throughput,
         node_month=kept,
         disk_month=stopped,
@@ -101,8 +101,8 @@ def spot(settings: Settings) -> Iterator[SpotFacts]:
         yield SpotFacts(
             path=f"runners.{name}",
             terms=Terms(
-                length=Length(minutes=work.minutes, limit=runner.timeout_minutes),
-                rate=rate_per_hour(pool.instance_types, account.region),
+                length=Length(minutes=work.minutes, p95=work.p95_minutes, limit=runner.timeout_minutes),
+                rate=interruptions(pool, account),
                 spot_hour=cheap.usd + disk_hour,
                 on_demand_hour=dear.usd + disk_hour,
             ),

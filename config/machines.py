@@ -116,5 +116,7 @@ class PoolSettings(Section):
     sharing: SharingSettings | None = None
     scale_down_after_minutes: Positive | None = None
     """Idle minutes before a node goes, where this pool differs from the autoscaler's own."""
+    interruptions_per_hour: Annotated[float, Field(ge=0, le=10)] | None = None
+    """How often in an hour a spot machine is taken away, where it was measured; else what AWS publishes is taken."""
     fast_image_pull: bool = False
     """Pull image layers in parallel through the SOCI snapshotter (experimental in nodeadm)."""

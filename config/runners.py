@@ -88,6 +88,8 @@ class Workload(Section):
     jobs_per_month: Count
     minutes: Annotated[int, Field(ge=1, le=5760)]
     """How long a typical job takes."""
+    p95_minutes: Annotated[int, Field(ge=1, le=5760)] | None = None
+    """How long the longest twentieth of jobs takes at the least."""
 
 
 class RunnerSettings(Section):

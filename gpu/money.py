@@ -119,8 +119,15 @@ def _unknown(estate: Estate, limits: Sequence[Limit]) -> Iterator[Verdict]:
                 level,
                 path,
                 f"{fault}, so the month is not reckoned",
-                f"take {fault.nearest}" if fault.nearest else f"take one of {', '.join(fault.known)}",
+                _priced_instead(fault),
             )
+
+
+def _priced_instead(fault: UnknownName) -> str:
+    """The way out of a name without a price: nobody moves to another region for the sake of a table."""
+    if "region" in fault.kind:
+        return f"state no budget, or add the region's prices to the table of {', '.join(fault.known)}"
+    return f"take {fault.nearest}" if fault.nearest else f"take one of {', '.join(fault.known)}"
 
 
 def _lines(found: Bill) -> tuple[str, ...]:
