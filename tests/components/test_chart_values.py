@@ -1,0 +1,247 @@
+"""What each chart is told follows from what was asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.kubernetes.arc_controller import RUNNERS, controller_values
+from components.kubernetes.autoscaler_values import AutoscalerValues, autoscaler_values
+from components.kubernetes.device_plugin_values import DevicePluginValues, Sharing, device_plugin_values
+from components.kubernetes.gpu_metrics import GpuMetricsArgs, gpu_metrics_values
+from components.kubernetes.scale_set_values import (
+    START_UP_MINUTES,
+    ScaleSetValues,
+    job_pod,
+    runner_pod,
+    scale_set_values,
+)
+from gpu.daemonsets import DaemonSet
+from gpu.pods import pod_from_template
+from gpu.quantities import MIB, Resources
+from gpu.scheduling import Node, lands
+
+pytestmark = pytest.mark.pure
+
+GPU_TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+RUNNER = ScaleSetValues(
+    runner="gpu-t4",
+    github_url="https://github.com/example-org",
+    runner_group="default",
+    min=0,
+    max=5,
+    labels=(),
+    container_mode="none",
+    gpus=1,
+    cpu=3,
+    memory="12Gi",
+    disk=None,
+    timeout_minutes=60,
+    pools=("t4-spot",),
+    tolerations=(GPU_TOLERATION,),
+)
+BESIDE = replace(RUNNER, container_mode="kubernetes-novolume")
+AUTOSCALER = AutoscalerValues(
+    region="us-west-2",
+    image_tag="v1.35.2",
+    expander=("priority", "least-waste"),
+    scale_down_after_minutes=5,
+    provision_timeout_minutes=10,
+    capacities={"t4-spot": "spot", "t4-on-demand": "on-demand"},
+)
+
+
+def values(args: ScaleSetValues) -> dict[str, Any]:
+    return scale_set_values(
+        args, image="registry.example/runner@sha256:0", secret_name="github-app", controller_namespace="arc-systems",
+        controller_account="arc-gha-rs-controller",
+    )  # fmt: skip
+
+
+def gpu_template(args: ScaleSetValues) -> dict[str, Any]:
+    return job_pod(args) if args.container_mode != "none" else runner_pod(args, "image")
+
+
+RUNNERS_OF_ANY_KIND = st.builds(
+    replace,
+    st.sampled_from([RUNNER, BESIDE]),
+    gpus=st.integers(1, 8),
+    cpu=st.integers(1, 96),
+    memory=st.integers(1, 300).map("{}Gi".format),
+    disk=st.none() | st.integers(1, 300).map("{}Gi".format),
+    pools=st.lists(st.from_regex(r"[a-z][a-z0-9]{0,6}", fullmatch=True), min_size=1, max_size=3, unique=True),
+    min=st.integers(0, 3),
+)
+
+
+@given(RUNNERS_OF_ANY_KIND)
+def test_a_job_is_given_what_its_runner_was_promised(args: ScaleSetValues) -> None:
+    asked = pod_from_template(gpu_template(args)).requests
+    promised = {"cpu": str(args.cpu), "memory": args.memory, "nvidia.com/gpu": str(args.gpus)}
+
+    assert asked == Resources.parse({**promised, **({"ephemeral-storage": args.disk} if args.disk else {})})
+
+
+@given(RUNNERS_OF_ANY_KIND)
+def test_a_job_is_held_to_what_it_asks_for(args: ScaleSetValues) -> None:
+    """Requests and limits alike, it is the last to be evicted, and gets whole cores."""
+    (container,) = gpu_template(args)["spec"]["containers"]
+
+    assert container["resources"]["limits"] == container["resources"]["requests"]
+
+
+@given(RUNNERS_OF_ANY_KIND, st.from_regex(r"[a-z][a-z0-9]{0,6}", fullmatch=True))
+def test_a_job_goes_to_the_nodes_of_its_pools_and_of_no_other(args: ScaleSetValues, pool: str) -> None:
+    job = DaemonSet.of("job", gpu_template(args))
+
+    assert (lands(job, Node(labels={"gpu-ci/pool": pool})) == ()) == (pool in args.pools)
+
+
+@given(RUNNERS_OF_ANY_KIND)
+def test_a_job_has_an_end_and_leaves_within_the_notice_of_spot(args: ScaleSetValues) -> None:
+    spec = gpu_template(args)["spec"]
+    kept_idle = args.container_mode == "none" and args.min > 0
+
+    assert spec.get("activeDeadlineSeconds") == (None if kept_idle else (args.timeout_minutes + START_UP_MINUTES) * 60)
+    assert spec["terminationGracePeriodSeconds"] < 120
+
+
+def test_a_runner_of_its_own_gpu_has_shared_memory_that_counts_within_its_own() -> None:
+    spec = runner_pod(RUNNER, "image")["spec"]
+    (shared,) = [volume["emptyDir"] for volume in spec["volumes"] if volume["name"] == "shared-memory"]
+    mounted = {mount["mountPath"] for mount in spec["containers"][0]["volumeMounts"]}
+
+    assert "/dev/shm" in mounted  # noqa: S108
+    assert shared["medium"] == "Memory"
+    assert Resources.parse({"memory": shared["sizeLimit"]})["memory"] == 1024 * MIB
+
+
+def test_a_runner_beside_its_job_needs_no_gpu_node() -> None:
+    spec = runner_pod(BESIDE, "image")["spec"]
+
+    assert spec["nodeSelector"] == {"role": "system"}
+    assert "tolerations" not in spec
+    assert "nvidia.com/gpu" not in json.dumps(spec)
+
+
+def test_labels_are_stated_only_where_there_are_any() -> None:
+    """Without the key the chart gives the scale set its name alone."""
+    assert "scaleSetLabels" not in values(RUNNER)
+    assert values(replace(RUNNER, labels=("gpu", "t4")))["scaleSetLabels"] == ["gpu", "t4"]
+
+
+def test_a_container_mode_is_stated_only_where_there_is_one() -> None:
+    assert "containerMode" not in values(RUNNER)
+    assert values(BESIDE)["containerMode"] == {"type": "kubernetes-novolume"}
+
+
+def test_a_scale_set_joins_the_runner_group_that_was_named() -> None:
+    assert values(replace(RUNNER, runner_group="gpu"))["runnerGroup"] == "gpu"
+
+
+def test_the_controller_watches_where_runners_are_and_lets_running_jobs_end() -> None:
+    flags = controller_values("info")["flags"]
+
+    assert flags == {
+        "logLevel": "info",
+        "logFormat": "json",
+        "watchSingleNamespace": RUNNERS,
+        "updateStrategy": "eventual",
+    }
+
+
+def test_the_autoscaler_lets_go_of_nodes_with_runners_local_files_and_daemons() -> None:
+    """By default either would keep a GPU node for ever."""
+    flags = autoscaler_values(AUTOSCALER, "gpu-ci-staging")["extraArgs"]
+
+    assert flags == {
+        "expander": "priority,least-waste",
+        "scale-down-unneeded-time": "5m",
+        "scale-down-delay-after-add": "5m",
+        "max-node-provision-time": "10m",
+        "skip-nodes-with-local-storage": False,
+        "skip-nodes-with-system-pods": False,
+    }
+
+
+def ranks(capacities: dict[str, Any], pool: str) -> list[int]:
+    """The priorities whose patterns meet the group of a pool, as EKS and Pulumi name it."""
+    group = f"eks-{pool}-20261121093401123400000001-8ec1a5b2-77aa-0b51-3c9d-1f2e3d4c5b6a"
+    written = autoscaler_values(replace(AUTOSCALER, capacities=capacities), "c")["expanderPriorities"]
+    return [int(rank) for rank, patterns in written.items() for pattern in patterns if re.search(pattern, group)]
+
+
+@given(
+    st.dictionaries(
+        st.from_regex(r"t4?(-[0-9a-f]{1,4}){0,2}(-spot)?", fullmatch=True),
+        st.sampled_from(["spot", "on-demand"]),
+        min_size=1,
+    )
+)
+def test_a_pool_is_never_taken_for_another_whose_name_it_begins(capacities: dict[str, Any]) -> None:
+    expected = {"spot": 50, "on-demand": 20}
+
+    assert {pool: sorted(ranks(capacities, pool)) for pool in capacities} == {
+        pool: [1, expected[capacity]] for pool, capacity in capacities.items()
+    }
+
+
+def test_a_group_of_nobodys_is_tried_last_and_not_left_out() -> None:
+    assert ranks({"t4-spot": "spot"}, "system") == [1]
+
+
+def test_without_the_priority_expander_no_priorities_are_stated() -> None:
+    """The chart would make a ConfigMap that nobody reads."""
+    assert "expanderPriorities" not in autoscaler_values(replace(AUTOSCALER, expander=("least-waste",)), "c")
+
+
+def plugin(**sharing: Sharing) -> dict[str, Any]:
+    named = {name.replace("_", "-"): each for name, each in sharing.items()}
+    return device_plugin_values(
+        DevicePluginValues(fail_on_init_error=True, tolerations=[GPU_TOLERATION], sharing=named)
+    )
+
+
+def test_a_plugin_without_sharing_is_told_nothing_of_it() -> None:
+    """With a configuration the chart gives it more rights."""
+    assert plugin().keys() == {"failOnInitError", "affinity", "tolerations"}
+
+
+def test_a_node_that_names_no_sharing_shares_nothing() -> None:
+    shared = plugin(time_slicing_2=Sharing(mode="time-slicing", replicas=2))
+    configurations = {name: json.loads(text) for name, text in shared["config"]["map"].items()}
+
+    assert shared["config"]["default"] == "default"
+    assert shared["migStrategy"] == "none"
+    assert configurations == {
+        "default": {"version": "v1"},
+        "time-slicing-2": {
+            "version": "v1",
+            "sharing": {"timeSlicing": {"resources": [{"name": "nvidia.com/gpu", "replicas": 2}]}},
+        },
+    }
+
+
+def test_mps_brings_the_discovery_that_it_runs_by_onto_tainted_nodes() -> None:
+    """The discovery's own toleration names another value of the taint, and its clean-up hook outlives the nodes."""
+    shared = plugin(mps_4=Sharing(mode="mps", replicas=4))
+
+    assert shared["gfd"] == {"enabled": True}
+    assert shared["nfd"] == {"worker": {"tolerations": [GPU_TOLERATION]}, "postDeleteCleanup": False}
+    assert json.loads(shared["config"]["map"]["mps-4"])["sharing"].keys() == {"mps"}
+
+
+def test_the_exporter_is_held_to_less_memory_than_it_may_have() -> None:
+    """The Go runtime keeps below its own limit only where it is told one."""
+    told = gpu_metrics_values(GpuMetricsArgs(version="", interval_seconds=30, service_monitor=False, tolerations=[]))
+    environment = {variable["name"]: variable["value"] for variable in told["extraEnv"]}
+    limit = Resources.parse(told["resources"]["limits"])["memory"]
+
+    assert environment["DCGM_EXPORTER_INTERVAL"] == "30000"
+    assert int(environment["GOMEMLIMIT"].removesuffix("MiB")) * MIB < limit

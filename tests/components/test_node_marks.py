@@ -1,0 +1,175 @@
+"""A node, the pods that want it and the autoscaler that imagines it say the same of it."""
+
+from __future__ import annotations
+
+import base64
+import email
+import json
+from typing import TYPE_CHECKING, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.aws.bootstrap import user_data
+from components.aws.gpu_node import (
+    API_EFFECTS,
+    NODE_TEMPLATE,
+    POOL_LABEL,
+    GpuNode,
+    api_taints,
+    autoscaler_tags,
+    every_toleration,
+    node_labels,
+    node_taints,
+    tolerations,
+)
+from gpu.pods import Pod, Taint, pod_from_template
+from gpu.scheduling import Node, taint_refusals
+
+if TYPE_CHECKING:
+    from email.message import Message
+
+pytestmark = pytest.mark.pure
+
+KEYS = st.from_regex(r"[a-z]{1,8}(\.example/[a-z]{1,8})?", fullmatch=True)
+WORDS = st.from_regex(r"[A-Za-z0-9]{1,8}", fullmatch=True)
+TAINTS = st.dictionaries(KEYS, st.builds("{}:{}".format, WORDS, st.sampled_from(sorted(API_EFFECTS))), max_size=3)
+NODES = st.builds(
+    GpuNode,
+    pool=st.from_regex(r"[a-z][a-z0-9-]{0,10}", fullmatch=True),
+    accelerator=st.sampled_from(["nvidia-tesla-t4", "nvidia-l4"]),
+    gpus=st.integers(1, 8),
+    disk_gib=st.integers(50, 1000),
+    labels=st.dictionaries(KEYS, WORDS, max_size=3),
+    taints=TAINTS,
+    sharing_replicas=st.integers(1, 8),
+    device_plugin_config=st.none() | st.just("mps-2"),
+    scale_down_after_minutes=st.none() | st.integers(1, 60),
+)
+T4 = GpuNode(pool="t4-spot", accelerator="nvidia-tesla-t4", gpus=1, disk_gib=200)
+
+
+def pod(with_tolerations: list[dict[str, str]]) -> Pod:
+    return pod_from_template({"spec": {"tolerations": with_tolerations}})
+
+
+def real(taints: dict[str, str]) -> Node:
+    """A node with these taints and the GPU's own."""
+    stated = {"nvidia.com/gpu": "true:NoSchedule", **taints}
+    split = {key: taint.split(":") for key, taint in stated.items()}
+    return Node(taints=tuple(Taint(key=key, value=value, effect=effect) for key, (value, effect) in split.items()))
+
+
+def test_the_labels_that_are_deployed() -> None:
+    """The device plugin looks for one of them, the autoscaler for another, and runners for a third."""
+    assert node_labels(T4) == {
+        "gpu-ci/pool": "t4-spot",
+        "k8s.amazonaws.com/accelerator": "nvidia-tesla-t4",
+        "nvidia.com/gpu": "true",
+        "nvidia.com/gpu.present": "true",
+        "role": "gpu",
+    }
+
+
+@given(NODES)
+def test_labels_of_the_stack_files_own_are_there_too(node: GpuNode) -> None:
+    found = node_labels(node)
+
+    assert dict(node.labels).items() <= found.items()
+    assert found[POOL_LABEL] == node.pool
+    assert found.get("nvidia.com/device-plugin.config") == node.device_plugin_config
+    assert list(found) == sorted(found)
+
+
+@given(NODES)
+def test_a_tag_says_of_every_label_and_taint_what_the_node_has(node: GpuNode) -> None:
+    tags = autoscaler_tags(node)
+    labels = {key.removeprefix(f"{NODE_TEMPLATE}/label/"): tags[key] for key in tags if "/label/" in key}
+    taints = {key.removeprefix(f"{NODE_TEMPLATE}/taint/"): tags[key] for key in tags if "/taint/" in key}
+
+    assert labels == node_labels(node)
+    assert taints == node_taints(node)
+
+
+@given(NODES)
+def test_the_api_and_the_tags_spell_one_effect_each_in_its_own_way(node: GpuNode) -> None:
+    """`NO_SCHEDULE` in a tag is dropped by the autoscaler without a word, and `NoSchedule` refused by the API."""
+    tags = autoscaler_tags(node)
+    spelt = {t["key"]: (t["value"], t["effect"]) for t in api_taints(node)}
+
+    assert set(spelt) == set(node_taints(node))
+    for key, (value, effect) in spelt.items():
+        content, _, word = tags[f"{NODE_TEMPLATE}/taint/{key}"].rpartition(":")
+        assert (value, effect) == (content, API_EFFECTS[word])
+        assert value
+        assert word in {"NoSchedule", "NoExecute", "PreferNoSchedule"}
+
+
+@given(NODES)
+def test_tags_count_what_jobs_can_ask_for(node: GpuNode) -> None:
+    tags = autoscaler_tags(node)
+    room = int(tags[f"{NODE_TEMPLATE}/resources/ephemeral-storage"].removesuffix("Gi"))
+
+    assert tags[f"{NODE_TEMPLATE}/resources/nvidia.com/gpu"] == str(node.gpus * node.sharing_replicas)
+    assert node.disk_gib * 0.9 - 1 < room <= node.disk_gib * 0.9
+
+
+def test_a_pools_own_patience_is_a_duration_that_the_autoscaler_reads() -> None:
+    own = GpuNode(pool="a", accelerator="nvidia-l4", gpus=1, disk_gib=100, scale_down_after_minutes=3)
+    key = f"{NODE_TEMPLATE}/autoscaling-options/scaledownunneededtime"
+
+    assert autoscaler_tags(own)[key] == "3m0s"
+    assert key not in autoscaler_tags(T4)
+
+
+@given(NODES)
+def test_no_tag_is_one_that_eks_owns(node: GpuNode) -> None:
+    """Two owners of a tag would take it from each other at every update."""
+    assert all(key.startswith(f"{NODE_TEMPLATE}/") for key in autoscaler_tags(node))
+
+
+@given(TAINTS)
+def test_a_pools_runner_stands_every_taint_of_it(taints: dict[str, str]) -> None:
+    assert taint_refusals(pod(tolerations(taints)), real(taints)) == ()
+
+
+@given(TAINTS.filter(lambda taints: any(not taint.endswith("PreferNoSchedule") for taint in taints.values())))
+def test_another_pools_runner_does_not(taints: dict[str, str]) -> None:
+    assert taint_refusals(pod(tolerations({})), real(taints))
+
+
+@given(st.lists(TAINTS, max_size=3))
+def test_a_daemon_stands_on_every_pool_and_says_nothing_twice(pools: list[dict[str, str]]) -> None:
+    found = every_toleration(pools)
+
+    assert [taint_refusals(pod(found), real(taints)) for taints in [{}, *pools]] == [()] * (len(pools) + 1)
+    assert len({json.dumps(each, sort_keys=True) for each in found}) == len(found)
+
+
+def test_a_node_like_any_other_is_told_nothing() -> None:
+    assert user_data(fast_image_pull=False) is None
+
+
+def test_user_data_is_mime_that_nodeadm_reads() -> None:
+    message = email.message_from_bytes(base64.b64decode(user_data(fast_image_pull=True) or "", validate=True))
+    (part,) = cast("list[Message]", message.get_payload())
+    config = json.loads(str(part.get_payload()))
+
+    assert message.get_content_type() == "multipart/mixed"
+    assert message.defects == []
+    assert part.get_content_type() == "application/node.eks.aws"
+    assert (config["apiVersion"], config["kind"]) == ("node.eks.aws/v1alpha1", "NodeConfig")
+    assert config["spec"] == {
+        "featureGates": {"FastImagePull": True},
+        "instance": {"localStorage": {"strategy": "RAID0"}},
+    }
+
+
+def test_user_data_has_no_line_end_of_another_system_and_fits() -> None:
+    """cloud-init reads nothing of a part whose boundary ends in a carriage return; EC2 takes 16 KiB."""
+    raw = base64.b64decode(user_data(fast_image_pull=True) or "")
+
+    assert b"\r" not in raw
+    assert raw.endswith(b"--\n")
+    assert len(raw) < 16 * 1024
