@@ -70,8 +70,8 @@ def show(console: Console, made: Planning) -> None:
     console.print()
     verdicts.show(console, made.plan.verdicts)
     for finding in made.findings:
-        console.print(f"[error]rule[/]     {escape(str(finding))}", soft_wrap=False)
-    console.print(summary(made))
+        verdicts.entry(console, "error", f"{tree.short_type(finding.type)} {finding.name}", finding.rule, finding.wrong)
+    console.print(summary(made), soft_wrap=True)
 
 
 def summary(made: Planning) -> str:

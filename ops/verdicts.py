@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from rich.markup import escape
-from rich.padding import Padding
-from rich.text import Text
 
 from gpu.verdict import Level, Verdict
 
@@ -16,20 +15,35 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-_WIDTH: Final = len("warning")
-_INDENT: Final = _WIDTH + 2
+_LABEL: Final = len("warning")
+_INDENT: Final = _LABEL + 2
+_NARROWEST: Final = 30
+_TOLD_ALWAYS: Final = frozenset({"money"})
+"""Checks whose figures a reader wants even where all is well."""
 
 
 def show(console: Console, verdicts: Sequence[Verdict]) -> None:
-    """Print what must change, then what may surprise; what holds is counted."""
+    """Print what must change, then what may surprise, then what it costs; what else holds is counted."""
     for level in (Level.ERROR, Level.WARNING):
         for verdict in verdicts:
             if verdict.level is level:
                 _one(console, verdict)
-    held = Counter(verdict.check for verdict in verdicts if verdict.level is Level.OK)
+    good = [verdict for verdict in verdicts if verdict.level is Level.OK]
+    for verdict in good:
+        if verdict.check in _TOLD_ALWAYS:
+            _one(console, verdict)
+    held = Counter(verdict.check for verdict in good)
     if held:
-        checks = ", ".join(f"{check} {count}" for check, count in sorted(held.items()))
-        console.print(_labelled("ok", f"{held.total()} hold: {checks}"))
+        _head(console, "ok", f"{held.total()} hold")
+        _paragraph(console, ", ".join(f"{check} {count}" for check, count in sorted(held.items())))
+
+
+def entry(console: Console, level: str, offender: str, check: str, reason: str, way_out: str = "") -> None:
+    """Print one judgement, wrapped so that its parts stay under each other."""
+    _head(console, level, f"[path]{escape(offender)}[/]  [quiet]{escape(check)}[/]")
+    _paragraph(console, reason)
+    if way_out:
+        _paragraph(console, way_out, "→ ")
 
 
 def counts(verdicts: Sequence[Verdict]) -> str:
@@ -44,18 +58,22 @@ def counted(number: int, noun: str) -> str:
 
 
 def _one(console: Console, verdict: Verdict) -> None:
-    console.print(_labelled(str(verdict.level), f"[path]{escape(verdict.offender)}[/]  [quiet]{verdict.check}[/]"))
-    console.print(Padding(Text(verdict.reason), (0, 0, 0, _INDENT)))
-    if verdict.way_out:
-        console.print(Padding(f"[ok]→[/] {escape(verdict.way_out)}", (0, 0, 0, _INDENT)))
+    entry(console, str(verdict.level), verdict.offender, verdict.check, verdict.reason, verdict.way_out)
 
 
-def _labelled(level: str, text: str) -> Padding:
-    """`text` behind the level's name; wrapped lines stay clear of it."""
-    from rich.table import Table  # noqa: PLC0415  # the one place that lays out in columns
+def _head(console: Console, level: str, text: str) -> None:
+    console.print(f"[{level}]{level:<{_LABEL}}[/]  {text}", soft_wrap=True)
 
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(width=_WIDTH, no_wrap=True)
-    grid.add_column(ratio=1)
-    grid.add_row(f"[{level}]{level}[/]", text)
-    return Padding(grid, 0)
+
+def _paragraph(console: Console, text: str, lead: str = "") -> None:
+    """Print `text` clear of the labels. Paths and commands are not broken: they are copied."""
+    lines = textwrap.wrap(
+        text,
+        width=max(console.width, _NARROWEST + _INDENT),
+        initial_indent=" " * _INDENT + lead,
+        subsequent_indent=" " * (_INDENT + len(lead)),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    for line in lines:
+        console.print(escape(line), soft_wrap=True)

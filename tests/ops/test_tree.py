@@ -102,8 +102,28 @@ def test_errors_come_before_warnings_and_good_ones_are_counted() -> None:
         "         → do",
         "warning  runners.gpu-t4  counts",
         "         it is so",
-        "ok       2 hold: fit 1, quota 1",
+        "ok       2 hold",
+        "         fit 1, quota 1",
     ]
+
+
+def test_what_it_costs_is_told_even_where_it_is_well() -> None:
+    assert said(verdict(Level.OK, "money")) == [
+        "ok       runners.gpu-t4  money",
+        "         it is so",
+        "ok       1 hold",
+        "         money 1",
+    ]
+
+
+def test_a_long_reason_is_wrapped_and_a_command_in_it_is_not_broken() -> None:
+    command = "aws-service-quotas-request-service-quota-increase--region--us-west-2--quota-code"
+    long = Verdict(check="quota", level=Level.ERROR, offender="x", reason="word " * 20, way_out=f"run {command}")
+
+    lines = said(long)
+
+    assert [line for line in lines if len(line) > 80] == [f"           {command}"]
+    assert lines[1].startswith("         word")
 
 
 def test_a_plan_with_an_error_or_a_broken_rule_must_stop() -> None:
