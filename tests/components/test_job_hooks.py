@@ -1,0 +1,218 @@
+"""The scripts around every job, run as a runner runs them, with a stand-in for nvidia-smi."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from components.kubernetes.hooks import ENVIRONMENT, MOUNT, SCRIPTS
+from tests.artefacts.linters import linter
+from tests.artefacts.stub_commands import Stubs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.artefacts.stub_commands import Run
+
+pytestmark = pytest.mark.artefacts
+
+T4 = "Tesla T4, 580.159.03, 15360 MiB"
+
+
+def script(name: str, folder: Path) -> str:
+    """A script whose GPU is in that folder: a test has none, and whoever runs it must not lose what runs on theirs."""
+    return SCRIPTS[name].replace("/dev/nvidia", f"{folder}/nvidia")
+
+
+class Runner:
+    """A runner's container: its hooks, and its commands."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.device = folder / "nvidia0"
+        self.device.touch()
+        self.temporary = folder / "tmp"
+        self.temporary.mkdir()
+        self.stubs = Stubs(folder)
+        (self.stubs.path / "id").symlink_to(shutil.which("id") or "")
+        for name in SCRIPTS:
+            (folder / name).write_text(script(name, folder), encoding="utf-8")
+
+    def gpus(self, *lines: str, code: int = 0) -> None:
+        """What nvidia-smi answers to the query, and how it ends."""
+        printed = " ".join(f"'{line}'" for line in lines)
+        self.stubs.add("nvidia-smi", f"[ $# -eq 0 ] || printf '%s\\n' {printed}\nexit {code}")
+
+    def run(self, name: str, gpus: int | None) -> Run:
+        """Run a hook where the pod says that there are so many GPUs."""
+        told = {} if gpus is None else {"GPU_CI_GPUS": str(gpus)}
+        return self.stubs.run(["bash", str(self.folder / name)], {"TMPDIR": str(self.temporary), **told})
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Runner:
+    return Runner(tmp_path)
+
+
+@pytest.fixture
+def leftover(runner: Runner) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that a job left, which holds the GPU."""
+    with runner.device.open() as device:
+        process = subprocess.Popen(["sleep", "300"], stdin=device)
+    yield process
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture
+def bystander() -> Iterator[subprocess.Popen[bytes]]:
+    """A process of the runner's own, which holds none."""
+    process = subprocess.Popen(["sleep", "300"], stdin=subprocess.DEVNULL)
+    yield process
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_a_job_begins_where_its_gpus_answer(runner: Runner, count: int) -> None:
+    runner.gpus(*[T4] * count)
+    ended = runner.run("job-started.sh", count)
+
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out == "gpu-ci: " + "\n".join([T4] * count) + "\n"
+
+
+def test_a_job_does_not_begin_with_fewer_gpus_than_it_asked_for(runner: Runner) -> None:
+    runner.gpus(T4)
+    ended = runner.run("job-started.sh", 2)
+
+    assert ended.code == 1
+    assert ended.err == f"gpu-ci: this job asks for 2 GPU(s) and sees 1:\n{T4}\n"
+
+
+def test_a_job_does_not_begin_where_it_sees_more_than_its_own(runner: Runner) -> None:
+    """A container without a limit sees every GPU of its node, and would disturb another's job."""
+    runner.gpus(T4, T4)
+
+    assert runner.run("job-started.sh", 1).code == 1
+
+
+def test_a_job_does_not_begin_on_a_crashed_driver(runner: Runner) -> None:
+    runner.gpus("Unable to determine the device handle: Unknown Error", code=255)
+    ended = runner.run("job-started.sh", 1)
+
+    assert ended.code == 1
+    assert ended.err == (
+        "gpu-ci: the driver does not answer on this node:\nUnable to determine the device handle: Unknown Error\n"
+    )
+
+
+@pytest.mark.parametrize("words", ["No devices were found", "", "Tesla T4, [Unknown Error], [GPU is lost]"])
+def test_a_driver_that_answers_in_words_and_ends_well_is_no_gpu(runner: Runner, words: str) -> None:
+    runner.gpus(words)
+    ended = runner.run("job-started.sh", 1)
+
+    assert ended.code == 1
+    assert ended.err == f"gpu-ci: this job asks for 1 GPU(s) and sees 0:\n{words}\n"
+
+
+@pytest.mark.parametrize("gpus", [0, None])
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_container_without_a_gpu_is_asked_nothing(runner: Runner, name: str, gpus: int | None) -> None:
+    runner.gpus(code=9)
+
+    assert runner.run(name, gpus).code == 0
+    assert runner.stubs.calls() == []
+
+
+def test_what_a_job_leaves_on_the_gpu_is_ended_and_named(
+    runner: Runner, leftover: subprocess.Popen[bytes], bystander: subprocess.Popen[bytes]
+) -> None:
+    ended = runner.run("job-completed.sh", 1)
+
+    assert ended.code == 0
+    assert ended.out == f"gpu-ci: ending process {leftover.pid} (sleep), which the job left on the GPU\n"
+    assert leftover.wait(timeout=10) == -signal.SIGTERM
+    assert bystander.poll() is None
+
+
+def test_a_job_that_leaves_nothing_is_told_nothing(runner: Runner, bystander: subprocess.Popen[bytes]) -> None:
+    ended = runner.run("job-completed.sh", 1)
+
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+    assert bystander.poll() is None
+
+
+def test_the_drivers_own_numbers_of_processes_are_not_believed(
+    runner: Runner, bystander: subprocess.Popen[bytes]
+) -> None:
+    """They are the host's: in a container they are nobody's, or another process's."""
+    runner.gpus(f"{bystander.pid}, 1024")
+
+    assert runner.run("job-completed.sh", 1).code == 0
+    assert bystander.poll() is None
+
+
+def test_large_files_that_a_job_leaves_go_and_small_ones_stay(runner: Runner) -> None:
+    (runner.temporary / "deep").mkdir()
+    for name, size in (("deep/model.bin", 101 * 2**20), ("log.txt", 2**20)):
+        with (runner.temporary / name).open("wb") as file:
+            file.truncate(size)
+
+    assert runner.run("job-completed.sh", 1).code == 0
+    assert [path.name for path in runner.temporary.rglob("*") if path.is_file()] == ["log.txt"]
+
+
+def test_a_folder_of_somebody_elses_fails_no_job() -> None:
+    """As root there is none: then the script is run as nobody."""
+    somebody: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # where nobody may go too
+        Path(folder).chmod(0o755)
+        closed = Path(folder, "closed")
+        closed.mkdir(mode=0o000)
+        ended = subprocess.run(
+            ["bash", "-c", script("job-completed.sh", Path(folder))],
+            env={"PATH": os.defpath, "TMPDIR": folder, "GPU_CI_GPUS": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+            **somebody,
+        )
+        closed.chmod(0o700)
+
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_is_sound_bash(name: str, tmp_path: Path) -> None:
+    file = tmp_path / name
+    file.write_text(SCRIPTS[name], encoding="utf-8")
+
+    for command in (["bash", "-n"], [linter("shellcheck")]):
+        result = subprocess.run([*command, str(file)], capture_output=True, text=True, check=False)
+        assert result.stdout + result.stderr == ""
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_swallows_no_failure_of_a_check(name: str) -> None:
+    """`|| true` stands where nothing is checked; a check that prints and goes on checks nothing."""
+    text = SCRIPTS[name]
+
+    assert "set -euo pipefail" in text
+    assert "|| echo" not in text
+    assert "|| printf" not in text
+
+
+def test_the_runner_is_told_absolute_paths_of_both() -> None:
+    assert {
+        "ACTIONS_RUNNER_HOOK_JOB_STARTED": f"{MOUNT}/job-started.sh",
+        "ACTIONS_RUNNER_HOOK_JOB_COMPLETED": f"{MOUNT}/job-completed.sh",
+    } == ENVIRONMENT
+    assert Path(MOUNT).is_absolute()
