@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -65,13 +66,14 @@ def findings(plan: Plan) -> tuple[Finding, ...]:
 
 
 def show(console: Console, made: Planning) -> None:
-    """Print all of it: the tree, what is to be said about it, and one line that sums it up."""
+    """Print all of it: the tree, what is to be said about it, and a line that sums it up."""
     console.print(tree.tree(made.plan))
     console.print()
+    for one in made.findings:
+        verdicts.entry(console, "error", f"{tree.short_type(one.type)} {one.name}", one.rule, one.wrong)
     verdicts.show(console, made.plan.verdicts)
-    for finding in made.findings:
-        verdicts.entry(console, "error", f"{tree.short_type(finding.type)} {finding.name}", finding.rule, finding.wrong)
-    console.print(summary(made), soft_wrap=True)
+    for line in textwrap.wrap(summary(made), console.width):
+        console.print(escape(line), style="path", soft_wrap=True)
 
 
 def summary(made: Planning) -> str:
@@ -83,7 +85,5 @@ def summary(made: Planning) -> str:
     packages = ", ".join(f"{package} {count}" for package, count in sorted(by_package.items()))
     made_of = f"{counted(by_package.total(), 'resource')} ({packages})" if packages else "no resources"
     broken = f", {counted(len(made.findings), 'broken rule')}" if made.findings else ""
-    return (
-        f"[path]{escape(plan.stack)}[/]: {made_of} in {counted(components, 'component')}; "
-        f"{verdicts.counts(plan.verdicts)}{broken}"
-    )
+    found = f"{verdicts.counts(plan.verdicts)}{broken}"
+    return f"{plan.stack}: {made_of} in {counted(components, 'component')}; {found}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 from rich.tree import Tree
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ops.plan import Plan, Planned
-
-_FOLD_FROM: Final = 3
-"""From how many resources of one type below one parent they share a line."""
 
 
 def tree(plan: Plan) -> Tree:
@@ -39,39 +36,49 @@ def short_type(token: str) -> str:
 
 
 def _grow(branch: Tree, siblings: Sequence[Planned], parent: str, children: Mapping[str, Sequence[Planned]]) -> None:
-    """Hang `siblings` on `branch`: components one by one, resources of one type together."""
-    for group in _folded(siblings, children):
+    """Hang `siblings` on `branch`: what has something to say of itself on a line of its own, the rest together."""
+    for group in _folded(siblings, parent, children):
         first = group[0]
-        if len(group) == 1:
-            _grow(branch.add(_line(first, parent, children)), children.get(first.urn, ()), first.name, children)
-            continue
-        names = ", ".join(filter(None, (_bare(resource.name, parent) for resource in group)))
-        branch.add(f"[type]{escape(short_type(first.type))}[/] x{len(group)}{_marks(group)}  [quiet]{escape(names)}[/]")
+        below = children.get(first.urn, ())
+        if len(group) == 1 and (below or not first.custom):
+            _grow(branch.add(_line(first, parent, children)), below, first.name, children)
+        elif len({resource.type for resource in group}) == 1:
+            branch.add(_alike(group, parent))
+        else:
+            branch.add("[type]" + ", ".join(escape(short_type(resource.type)) for resource in group) + "[/]")
 
 
-def _folded(siblings: Sequence[Planned], children: Mapping[str, Sequence[Planned]]) -> list[list[Planned]]:
-    """Siblings in their order; leaves of one type, where there are enough, at the place of the first."""
-    alike: dict[str, list[Planned]] = defaultdict(list)
+def _folded(
+    siblings: Sequence[Planned], parent: str, children: Mapping[str, Sequence[Planned]]
+) -> list[Sequence[Planned]]:
+    """Siblings in their order; those that share a line stand at the place of the first of them."""
+    lines: dict[str, list[Planned]] = defaultdict(list)
     for resource in siblings:
-        if resource.custom and not children.get(resource.urn):
-            alike[resource.type].append(resource)
-    groups: list[list[Planned]] = []
-    for resource in siblings:
-        group = alike.get(resource.type, [])
-        if resource not in group or len(group) < _FOLD_FROM:
-            groups.append([resource])
-        elif resource is group[0]:
-            groups.append(group)
-    return groups
+        alone = not resource.custom or children.get(resource.urn) or resource.is_provider
+        lines[resource.urn if alone else _line_of(resource, parent)].append(resource)
+    return list(lines.values())
+
+
+def _line_of(resource: Planned, parent: str) -> str:
+    """What a leaf shares its line with: others of its type and marks; or whatever is called like the component."""
+    own = _bare(resource.name, parent) or _marks([resource])
+    return f"{resource.type}{_marks([resource])}" if own else "called like the component"
+
+
+def _alike(group: Sequence[Planned], parent: str) -> str:
+    """A line for one resource, or for all of one type."""
+    names = ", ".join(filter(None, (_bare(resource.name, parent) for resource in group)))
+    count = f" x{len(group)}" if len(group) > 1 else ""
+    told = f"  [quiet]{escape(names)}[/]" if names and not group[0].is_provider else ""
+    return f"[type]{escape(short_type(group[0].type))}[/]{count}{_marks(group)}{told}"
 
 
 def _line(resource: Planned, parent: str, children: Mapping[str, Sequence[Planned]]) -> str:
-    type_, marks = escape(short_type(resource.type)), _marks([resource])
+    """A line for what other resources hang below."""
     if resource.custom:
-        name = "" if resource.is_provider else escape(_bare(resource.name, parent))
-        return f"[type]{type_}[/]{marks}" + (f"  [quiet]{name}[/]" if name else "")
-    below = _below(resource, children)
-    return f"[path]{escape(resource.name)}[/]  [quiet]{type_}, {below}[/]{marks}"
+        return _alike([resource], parent)
+    type_, below = escape(short_type(resource.type)), _below(resource, children)
+    return f"[path]{escape(resource.name)}[/]  [quiet]{type_}, {below}[/]{_marks([resource])}"
 
 
 def _below(resource: Planned, children: Mapping[str, Sequence[Planned]]) -> int:

@@ -51,8 +51,19 @@ def test_many_of_one_type_share_a_line() -> None:
         "small",
         "└── box  Box, 5",
         "    ├── Key x3  a, b, c",
-        "    ├── Role  x",
-        "    └── Role  y",
+        "    └── Role x2  x, y",
+    ]
+
+
+def test_what_is_called_like_its_component_shares_a_line_of_types() -> None:
+    key, role = planned(KEY, "box", parent=BOX.urn), planned(ROLE, "box", parent=BOX.urn)
+    kept = planned(BUCKET, "box", parent=BOX.urn, protect=True)
+
+    assert shown(plan(BOX, key, kept, role)) == [
+        "small",
+        "└── box  Box, 3",
+        "    ├── Key, Role",
+        "    └── Bucket protected",
     ]
 
 
@@ -141,5 +152,5 @@ def test_the_summary_counts_by_package() -> None:
     made = plan(provider, BOX, planned(KEY, "box", parent=BOX.urn), verdicts=(verdict(Level.WARNING),))
 
     assert planning.summary(Planning(plan=made, findings=())) == (
-        "[path]small[/]: 1 resource (aws 1) in 1 component; no errors, 1 warning"
+        "small: 1 resource (aws 1) in 1 component; no errors, 1 warning"
     )
