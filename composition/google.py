@@ -144,7 +144,7 @@ def _test_image(
     # Here, so that a stack that leaves the build to others does not load the SDK for it.
     import pulumi_docker_build as docker_build  # noqa: PLC0415
 
-    from components.gcp.test_image import GpuTestImage, GpuTestImageArgs  # noqa: PLC0415
+    from components.gcp.gpu_test_image import GpuTestImage, GpuTestImageArgs  # noqa: PLC0415
 
     args = GpuTestImageArgs(repository_url=images.url, tag=settings.tag, cuda_image=settings.cuda_image)
     builder = ResourceOptions(providers=[docker_build.Provider("docker-build")], depends_on=[images])
