@@ -1,0 +1,412 @@
+"""The control plane and its nodes: what would be replaced, locked out or left behind if it were stated otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from ipaddress import IPv4Network
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from components.aws.add_ons import AddOnsArgs, ClusterAddOns, NodeAddOns
+from components.aws.cluster import Cluster, ClusterArgs
+from components.aws.gpu_node import GpuNode, autoscaler_tags, node_labels
+from components.aws.gpu_pool import GpuPool, GpuPoolArgs
+from components.aws.launch import Disk
+from components.aws.nodes import NodeRole, SystemNodes, SystemNodesArgs
+from components.aws.registry import Registry, RegistryArgs, RepositoryArgs
+from tests.components.made import TAGS, made, names, only, part, waits_for
+
+if TYPE_CHECKING:
+    import pulumi
+    from pulumi import ResourceOptions
+
+    from ops.plan import Plan
+
+pytestmark = pytest.mark.plan
+
+CLUSTER = "aws:eks/cluster:Cluster"
+GROUP = "aws:eks/nodeGroup:NodeGroup"
+TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
+ADD_ON = "aws:eks/addon:Addon"
+VERSIONS = {
+    "vpc-cni": "v1",
+    "kube-proxy": "v2",
+    "coredns": "v3",
+    "eks-pod-identity-agent": "v4",
+    "aws-ebs-csi-driver": "v5",
+    "metrics-server": "v6",
+}
+ARGS = ClusterArgs(
+    cluster_name="gpu-ci-small",
+    account="123456789012",
+    region="us-west-2",
+    version="1.35",
+    subnet_ids=("subnet-1", "subnet-2"),
+    public_ranges=(IPv4Network("203.0.113.0/24"),),
+    service_range=IPv4Network("172.20.0.0/16"),
+    administrators={"deploy": "arn:aws:iam::123456789012:role/deploy", "platform": "arn:aws:iam::123456789012:role/p"},
+    log_types=("api", "audit"),
+    log_retention_days=30,
+    extended_support=False,
+    protect=False,
+)
+POOL = GpuPoolArgs(
+    cluster_name="gpu-ci-small",
+    role_arn="arn:aws:iam::123456789012:role/node",
+    subnet_ids=("subnet-1", "subnet-2"),
+    ami_release="1.35.6-20260714",
+    version="1.35",
+    instance_types=("g4dn.xlarge", "g4dn.2xlarge"),
+    capacity="spot",
+    min=0,
+    max=5,
+    disk=Disk(gib=200, iops=3000, throughput=400),
+    node=GpuNode(
+        pool="t4-spot", accelerator="nvidia-tesla-t4", gpus=1, disk_gib=200, taints={"team": "vision:NoExecute"}
+    ),
+    fast_image_pull=False,
+    title="gpu-ci-small-t4-spot",
+    tags=TAGS,
+    after=(),
+)
+
+
+def cluster(**changes: Any) -> Plan:
+    return made(lambda here: Cluster("cluster", replace(ARGS, **changes), here))
+
+
+def pool(**changes: Any) -> Plan:
+    return made(lambda here: GpuPool("pool-t4-spot", replace(POOL, **changes), here))
+
+
+def system(here: ResourceOptions, *after: pulumi.Resource) -> SystemNodes:
+    args = SystemNodesArgs(
+        cluster_name="gpu-ci-small",
+        role_arn="arn:aws:iam::123456789012:role/node",
+        subnet_ids=("subnet-1",),
+        ami_release="1.35.6-20260714",
+        version="1.35",
+        instance_types=("t3.large",),
+        min=2,
+        max=4,
+        disk=Disk(gib=50, iops=3000, throughput=125),
+        title="gpu-ci-small-system",
+        tags=TAGS,
+        after=after,
+    )
+    return SystemNodes("system-nodes", args, here)
+
+
+@pytest.fixture(scope="module")
+def plain() -> Plan:
+    return cluster()
+
+
+@pytest.fixture(scope="module")
+def spot() -> Plan:
+    return pool()
+
+
+@pytest.fixture(scope="module")
+def both() -> Plan:
+    """System nodes and everything that nodes and cluster need, in the order in which they are put together."""
+
+    def build(here: ResourceOptions) -> None:
+        add_ons = AddOnsArgs(cluster_name="gpu-ci-small", versions=VERSIONS)
+        first = NodeAddOns("node-add-ons", add_ons, here)
+        role = NodeRole("node-role", here)
+        nodes = system(here, *first.all, *role.policies)
+        ClusterAddOns("cluster-add-ons", replace(add_ons, after=[nodes.node_group]), here)
+
+    return made(build)
+
+
+def test_nobody_owns_the_cluster_by_having_made_it(plain: Plan) -> None:
+    """Both are stated when the cluster is made, and would replace it; from another mode there is no way back."""
+    assert part(only(plain, CLUSTER), "accessConfig") == {
+        "authenticationMode": "API",
+        "bootstrapClusterCreatorAdminPermissions": False,
+    }
+
+
+def test_every_administrator_is_let_in_and_no_one_else(plain: Plan) -> None:
+    entries = plain.of("aws:eks/accessEntry:AccessEntry")
+    granted = plain.of("aws:eks/accessPolicyAssociation:AccessPolicyAssociation")
+
+    assert {each.inputs["principalArn"] for each in entries} == set(ARGS.administrators.values())
+    assert {each.inputs["principalArn"] for each in granted} == set(ARGS.administrators.values())
+    assert {each.inputs["accessScope"]["type"] for each in granted} == {"cluster"}
+
+
+def test_add_ons_are_ours_from_the_first_day(plain: Plan) -> None:
+    """Otherwise EKS brings its own copies; changing it replaces the cluster."""
+    assert part(only(plain, CLUSTER), "bootstrapSelfManagedAddons") is False
+
+
+def test_nodes_reach_the_control_plane_from_inside(plain: Plan) -> None:
+    """Else every node would need a place in the public ranges."""
+    assert part(only(plain, CLUSTER), "vpcConfig") == {
+        "subnetIds": ["subnet-1", "subnet-2"],
+        "endpointPrivateAccess": True,
+        "endpointPublicAccess": True,
+        "publicAccessCidrs": ["203.0.113.0/24"],
+    }
+
+
+def test_no_public_range_closes_the_public_endpoint() -> None:
+    """An empty list would mean everybody to EKS."""
+    found = part(only(cluster(public_ranges=()), CLUSTER), "vpcConfig")
+
+    assert found["endpointPublicAccess"] is False
+    assert found["publicAccessCidrs"] is None
+
+
+def test_secrets_are_encrypted_with_a_key_that_turns(plain: Plan) -> None:
+    key = only(plain, "aws:kms/key:Key")
+
+    assert part(only(plain, CLUSTER), "encryptionConfig", "resources") == ["secrets"]
+    assert key.urn in only(plain, CLUSTER).property_dependencies["encryptionConfig"]
+    assert key.inputs["enableKeyRotation"] is True
+
+
+def test_logs_have_an_end_and_are_there_before_eks_makes_its_own(plain: Plan) -> None:
+    """EKS would make a group that never expires and outlives the stack."""
+    logs = only(plain, "aws:cloudwatch/logGroup:LogGroup")
+
+    assert logs.inputs["name"] == "/aws/eks/gpu-ci-small/cluster"
+    assert logs.inputs["retentionInDays"] == 30
+    assert waits_for(plain, only(plain, CLUSTER), logs)
+
+
+def test_the_control_plane_is_taken_down_before_what_lets_it_clean_up(plain: Plan) -> None:
+    """Without its policy it leaves network interfaces, and the network cannot be deleted."""
+    policy = only(plain, "aws:iam/rolePolicyAttachment:RolePolicyAttachment")
+
+    assert policy.inputs["policyArn"] == "arn:aws:iam::aws:policy/AmazonEKSClusterPolicy"
+    assert waits_for(plain, only(plain, CLUSTER), policy)
+
+
+@pytest.mark.parametrize("protect", [True, False])
+def test_what_holds_data_or_identity_is_protected_where_it_is_asked_for(protect: bool) -> None:
+    plan = cluster(protect=protect)
+
+    assert {each.type for each in plan if each.protect} == ({CLUSTER, "aws:kms/key:Key"} if protect else set())
+    assert only(plan, "aws:kms/key:Key").inputs["deletionWindowInDays"] == (30 if protect else 7)
+
+
+@pytest.mark.parametrize(("extended", "stated"), [(True, "EXTENDED"), (False, "STANDARD")])
+def test_the_price_of_an_old_version_is_stated(extended: bool, stated: str) -> None:
+    """Left out, it is the dear one: six times the price once the version is old."""
+    assert part(only(cluster(extended_support=extended), CLUSTER), "upgradePolicy") == {"supportType": stated}
+
+
+def test_every_add_on_is_pinned_and_takes_its_own_place(both: Plan) -> None:
+    found = {each.inputs["addonName"]: each.inputs for each in both.of(ADD_ON)}
+
+    assert {name: stated["addonVersion"] for name, stated in found.items()} == VERSIONS
+    assert {stated["resolveConflictsOnCreate"] for stated in found.values()} == {"OVERWRITE"}
+
+
+def test_add_ons_that_nobody_asked_for_are_not_there() -> None:
+    few = {name: version for name, version in VERSIONS.items() if name not in {"metrics-server", "aws-ebs-csi-driver"}}
+    plan = made(lambda here: ClusterAddOns("extra", AddOnsArgs(cluster_name="c", versions=few), here))
+
+    assert names(plan, ADD_ON) == ["extra-coredns"]
+    assert plan.of("aws:iam/role:Role") == ()
+
+
+@pytest.mark.parametrize(
+    ("add_on", "account", "policy"),
+    [
+        ("vpc-cni", "aws-node", "AmazonEKS_CNI_Policy"),
+        ("aws-ebs-csi-driver", "ebs-csi-controller-sa", "service-role/AmazonEBSCSIDriverPolicy"),
+    ],
+)
+def test_an_add_on_that_asks_aws_has_a_role_of_its_own(both: Plan, add_on: str, account: str, policy: str) -> None:
+    """The nodes' role has neither: a pod on a node cannot take it."""
+    found = next(each for each in both.of(ADD_ON) if each.inputs["addonName"] == add_on)
+    (association,) = found.inputs["podIdentityAssociations"]
+    attached = [
+        each for each in both.of("aws:iam/rolePolicyAttachment:RolePolicyAttachment") if waits_for(both, found, each)
+    ]
+
+    assert association["serviceAccount"] == account
+    assert f"arn:aws:iam::aws:policy/{policy}" in {each.inputs["policyArn"] for each in attached}
+
+
+def test_nodes_come_after_what_lets_them_join_and_go_before_it(both: Plan) -> None:
+    """Else they stay NotReady, and at the end leave network interfaces behind."""
+    group = only(both, GROUP)
+    before = {each.name for each in both if each.custom and waits_for(both, group, each)}
+
+    assert {
+        "node-add-ons-vpc-cni",
+        "node-add-ons-kube-proxy",
+        "node-add-ons-eks-pod-identity-agent",
+        "node-role-worker",
+        "node-role-images",
+        "node-role-session",
+    } <= before
+
+
+@pytest.mark.parametrize("add_on", ["coredns", "metrics-server", "aws-ebs-csi-driver"])
+def test_what_runs_on_nodes_comes_after_them(both: Plan, add_on: str) -> None:
+    """Without an untainted node it waits until it fails."""
+    found = next(each for each in both.of(ADD_ON) if each.inputs["addonName"] == add_on)
+
+    assert waits_for(both, found, only(both, GROUP))
+
+
+def test_system_nodes_are_never_taken_away_and_keep_nobody_out(both: Plan) -> None:
+    group = only(both, GROUP).inputs
+
+    assert group["capacityType"] == "ON_DEMAND"
+    assert group["amiType"] == "AL2023_x86_64_STANDARD"
+    assert group["scalingConfig"] == {"minSize": 2, "desiredSize": 2, "maxSize": 4}
+    assert group["labels"] == {"role": "system"}
+    assert "taints" not in group
+
+
+def test_a_node_may_join_pull_and_be_looked_into_and_nothing_else(both: Plan) -> None:
+    attached = both.of("aws:iam/rolePolicyAttachment:RolePolicyAttachment")
+    policies = {each.inputs["policyArn"].rpartition("/")[2] for each in attached if each.name.startswith("node-role")}
+
+    assert policies == {
+        "AmazonEKSWorkerNodePolicy",
+        "AmazonEC2ContainerRegistryPullOnly",
+        "AmazonSSMManagedInstanceCore",
+    }
+
+
+@pytest.mark.parametrize("which", ["spot", "both"])
+def test_the_launch_template_leaves_to_the_group_what_eks_refuses_in_both(
+    which: str, request: pytest.FixtureRequest
+) -> None:
+    """An image or a type stated in both fails the group, and a disk beside a template as well."""
+    plan: Plan = request.getfixturevalue(which)
+    template, group = only(plan, TEMPLATE).inputs, only(plan, GROUP).inputs
+
+    assert template.keys().isdisjoint(
+        {"imageId", "instanceType", "keyName", "iamInstanceProfile", "vpcSecurityGroupIds"}
+    )
+    assert group.keys().isdisjoint({"diskSize", "remoteAccess"})
+    assert group["instanceTypes"]
+    assert group["amiType"].startswith("AL2023_x86_64_")
+    assert group["releaseVersion"] == "1.35.6-20260714"
+
+
+@pytest.mark.parametrize("which", ["spot", "both"])
+def test_a_pod_cannot_reach_its_nodes_role(which: str, request: pytest.FixtureRequest) -> None:
+    """One hop ends at the node; two would hand the node's role to every job."""
+    plan: Plan = request.getfixturevalue(which)
+
+    assert part(only(plan, TEMPLATE), "metadataOptions") == {
+        "httpEndpoint": "enabled",
+        "httpTokens": "required",
+        "httpPutResponseHopLimit": 1,
+        "instanceMetadataTags": "disabled",
+    }
+
+
+def test_a_nodes_disk_is_encrypted_and_goes_with_it(spot: Plan) -> None:
+    (disk,) = part(only(spot, TEMPLATE), "blockDeviceMappings")
+
+    assert disk == {
+        "deviceName": "/dev/xvda",
+        "ebs": {
+            "volumeType": "gp3",
+            "volumeSize": 200,
+            "iops": 3000,
+            "throughput": 400,
+            "encrypted": "true",
+            "deleteOnTermination": "true",
+        },
+    }
+
+
+def test_machines_disks_and_interfaces_carry_the_tags_that_defaults_do_not_reach(spot: Plan) -> None:
+    tagged = {each["resourceType"]: each["tags"] for each in part(only(spot, TEMPLATE), "tagSpecifications")}
+    stated = {**TAGS, "Name": "gpu-ci-small-t4-spot"}
+
+    assert tagged == dict.fromkeys(("instance", "volume", "network-interface"), stated)
+
+
+@pytest.mark.parametrize("which", ["spot", "both"])
+def test_the_count_between_the_limits_is_the_autoscalers(which: str, request: pytest.FixtureRequest) -> None:
+    """Spelt as on the wire: `scaling_config.desired_size` would reach the engine and match nothing."""
+    assert only(request.getfixturevalue(which), GROUP).ignore_changes == ("scalingConfig.desiredSize",)
+
+
+def test_a_pool_can_stand_beside_the_one_it_replaces(spot: Plan) -> None:
+    """Most properties replace a group; under a fixed name the new one could not be made first."""
+    group = only(spot, GROUP)
+
+    assert group.inputs["nodeGroupNamePrefix"] == "t4-spot-"
+    assert "nodeGroupName" not in group.inputs
+    assert not group.delete_before_replace
+
+
+def test_a_pool_follows_its_template(spot: Plan) -> None:
+    """`$Latest` would be a change at every update, and no version no new nodes."""
+    version = part(only(spot, GROUP), "launchTemplate", "version")
+
+    assert version == "1"
+    assert only(spot, TEMPLATE).urn in only(spot, GROUP).property_dependencies["launchTemplate"]
+
+
+def test_a_pool_updates_within_its_quota(spot: Plan) -> None:
+    """By default more nodes start than there were."""
+    assert part(only(spot, GROUP), "updateConfig") == {"maxUnavailable": 1, "updateStrategy": "MINIMAL"}
+
+
+@pytest.mark.parametrize(("capacity", "stated"), [("spot", "SPOT"), ("on-demand", "ON_DEMAND")])
+def test_capacity_is_spelt_as_eks_takes_it(capacity: Any, stated: str) -> None:
+    """Nothing between here and EKS checks the word."""
+    assert part(only(pool(capacity=capacity), GROUP), "capacityType") == stated
+
+
+def test_a_pool_says_the_same_to_eks_and_to_the_autoscaler(spot: Plan) -> None:
+    """Tags of the node group do not reach its auto-scaling group, which is where the autoscaler always looks."""
+    group = only(spot, GROUP).inputs
+    tags = {each.inputs["tag"]["key"]: each.inputs["tag"]["value"] for each in spot.of("aws:autoscaling/tag:Tag")}
+
+    assert group["labels"] == node_labels(POOL.node)
+    assert group["tags"] == tags == autoscaler_tags(POOL.node)
+    assert group["taints"] == [
+        {"key": "nvidia.com/gpu", "value": "true", "effect": "NO_SCHEDULE"},
+        {"key": "team", "value": "vision", "effect": "NO_EXECUTE"},
+    ]
+
+
+def test_the_autoscalers_tags_stand_on_the_pools_own_group_and_on_no_machine(spot: Plan) -> None:
+    tags = spot.of("aws:autoscaling/tag:Tag")
+
+    assert {only(spot, GROUP).urn} == {urn for tag in tags for urn in tag.property_dependencies["autoscalingGroupName"]}
+    assert {tag.inputs["tag"]["propagateAtLaunch"] for tag in tags} == {False}
+
+
+def test_fast_image_pull_is_told_to_the_node() -> None:
+    assert "userData" not in only(pool(), TEMPLATE).inputs
+    assert only(pool(fast_image_pull=True), TEMPLATE).inputs["userData"]
+
+
+def test_repositories_are_scanned_and_their_tags_stay_what_they_were() -> None:
+    repository = RepositoryArgs(
+        keep=30, untagged_days=3, pull_request_days=14, mutable_tags=("cache-*",), force_delete=True
+    )
+    fixed = replace(repository, mutable_tags=(), force_delete=False)
+    args = RegistryArgs(prefix="gpu-ci-small", repositories={"runner": repository, "tests": fixed}, protect=True)
+    plan = made(lambda here: Registry("registry", args, here))
+    found = {each.inputs["name"]: each for each in plan.of("aws:ecr/repository:Repository")}
+    runner, tests = found["gpu-ci-small/runner"], found["gpu-ci-small/tests"]
+
+    assert runner.inputs["imageTagMutability"] == "IMMUTABLE_WITH_EXCLUSION"
+    assert runner.inputs["imageTagMutabilityExclusionFilters"] == [{"filter": "cache-*", "filterType": "WILDCARD"}]
+    assert tests.inputs["imageTagMutability"] == "IMMUTABLE"
+    # ECR refuses an exclusion without the mutability that has one.
+    assert "imageTagMutabilityExclusionFilters" not in tests.inputs
+    assert [each.inputs["forceDelete"] for each in (runner, tests)] == [True, False]
+    assert all(each.inputs["imageScanningConfiguration"] == {"scanOnPush": True} for each in found.values())
+    assert all(each.protect and each.delete_before_replace for each in found.values())
+    assert names(plan, "aws:ecr/lifecyclePolicy:LifecyclePolicy") == ["registry-runner", "registry-tests"]

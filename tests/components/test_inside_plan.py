@@ -1,0 +1,263 @@
+"""What is made inside the cluster: through one provider, in an order that can also be taken down."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pulumi
+import pulumi_aws as aws
+import pytest
+from pulumi import ResourceOptions
+
+from components.kubernetes.arc_controller import SERVICE_ACCOUNT, SYSTEMS, ArcController, ArcControllerArgs
+from components.kubernetes.autoscaler import Autoscaler, AutoscalerArgs
+from components.kubernetes.autoscaler_values import AutoscalerValues
+from components.kubernetes.chart import chart
+from components.kubernetes.connection import Connection, ConnectionArgs
+from components.kubernetes.device_plugin import DevicePlugin
+from components.kubernetes.device_plugin_values import DevicePluginValues
+from components.kubernetes.gpu_metrics import GpuMetrics, GpuMetricsArgs
+from components.kubernetes.hooks import SCRIPTS
+from components.kubernetes.scale_set import JobHooks, ScaleSet, ScaleSetArgs
+from components.kubernetes.scale_set_values import ScaleSetValues, job_pod
+from components.kubernetes.storage import Storage
+from ops.recorder import record
+from tests.components.made import before, made, names, only, part, waits_for
+from tests.ops.small import KEY, stack_file
+
+if TYPE_CHECKING:
+    from ops.plan import Plan, Planned
+
+pytestmark = pytest.mark.plan
+
+RELEASE = "kubernetes:helm.sh/v3:Release"
+NAMESPACE = "kubernetes:core/v1:Namespace"
+SECRET = "kubernetes:core/v1:Secret"
+CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
+RUNNER = ScaleSetValues(
+    runner="gpu-t4",
+    github_url="https://github.com/example-org",
+    runner_group="default",
+    min=0,
+    max=5,
+    labels=(),
+    container_mode="none",
+    gpus=1,
+    cpu=3,
+    memory="12Gi",
+    disk=None,
+    timeout_minutes=60,
+    pools=("t4-spot",),
+    tolerations=({"key": "nvidia.com/gpu", "operator": "Exists"},),
+)
+
+
+def runners(container_mode: Any = "none") -> Plan:
+    """The controller and one runner, as they are put together."""
+
+    def build(here: ResourceOptions) -> None:
+        args = ArcControllerArgs(
+            version="0.14.2",
+            log_level="info",
+            app_id=1,
+            installation_id=2,
+            private_key=pulumi.Output.secret("the App's key"),
+        )
+        controller = ArcController("arc", args, here)
+        hooks = JobHooks("job-hooks", namespace=controller.runners_namespace, opts=here)
+        values = replace(RUNNER, container_mode=container_mode)
+        ScaleSet(
+            "runner-gpu-t4",
+            ScaleSetArgs(
+                values=values,
+                version="0.14.2",
+                namespace=controller.runners_namespace,
+                image="registry.example/runner@sha256:0",
+                secret_name=controller.secret_name,
+                controller_namespace=SYSTEMS,
+                controller_account=SERVICE_ACCOUNT,
+                after=[controller.ready, hooks.config_map],
+            ),
+            here,
+        )
+
+    return made(build)
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return runners()
+
+
+@pytest.fixture(scope="module")
+def beside() -> Plan:
+    return runners("kubernetes-novolume")
+
+
+@pytest.fixture(scope="module")
+def connection() -> Plan:
+    def program() -> None:
+        here = ResourceOptions(providers=[aws.Provider("aws", region="us-west-2")])
+        args = ConnectionArgs(
+            name="gpu-ci-small",
+            arn="arn:aws:eks:us-west-2:123456789012:cluster/gpu-ci-small",
+            endpoint="https://x.eks.example",
+            certificate_authority="Q0E=",
+            region="us-west-2",
+            after=[before("access"), before("nodes")],
+        )
+        inside = Connection("kubernetes", args, here)
+        Storage("storage", default_class=True, opts=ResourceOptions(providers=[inside.provider]))
+
+    return record(stack_file(), program=program)
+
+
+def test_only_another_cluster_replaces_what_is_inside(connection: Plan) -> None:
+    """Without the identifier the provider guesses from the kubeconfig, and may replace everything."""
+    provider = connection.one("pulumi:providers:kubernetes", "kubernetes")
+
+    assert provider.inputs["clusterIdentifier"] == "arn:aws:eks:us-west-2:123456789012:cluster/gpu-ci-small"
+
+
+def test_the_way_in_is_secret(connection: Plan) -> None:
+    assert "kubeconfig" in connection.one("pulumi:providers:kubernetes", "kubernetes").secret_paths
+
+
+def test_whatever_is_inside_waits_for_access_and_nodes(connection: Plan) -> None:
+    """And is gone before either: one edge, on the provider."""
+    inside = only(connection, "kubernetes:storage.k8s.io/v1:StorageClass")
+
+    assert all(waits_for(connection, inside, connection.one(KEY, name)) for name in ("access", "nodes"))
+
+
+def test_a_volume_is_encrypted_and_made_where_its_pod_is(connection: Plan) -> None:
+    """Bound at once, it would stand in a zone that its pod may never reach."""
+    found = only(connection, "kubernetes:storage.k8s.io/v1:StorageClass").inputs
+
+    assert found["parameters"] == {"type": "gp3", "encrypted": "true"}
+    assert found["volumeBindingMode"] == "WaitForFirstConsumer"
+    assert found["provisioner"] == "ebs.csi.aws.com"
+    assert found["metadata"]["annotations"] == {"storageclass.kubernetes.io/is-default-class": "true"}
+
+
+def test_a_release_states_what_every_release_has_in_common() -> None:
+    def build(here: ResourceOptions) -> None:
+        parent = DevicePlugin(
+            "plugin", version="0.20.0", values=DevicePluginValues(fail_on_init_error=True, tolerations=[]), opts=here
+        )
+        chart(
+            "own", release="own", chart_name="oci://registry.example/own", version="1.2.3", namespace="own",
+            values={"key": 1}, parent=parent, after=[before("first")], atomic=False,
+        )  # fmt: skip
+
+    plan = made(build)
+    own, plugin = plan.one(RELEASE, "own"), plan.one(RELEASE, "plugin")
+
+    assert own.inputs["name"] == "own"
+    assert own.inputs.keys().isdisjoint({"repositoryOpts"})
+    assert (own.inputs["atomic"], plugin.inputs["atomic"]) == (False, True)
+    assert (own.inputs["skipAwait"], own.inputs["cleanupOnFail"], own.inputs["timeout"]) == (False, True, 600)
+    assert own.delete_before_replace
+    assert waits_for(plan, own, plan.one(KEY, "first"))
+    assert plugin.inputs["repositoryOpts"] == {"repo": "https://nvidia.github.io/k8s-device-plugin"}
+    assert plugin.inputs["namespace"] == "kube-system"
+
+
+def in_order(plan: Plan, steps: list[Planned]) -> list[str]:
+    """The names of those that do not wait for the next one."""
+    return [one.name for one, other in itertools.pairwise(steps) if not waits_for(plan, one, other)]
+
+
+@pytest.mark.parametrize("which", ["plan", "beside"])
+def test_a_scale_set_is_taken_down_while_its_secret_and_its_controller_live(
+    which: str, request: pytest.FixtureRequest
+) -> None:
+    """Without the key it cannot sign off at GitHub; without the controller nobody clears its finalizers."""
+    plan: Plan = request.getfixturevalue(which)
+    steps = [
+        plan.one(RELEASE, "runner-gpu-t4"),
+        plan.one(SECRET, "arc-github-app"),
+        plan.one(RELEASE, "arc"),
+        plan.one(NAMESPACE, "arc-runners"),
+    ]
+
+    assert in_order(plan, steps) == []
+    assert waits_for(plan, plan.one(RELEASE, "arc"), plan.one(NAMESPACE, "arc-systems"))
+    assert waits_for(plan, plan.one(RELEASE, "runner-gpu-t4"), plan.one(CONFIG_MAP, "job-hooks"))
+
+
+def test_the_apps_key_is_secret_and_nothing_else_is_told_of_it(plan: Plan) -> None:
+    secret = plan.one(SECRET, "arc-github-app")
+
+    assert part(secret, "stringData") == {
+        "github_app_id": "1",
+        "github_app_installation_id": "2",
+        "github_app_private_key": "the App's key",
+    }
+    assert any(path.startswith("stringData") for path in secret.secret_paths)
+    assert [each.name for each in plan if each is not secret and "the App" in json.dumps(each.shown)] == []
+
+
+def test_runners_may_not_take_over_their_node(plan: Plan) -> None:
+    labels = part(plan.one(NAMESPACE, "arc-runners"), "metadata", "labels")
+
+    assert labels["pod-security.kubernetes.io/enforce"] == "baseline"
+
+
+def test_names_in_the_cluster_are_the_ones_that_others_say(plan: Plan) -> None:
+    said = {each.name: part(each, "metadata", "name") for each in (*plan.of(NAMESPACE), *plan.of(SECRET))}
+
+    assert said == {"arc-systems": "arc-systems", "arc-runners": "arc-runners", "arc-github-app": "github-app"}
+    assert plan.one(RELEASE, "runner-gpu-t4").inputs["name"] == "gpu-t4"
+
+
+def test_the_hooks_are_the_scripts_that_were_tested(plan: Plan) -> None:
+    assert part(plan.one(CONFIG_MAP, "job-hooks"), "data") == SCRIPTS
+
+
+def test_a_job_beside_its_runner_is_described_where_the_runner_looks(beside: Plan) -> None:
+    described = beside.one(CONFIG_MAP, "runner-gpu-t4-job-pod")
+
+    assert part(described, "metadata") == {"name": "job-pod-gpu-t4", "namespace": "arc-runners"}
+    assert json.loads(part(described, "data", "job.yaml")) == job_pod(RUNNER)
+    assert waits_for(beside, beside.one(RELEASE, "runner-gpu-t4"), described)
+
+
+def test_a_runner_with_its_own_gpu_describes_no_other_pod(plan: Plan) -> None:
+    assert names(plan, CONFIG_MAP) == ["job-hooks"]
+
+
+@pytest.mark.parametrize("name", ["arc", "runner-gpu-t4"])
+def test_a_failed_runner_leaves_its_traces(plan: Plan, name: str) -> None:
+    """What is there is the only account of why."""
+    assert plan.one(RELEASE, name).inputs["atomic"] is False
+
+
+def test_the_autoscaler_starts_with_its_role() -> None:
+    """A pod that is there before the binding runs without it until it is restarted."""
+    values = AutoscalerValues(
+        region="us-west-2", image_tag="v1.35.2", expander=("least-waste",), scale_down_after_minutes=5,
+        provision_timeout_minutes=10, capacities={},
+    )  # fmt: skip
+    args = AutoscalerArgs(cluster_name="c", known_cluster_name="gpu-ci-small", version="9.59.0", values=values)
+    plan = made(lambda here: Autoscaler("autoscaler", args, here))
+    release = only(plan, RELEASE)
+    binding = only(plan, "aws:eks/podIdentityAssociation:PodIdentityAssociation")
+    permission = only(plan, "aws:iam/rolePolicy:RolePolicy")
+
+    assert (binding.inputs["namespace"], binding.inputs["serviceAccount"]) == ("kube-system", "cluster-autoscaler")
+    assert waits_for(plan, release, binding)
+    assert waits_for(plan, release, permission)
+    assert "cluster-autoscaler/gpu-ci-small" in permission.inputs["policy"]
+
+
+def test_the_exporter_has_a_namespace_of_its_own() -> None:
+    """Its fixed names allow one in each."""
+    args = GpuMetricsArgs(version="4.8.2", interval_seconds=30, service_monitor=False, tolerations=[])
+    plan = made(lambda here: GpuMetrics("gpu-metrics", args, here))
+
+    assert only(plan, RELEASE).inputs["namespace"] == part(only(plan, NAMESPACE), "metadata", "name") == "gpu-metrics"
+    assert waits_for(plan, only(plan, RELEASE), only(plan, NAMESPACE))

@@ -1,0 +1,129 @@
+"""The network that is made: subnets where they were, a way out of each, and the short way to image layers."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Network
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+
+from components.aws.network import Network, NetworkArgs
+from tests.components.made import made, names, only, waits_for
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ops.plan import Plan
+
+pytestmark = pytest.mark.plan
+
+ZONES = {"us-west-2a": 0, "us-west-2b": 1, "us-west-2c": 2}
+NAT = "aws:ec2/natGateway:NatGateway"
+ROUTE = "aws:ec2/route:Route"
+SUBNET = "aws:ec2/subnet:Subnet"
+TABLE = "aws:ec2/routeTable:RouteTable"
+
+
+def network(nat: Literal["single", "per-zone"] = "single", zones: Mapping[str, int] = ZONES) -> Plan:
+    args = NetworkArgs(name="gpu-ci-small", region="us-west-2", cidr=IPv4Network("10.0.0.0/16"), zones=zones, nat=nat)
+    return made(lambda here: Network("network", args, here))
+
+
+@pytest.fixture(scope="module")
+def single() -> Plan:
+    return network()
+
+
+@pytest.fixture(scope="module")
+def per_zone() -> Plan:
+    return network("per-zone")
+
+
+def gateways(plan: Plan) -> dict[str, str]:
+    """Zone to the gateway that its private subnet goes out by."""
+    routes = {zone: plan.one(ROUTE, f"network-private-{zone}-out") for zone in ZONES}
+    ways = {zone: route.property_dependencies["natGatewayId"] for zone, route in routes.items()}
+    return {zone: urn.rpartition("::")[2] for zone, (urn,) in ways.items()}
+
+
+def test_one_gateway_serves_every_zone(single: Plan) -> None:
+    assert names(single, NAT) == ["network-nat-us-west-2a"]
+    assert gateways(single) == dict.fromkeys(ZONES, "network-nat-us-west-2a")
+
+
+def test_a_gateway_in_each_zone_serves_its_own(per_zone: Plan) -> None:
+    """A zone that goes out by another's gateway is lost with that zone, and pays for the traffic between."""
+    assert gateways(per_zone) == {zone: f"network-nat-{zone}" for zone in ZONES}
+
+
+@pytest.mark.parametrize("which", ["single", "per_zone"])
+def test_every_gateway_has_an_address_of_its_own_and_a_way_out_first(
+    which: str, request: pytest.FixtureRequest
+) -> None:
+    """Without a route its subnet has no way out, the gateway comes up failed, and nothing else says so."""
+    plan: Plan = request.getfixturevalue(which)
+    way_out = plan.one(ROUTE, "network-public-out")
+
+    assert names(plan, "aws:ec2/eip:Eip") == names(plan, NAT)
+    assert all(waits_for(plan, gateway, way_out) for gateway in plan.of(NAT))
+
+
+def test_every_zone_has_both_subnets_at_its_slots_addresses(single: Plan) -> None:
+    found = {(each.name, each.inputs["availabilityZone"], each.inputs["cidrBlock"]) for each in single.of(SUBNET)}
+
+    assert found == {
+        ("network-private-us-west-2a", "us-west-2a", "10.0.0.0/20"),
+        ("network-private-us-west-2b", "us-west-2b", "10.0.16.0/20"),
+        ("network-private-us-west-2c", "us-west-2c", "10.0.32.0/20"),
+        ("network-public-us-west-2a", "us-west-2a", "10.0.128.0/22"),
+        ("network-public-us-west-2b", "us-west-2b", "10.0.144.0/22"),
+        ("network-public-us-west-2c", "us-west-2c", "10.0.160.0/22"),
+    }
+
+
+def test_no_machine_gets_a_public_address_by_itself(single: Plan) -> None:
+    assert [each.name for each in single.of(SUBNET) if each.inputs.get("mapPublicIpOnLaunch")] == []
+
+
+def test_load_balancers_find_their_subnets(single: Plan) -> None:
+    tags = {each.name: each.inputs["tags"] for each in single.of(SUBNET)}
+
+    assert {name for name, stated in tags.items() if stated.get("kubernetes.io/role/elb") == "1"} == {
+        name for name in tags if "-public-" in name
+    }
+    assert {name for name, stated in tags.items() if stated.get("kubernetes.io/role/internal-elb") == "1"} == {
+        name for name in tags if "-private-" in name
+    }
+
+
+def test_the_private_endpoints_name_resolves(single: Plan) -> None:
+    """EKS needs both; without them nodes go out to the public endpoint, or nowhere."""
+    vpc = only(single, "aws:ec2/vpc:Vpc")
+
+    assert (vpc.inputs["enableDnsHostnames"], vpc.inputs["enableDnsSupport"]) == (True, True)
+
+
+def test_image_layers_go_past_the_gateway_from_every_private_subnet(single: Plan) -> None:
+    """A table that is left out pays for every gigabyte of a CUDA image."""
+    endpoint = only(single, "aws:ec2/vpcEndpoint:VpcEndpoint")
+    private = [table.urn for table in single.of(TABLE) if "-private-" in table.name]
+
+    assert endpoint.inputs["vpcEndpointType"] == "Gateway"
+    assert endpoint.inputs["serviceName"] == "com.amazonaws.us-west-2.s3"
+    assert sorted(endpoint.property_dependencies["routeTableIds"]) == sorted(private)
+    assert len(endpoint.inputs["routeTableIds"]) == len(set(endpoint.inputs["routeTableIds"])) == len(ZONES)
+
+
+def test_a_zone_more_changes_nothing_that_was_there() -> None:
+    before, after = network("per-zone", dict(list(ZONES.items())[:2])), network("per-zone")
+    later = {resource.urn: resource for resource in after}
+    changed = [
+        resource.name for resource in before if resource.custom and resource.inputs != later[resource.urn].inputs
+    ]
+
+    assert changed == ["network-s3"]
+
+
+def test_a_zone_before_the_others_in_the_file_leaves_the_one_gateway_where_it_is() -> None:
+    """The gateway stands in the zone of the least slot, whatever the order."""
+    assert names(network(zones=dict(reversed(ZONES.items()))), NAT) == ["network-nat-us-west-2a"]
