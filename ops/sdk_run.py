@@ -69,8 +69,7 @@ def _run(stack_file: StackFile, program: Callable[[], T], monitor: Any, *, previ
         root_directory=str(_ROOT),
     )
     sdk.rpc_manager = manager
-    sdk_config.CONFIG.set(_Stated(stack_file.config))
-    sdk_config._SECRET_KEYS.set(set(stack_file.secret_keys))  # noqa: SLF001  # there is no public way to set both
+    sdk_config.set_all_config(dict(stack_file.config), list(stack_file.secret_keys))
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     # A run that fails leaves other tasks behind, whose faults follow from the first; that one is raised.
@@ -105,8 +104,7 @@ async def _declare(program: Callable[[], T], manager: rpc_manager.RPCManager) ->
         manager.rpcs.clear()
         outputs.clear()
         await asyncio.gather(*waiting, return_exceptions=True)
-        if manager.unhandled_exception is not None:
-            raise manager.unhandled_exception
+        # The first fault in the order of the program: what follows from it comes later.
         await asyncio.gather(*waiting)
 
 
@@ -129,16 +127,6 @@ class _Calls(rpc_manager.RPCManager):
             return await call(*args, **kwargs)
 
         return numbered
-
-
-class _Stated(dict[str, Any]):
-    """Configuration in which every key stands, so that the SDK never looks for one in the environment."""
-
-    def __contains__(self, key: object) -> bool:
-        return True
-
-    def __missing__(self, key: str) -> None:
-        return None
 
 
 class _OnTheSpot(concurrent.futures.ThreadPoolExecutor):

@@ -47,7 +47,7 @@ def _ingress(type_: str, inputs: Inputs) -> Iterator[tuple[str, Iterable[str]]]:
         yield "the rule", [*texts(inputs, "cidrIpv4"), *texts(inputs, "cidrIpv6")]
     elif type_ == "aws:ec2/securityGroupRule:SecurityGroupRule" and part(inputs, "type") == "ingress":
         yield "the rule", [*texts(inputs, "cidrBlocks"), *texts(inputs, "ipv6CidrBlocks")]
-    elif type_ == "gcp:compute/firewall:Firewall" and part(inputs, "direction") != "EGRESS":
+    elif type_ == "gcp:compute/firewall:Firewall":
         yield "sourceRanges", texts(inputs, "sourceRanges") if each(inputs, "allows") else []
     elif type_ == "aws:eks/cluster:Cluster" and part(inputs, "vpcConfig", "endpointPublicAccess") is not False:
         # Unstated, EKS takes the whole internet.

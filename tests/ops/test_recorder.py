@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import os
 import subprocess
 import sys
@@ -219,16 +220,19 @@ def test_the_environment_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_run_leaves_the_sdk_as_it_was() -> None:
-    before = (settings.get_stack(), settings.get_monitor(), settings.is_dry_run(), settings.get_root_resource())
+    def seen() -> tuple[object, ...]:
+        return (settings.get_stack(), settings.get_monitor(), settings.is_dry_run(), settings.get_root_resource())
+
+    def everywhere() -> list[tuple[object, ...]]:
+        """What this thread sees, and one that the SDK has never met."""
+        with concurrent.futures.ThreadPoolExecutor(1) as stranger:
+            return [seen(), stranger.submit(seen).result()]
+
+    before = everywhere()
 
     record(stack_file(), program=makes(KEY, "key"), preview=True)
 
-    assert before == (
-        settings.get_stack(),
-        settings.get_monitor(),
-        settings.is_dry_run(),
-        settings.get_root_resource(),
-    )
+    assert everywhere() == before
 
 
 def test_a_run_can_stand_inside_another_event_loop() -> None:
