@@ -66,6 +66,8 @@ def runners_name_what_exists(stated: Stated) -> Iterator[Fault]:
             known = stated.names(section)
             if known and key not in known:
                 yield Fault(f"{path}.{field}", f'"{key}" is not in {section}', nearest(key, known))
+        if runner.arc.fallback == runner.arc.pool:
+            yield Fault(f"{path}.fallback", "is the pool itself", "name another pool, or leave it out")
 
 
 def images_name_what_exists(stated: Stated) -> Iterator[Fault]:

@@ -103,6 +103,16 @@ CASES = (
         told=('runners.gpu-t4.arc.image: "unknown" is not in images; known here: runner-gpu',),
     ),
     Broken(
+        rule="runners_name_what_exists",
+        changes={"runners/gpu-t4/arc/fallback": "t4-demand"},
+        told=('runners.gpu-t4.arc.fallback: "t4-demand" is not in gpu-pools; did you mean "t4-on-demand"?',),
+    ),
+    Broken(
+        rule="runners_name_what_exists",
+        changes={"runners/gpu-t4/arc/fallback": "t4-spot"},
+        told=("runners.gpu-t4.arc.fallback: is the pool itself; name another pool, or leave it out",),
+    ),
+    Broken(
         rule="images_name_what_exists",
         changes={"images/runner-gpu/repository": "runner-gpus"},
         told=('images.runner-gpu.repository: "runner-gpus" is not in ecr; did you mean "runner-gpu"?',),
@@ -202,6 +212,14 @@ CASES = (
         rule="gpus_are_known_and_are_there",
         changes={"gpu-pools/t4-spot/instance-types": ["g4dn.xlarge", "g6.xlarge"]},
         told=("runners.gpu-t4.needs.gpu: g6.xlarge has the GPU l4, not t4; write l4, or leave g6.xlarge out",),
+    ),
+    Broken(
+        rule="gpus_are_known_and_are_there",
+        changes={"gpu-pools/t4-on-demand/instance-types": ["g5.xlarge"]},
+        told=(
+            "runners.gpu-t4-steady.needs.gpu: g5.xlarge has the GPU a10g, not t4; write a10g, or leave g5.xlarge out",
+            "runners.gpu-t4.needs.gpu: g5.xlarge has the GPU a10g, not t4; write a10g, or leave g5.xlarge out",
+        ),
     ),
     Broken(
         rule="minimum_is_at_most_maximum",
@@ -342,7 +360,7 @@ def test_the_rule_itself_finds_it(case: Broken) -> None:
     rule = next(rule for rule in RULES if rule.__name__ == case.rule)
     found = rule(stacks.stated(stacks.sections(case.stack, case.changes), case.secrets))
 
-    assert sorted(map(str, found)) == list(case.told)
+    assert sorted({str(fault) for fault in found}) == list(case.told)
 
 
 @pytest.mark.parametrize("name", stacks.FILES)
