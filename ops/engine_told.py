@@ -111,7 +111,7 @@ class Told:
 
     def event(self, event: EngineEvent) -> None:
         """Take one event down."""
-        if event.resource_pre_event and self._planning:
+        if event.resource_pre_event and (self._planning or _is_component(event.resource_pre_event.metadata)):
             self._done(_step(event.resource_pre_event.metadata))
         elif event.res_outputs_event and not self._planning:
             self._done(_step(event.res_outputs_event.metadata))
@@ -149,6 +149,12 @@ class Told:
         if (step.op, step.urn) not in self._steps:
             self._steps[step.op, step.urn] = step
             self._heard(step)
+
+
+def _is_component(metadata: StepEventMetadata) -> bool:
+    """Whether nobody makes it: no end of the step is told then, unless the program tells its outputs."""
+    state = metadata.new or metadata.old
+    return state is not None and not state.custom and metadata.op.value != "refresh"
 
 
 def _step(metadata: StepEventMetadata) -> Step:

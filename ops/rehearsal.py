@@ -156,14 +156,21 @@ def rehearse(
 
 
 def _good_life(life: _Life) -> None:
-    """Made, looked at again, changed, taken down."""
+    """Looked at, made, looked at again, changed, taken down."""
     engine, stack_file, plan = life.engine, life.stack_file, life.plan
+
+    def seen() -> tuple[str, list[str]]:
+        outcome = engine.preview(goals=True)
+        expected = recorder.record(stack_file, program=life.program, preview=True)
+        findings = _faults(outcome) or [str(one) for one in agreement.with_preview(expected, outcome.goals)]
+        return f"{len(outcome.changes)} to create, each as planned", findings
 
     def made() -> tuple[str, list[str]]:
         outcome = engine.up()
         findings = _faults(outcome) or [str(one) for one in agreement.with_state(plan, engine.state())]
         return f"{len(outcome.changes)} created, each as planned", findings
 
+    life.phase("preview", seen)
     life.phase("up", made)
     life.phase("preview again", lambda: _nothing_to_do(engine))
     for name, choose in (("change", rehearsal_change.one_more), ("addition", rehearsal_change.one_added)):
@@ -183,8 +190,8 @@ def _hard_life(life: _Life) -> None:
         engine.faults.arm(Fault(operation="create", nth=half))
         outcome = engine.up()
         engine.faults.disarm()
-        findings = [f"the {half}th create was refused, and the update did not say so"] if outcome.ok else []
-        return f"the {half}th create refused, {len(outcome.changes)} made", findings
+        findings = [f"create number {half} was refused, and the update did not say so"] if outcome.ok else []
+        return f"create number {half} refused, {len(outcome.changes)} made", findings
 
     def finished() -> tuple[str, list[str]]:
         outcome = engine.up()

@@ -25,6 +25,9 @@ _TRIES: Final = 12
 """Recording a plan takes a moment; a stack file may be large."""
 
 
+_STACK: Final = f"{PROJECT}:stack"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """A stack file that differs from another in one place."""
@@ -125,10 +128,12 @@ def _values(stack_file: StackFile) -> Iterator[tuple[str, StackFile]]:
                     yield f"{path}.max from {value} to {other}", _with(stack_file, key, section)
                 holder["max"] = value
     for key, section in _sections(stack_file):
-        tags = section.get("tags")
-        if isinstance(tags, dict):
-            section["tags"] = {**tags, "Rehearsed": "true"}
-            yield f"{key.removeprefix(f'{PROJECT}:')}.tags with one more", _with(stack_file, key, section)
+        if key == _STACK or "tags" in section:
+            tags = {**section.get("tags", {}), "Rehearsed": "yes"}
+            yield (
+                f"{key.removeprefix(f'{PROJECT}:')}.tags with one more",
+                _with(stack_file, key, {**section, "tags": tags}),
+            )
 
 
 def _elements(stack_file: StackFile) -> Iterator[tuple[str, StackFile]]:

@@ -15,7 +15,6 @@ from tests.ops.small import Box
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-CONFIG_MAP: Final = "kubernetes:core/v1:ConfigMap"
 SECRET_KEY: Final = "gpu-ci:password"
 SECRET: Final = "a-secret-of-the-tests"
 
@@ -27,18 +26,12 @@ def stack_file(config: Mapping[str, str] | None = None) -> StackFile:
 
 
 class Made(pulumi.CustomResource):
-    """Any resource, with the outputs that these programs pass on."""
+    """Any resource, with the one output that these programs pass on."""
 
     arn: pulumi.Output[str]
-    key_id: pulumi.Output[str]
-    metadata: pulumi.Output[dict[str, Any]]
 
     def __init__(self, type_: str, name: str, props: Mapping[str, Any], opts: ResourceOptions) -> None:
-        super().__init__(type_, name, {"arn": None, "keyId": None, "metadata": None, **props}, opts)
-
-    def translate_output_property(self, prop: str) -> str:
-        """The wire's name to Python's."""
-        return {"keyId": "key_id"}.get(prop, prop)
+        super().__init__(type_, name, {"arn": None, **props}, opts)
 
 
 def amazon() -> ResourceOptions:

@@ -35,8 +35,8 @@ def test_every_row_is_of_a_type_that_is_answered() -> None:
 def wire_inputs(kind: Kind) -> set[str]:
     """The top-level inputs of a type, as the wire calls them: read from the SDK's source, whose import takes long."""
     package, path, name = kind.type.split(":")
-    root = Path(sysconfig.get_path("purelib"), f"pulumi_{package}")
-    module = path.replace("helm.sh", "helm") if package == "kubernetes" else path.split("/")[0]
+    root = Path(sysconfig.get_path("purelib"), f"pulumi_{package.replace('-', '_')}")
+    module = path.replace("helm.sh", "helm") if package == "kubernetes" else path.split("/")[0].replace("index", "")
     source = root / module / f"{name if package == 'kubernetes' else _snake(name)}.py"
     head = source.read_text().split("def _internal_init(", 1)[1].split("__props__", 1)[0]
     return {_camel(parameter) for parameter in re.findall(r"^ {17}(\w+):", head, re.MULTILINE)}

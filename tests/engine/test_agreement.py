@@ -1,0 +1,166 @@
+"""Plan and engine are held against each other, and whatever differs is named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ops import agreement
+from ops.engine_state import State, goals, state
+from ops.plan import SECRET, UNKNOWN, Planned
+from ops.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN_MARK
+from tests.ops.small import BUCKET, KEY, STACK, plan, planned
+
+pytestmark = pytest.mark.pure
+
+PROVIDER = "urn:pulumi:small::gpu-ci::pulumi:providers:aws::aws"
+
+
+def told(*resources: Planned) -> dict[str, Planned]:
+    """What an engine took down of these resources and of their stack."""
+    return {resource.urn: resource for resource in plan(*resources)}
+
+
+def differences(ours: Planned, theirs: Planned) -> list[str]:
+    """The paths in which the two differ, as a preview shows them."""
+    return [one.path for one in agreement.with_preview(plan(ours), told(theirs))]
+
+
+def test_what_is_the_same_agrees() -> None:
+    key = planned(KEY, "key", inputs={"a": [1, {"b": True}]}, provider=PROVIDER, dependencies=(STACK,))
+
+    assert differences(key, key) == []
+
+
+def test_a_resource_of_one_side_alone_is_named() -> None:
+    found = agreement.with_preview(plan(planned(KEY, "ours")), told(planned(KEY, "theirs")))
+
+    assert [(one.urn.rpartition("::")[2], one.planned, one.engine) for one in found] == [
+        ("ours", "it", "nothing"),
+        ("theirs", "nothing", "it"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "path"),
+    [
+        ({"a": 1}, {"a": 2}, "a"),
+        ({"a": 1}, {"a": True}, "a"),
+        ({"a": {"b": [1, 2]}}, {"a": {"b": [1, 3]}}, "a.b.1"),
+        ({"a": [1]}, {"a": [1, 2]}, "a"),
+        ({"a": 1}, {}, "a"),
+        ({}, {"a": {"b": None}}, "a"),
+        ({"a": "1"}, {"a": 1}, "a"),
+    ],
+)
+def test_an_input_that_differs_is_named(ours: dict[str, Any], theirs: dict[str, Any], path: str) -> None:
+    assert differences(planned(KEY, "key", inputs=ours), planned(KEY, "key", inputs=theirs)) == [path]
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("custom", False),
+        ("delete_before_replace", True),
+        ("dependencies", (STACK,)),
+        ("ignore_changes", ("tags",)),
+        ("parent", "urn:pulumi:small::gpu-ci::gpu-ci:aws:Box::box"),
+        ("property_dependencies", {"a": (STACK,)}),
+        ("protect", True),
+        ("provider", PROVIDER),
+    ],
+)
+def test_an_option_that_differs_is_named(option: str, value: object) -> None:
+    assert differences(planned(KEY, "key"), planned(KEY, "key", **{option: value})) == [option]
+
+
+@pytest.mark.parametrize(("option", "value"), [("retain_on_delete", True), ("deleted_with", STACK)])
+def test_what_only_a_state_says_is_compared_there(option: str, value: object) -> None:
+    resources = told(planned(KEY, "key", **{option: value}))
+    found = agreement.with_state(plan(planned(KEY, "key")), State(resources=resources, ids={}, outputs={}, pending=()))
+
+    assert [one.path for one in found] == [option]
+
+
+def test_a_property_that_depends_on_nothing_may_be_left_out() -> None:
+    assert differences(planned(KEY, "key", property_dependencies={"a": ()}), planned(KEY, "key")) == []
+
+
+def test_a_secret_of_one_side_alone_is_named() -> None:
+    ours = planned(KEY, "key", inputs={"a": "x"}, secret_paths=frozenset({"a"}))
+
+    assert differences(ours, planned(KEY, "key", inputs={"a": "x"})) == ["a"]
+    assert differences(planned(KEY, "key", inputs={"a": "x"}), ours) == ["a"]
+
+
+def test_an_encrypted_secret_agrees_with_any_text() -> None:
+    ours = planned(KEY, "key", inputs={"a": "x"}, secret_paths=frozenset({"a"}))
+    theirs = planned(KEY, "key", inputs={"a": SECRET}, secret_paths=frozenset({"a"}))
+
+    assert differences(ours, theirs) == []
+
+
+def test_a_secret_that_differs_is_never_told() -> None:
+    ours = planned(KEY, "key", inputs={"a": {"b": "mine"}}, secret_paths=frozenset({"a.b"}))
+    theirs = planned(KEY, "key", inputs={"a": {"b": "yours"}}, secret_paths=frozenset({"a.b"}))
+    lacking = planned(KEY, "key", inputs={}, secret_paths=frozenset({"a.b"}))
+    found = [
+        *agreement.with_preview(plan(ours), told(theirs)),
+        *agreement.with_preview(plan(ours), told(lacking)),
+        *agreement.with_preview(plan(lacking), told(theirs)),
+    ]
+
+    assert [one.path for one in found] == ["a.b", "a", "a"]
+    assert not any("mine" in str(one) or "yours" in str(one) for one in found)
+
+
+def test_what_one_side_does_not_know_is_named_once() -> None:
+    ours = planned(KEY, "key", inputs={"a": {"b": "x"}})
+    theirs = planned(KEY, "key", inputs={"a": {"b": UNKNOWN}}, unknown_paths=frozenset({"a.b"}))
+    found = agreement.with_preview(plan(ours), told(theirs))
+
+    assert [(one.path, one.planned, one.engine) for one in found] == [("a.b", "known", "unknown")]
+
+
+def test_what_is_not_known_inside_an_encrypted_secret_cannot_be_compared() -> None:
+    ours = planned(
+        KEY, "key", inputs={"a": {"b": UNKNOWN}}, secret_paths=frozenset({"a"}), unknown_paths=frozenset({"a.b"})
+    )
+    theirs = planned(KEY, "key", inputs={"a": SECRET}, secret_paths=frozenset({"a"}))
+
+    assert differences(ours, theirs) == []
+
+
+def test_an_output_of_the_stack_that_differs_is_named() -> None:
+    found = agreement.with_state(
+        plan(outputs={"vpc": "vpc-1", "gone": 1}),
+        State(resources=told(), ids={}, outputs={"vpc": "vpc-2", "gone": 1}, pending=()),
+    )
+
+    assert [(one.path, one.planned, one.engine) for one in found] == [("outputs.vpc", "'vpc-1'", "'vpc-2'")]
+
+
+def test_a_saved_plan_is_read_with_its_marks() -> None:
+    adds = f'{{"plain": 1, "later": "{UNKNOWN_MARK}", "hidden": {{"{SIGNATURE}": "{SECRET_SIGNATURE}", "ciphertext": "v1:x"}}}}'
+    urn = f"urn:pulumi:small::gpu-ci::{BUCKET}::store"
+    goal = f'"type": "{BUCKET}", "name": "store", "custom": true, "provider": "{PROVIDER}::id", "inputDiff": {{"adds": {adds}}}'
+    (read,) = goals(f'{{"resourcePlans": {{"{urn}": {{"goal": {{{goal}}}}}}}}}').values()
+
+    assert (read.inputs, read.provider) == ({"hidden": SECRET, "later": UNKNOWN, "plain": 1}, PROVIDER)
+    assert (set(read.secret_paths), set(read.unknown_paths)) == ({"hidden"}, {"later"})
+
+
+def test_a_decrypted_state_is_read_with_its_secrets() -> None:
+    secret = {SIGNATURE: SECRET_SIGNATURE, "plaintext": '{"key":"text"}'}
+    urn = f"urn:pulumi:small::gpu-ci::{BUCKET}::store"
+    rows = [
+        {"urn": STACK, "type": "pulumi:pulumi:Stack", "custom": False, "outputs": {"out": secret}},
+        {"urn": urn, "type": BUCKET, "custom": True, "id": "store", "inputs": {"data": secret}},
+        {"urn": urn, "type": BUCKET, "custom": True, "id": "old", "inputs": {}, "delete": True},
+    ]
+    read = state({"resources": rows, "pending_operations": [{"resource": {"urn": urn}}]})
+
+    assert read.resources[urn].inputs == {"data": {"key": "text"}}
+    assert (set(read.resources[urn].secret_paths), read.ids[urn], read.pending) == ({"data"}, "store", (urn,))
+    assert read.outputs == {"out": SECRET}
