@@ -44,6 +44,9 @@ help: ## List these targets
 ifeq ($(wildcard $(PY)),)
 .venv/run .venv/dev: .FORCE
 endif
+ifeq ($(wildcard policy/.venv/bin/python),)
+policy/.venv/run: .FORCE
+endif
 .PHONY: .FORCE
 .FORCE:
 
@@ -53,6 +56,10 @@ endif
 .venv/dev: requirements-dev.txt tools/setup.sh
 	@tools/setup.sh requirements-dev.txt $@
 	@touch .venv/run # the second lock holds all that the first one does
+
+# The policy pack has an environment of its own: pulumi-policy asks for an older protobuf than the program.
+policy/.venv/run: requirements-policy.txt tools/setup.sh
+	@tools/setup.sh requirements-policy.txt $@
 
 # Look at a stack --------------------------------------------------------------------------------------------------
 
@@ -73,16 +80,21 @@ kit: .venv/run ## Write the files that a repository needs to use the runners, in
 # Test -------------------------------------------------------------------------------------------------------------
 
 .PHONY: test test-pure test-plan test-engine test-artefacts test-docs
-test: .venv/dev ## Run every test, and say what each tier ran
+test: .venv/dev policy/.venv/run cli ## Run every test, and say what each tier ran
 	@$(PYTEST) -q -p tools.tiers -n $(JOBS) --dist loadfile
 
 test-pure: .venv/dev ## Test values, knowledge and rendering
 test-plan: .venv/dev ## Test the recorded plan of every stack file
-test-engine: .venv/dev ## Test on the real Pulumi engine with stand-in clouds
-test-artefacts: .venv/dev ## Test scripts, units, workflows and charts with their own linters
-test-docs: .venv/dev ## Test the commands and the stack files that the documents show
+test-engine: .venv/dev cli ## Test on the real Pulumi engine with stand-in clouds
+test-artefacts: .venv/dev policy/.venv/run ## Test scripts, units, workflows and charts with their own linters
+test-docs: .venv/dev cli ## Test the commands and the stack files that the documents show
 test-pure test-plan test-engine test-artefacts test-docs:
 	@$(PYTEST) -q -m $(@:test-%=%)
+
+# Where no CLI is to be had, the tests that need one are skipped, which is a failure in CI.
+.PHONY: cli
+cli: .venv/run
+	@$(PY) -m tools.pulumi_path > /dev/null || echo 'test: without it, what needs the engine is skipped' >&2
 
 .PHONY: bench
 bench: .venv/run ## Measure what people wait for
@@ -119,9 +131,10 @@ docs: .venv/dev ## Build the documentation into site/
 
 # The command stands in the locks' first lines, in the spelling by which Renovate repeats it.
 LOCK = uv pip compile --quiet pyproject.toml --universal --python-version=3.11 --generate-hashes
-lock: ## Resolve pyproject.toml into both locks, moving only what must (all of it with UPGRADE=--upgrade); needs uv
+lock: ## Resolve pyproject.toml into the locks, moving only what must (all of it with UPGRADE=--upgrade); needs uv
 	@command -v uv > /dev/null || { echo 'lock: needs uv: https://docs.astral.sh/uv' >&2; exit 3; }
 	@$(LOCK) $(UPGRADE) --output-file=requirements.txt > /dev/null
+	@$(subst pyproject.toml,policy/requirements.txt,$(LOCK)) $(UPGRADE) --output-file=requirements-policy.txt > /dev/null
 	@$(LOCK) $(UPGRADE) --group=dev --constraints=requirements.txt --output-file=requirements-dev.txt > /dev/null
 
 # Machine ----------------------------------------------------------------------------------------------------------
@@ -134,5 +147,5 @@ pulumi: .venv/run ## Print the folder of a Pulumi CLI that fits the SDK, getting
 	@$(PY) -m tools.pulumi_path
 
 clean: ## Remove what was made in this checkout; caches outside it stay
-	@rm -rf .venv .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache site out
+	@rm -rf .venv policy/.venv .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache site out
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

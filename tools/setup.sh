@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes the virtual environment .venv hold exactly what a lock file names. Called by the Makefile when a lock has changed.
+# Makes a virtual environment hold what a lock file names. Called by the Makefile when the lock has changed.
 #
-#   tools/setup.sh requirements.txt STAMP
+#   tools/setup.sh requirements.txt .venv/STAMP
 #
 # Installs with uv where it is on PATH, else with venv and pip; both check every hash. Settings for package indexes are
 # the user's own: neither tool is told of one here.
@@ -9,7 +9,7 @@ set -euo pipefail
 
 lock=$1
 stamp=$2
-venv=.venv
+venv=${stamp%/*}
 
 fail() {
     printf 'set-up: %s\n' "$1" >&2
@@ -69,4 +69,5 @@ python=$(interpreter)
 printf 'set-up: installing %s into %s; once, and again when it changes\n' "$lock" "$venv" >&2
 new_enough "$venv/bin/python" || rm -rf "$venv"
 with_uv || with_pip
+printf '*\n' >"$venv/.gitignore"
 touch "$stamp"
