@@ -8,7 +8,6 @@ anywhere on the line, shows one.
 from __future__ import annotations
 
 import importlib
-import os
 import pkgutil
 import sys
 from typing import Any, Final
@@ -32,10 +31,6 @@ def run(arguments: list[str] | None = None) -> int:
     line = [word for word in line if word != "--traceback"]
     try:
         code = int(_application(line)(args=line, prog_name=_NAME, standalone_mode=False) or 0)
-    except BrokenPipeError:
-        # Whoever read the output has gone; what would be flushed at the end has nobody left.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.OUTSIDE
     except KeyboardInterrupt:
         code = Exit.INTERRUPTED
     except Exception as fault:
