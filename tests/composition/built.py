@@ -1,0 +1,116 @@
+"""What the recorded plan builds, as `gpu/` would see it: read from registered inputs alone."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from gpu.daemonsets import DaemonSet, daemonset
+from gpu.node_group import ApiTaint, NodeGroupFacts
+from gpu.pods import Pod, pod_from_template
+from gpu.sharing import Sharing
+
+if TYPE_CHECKING:
+    from ops.plan import Plan, Planned
+
+GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
+TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
+RELEASE: Final = "kubernetes:helm.sh/v3:Release"
+MODES: Final = {"timeSlicing": "time-slicing", "mps": "mps"}
+DAEMONS: Final = {
+    "vpc-cni": "aws-node",
+    "kube-proxy": "kube-proxy",
+    "eks-pod-identity-agent": "eks-pod-identity-agent",
+    "aws-ebs-csi-driver": "ebs-csi-node",
+}
+"""Add-on to what it runs on every node."""
+
+
+def node_group(plan: Plan, pool: str) -> NodeGroupFacts:
+    """A pool's node group, with what is said of it elsewhere: its template, its tags, its sharing, its subnets."""
+    group = plan.one(GROUP, f"pool-{pool}")
+    template = _named(plan, group, "launchTemplate", TEMPLATE)
+    (disk,) = template.inputs["blockDeviceMappings"]
+    user_data = base64.b64decode(template.inputs.get("userData", "")).decode()
+    stated = group.inputs
+    return NodeGroupFacts(
+        path=f"gpu-pools.{pool}",
+        name=stated["nodeGroupNamePrefix"].removesuffix("-"),
+        cluster=stated["clusterName"],
+        instance_types=tuple(stated["instanceTypes"]),
+        min_size=stated["scalingConfig"]["minSize"],
+        max_size=stated["scalingConfig"]["maxSize"],
+        capacity_type=stated["capacityType"],
+        zones=tuple(_zones(plan)[subnet] for subnet in stated["subnetIds"]),
+        disk_gib=disk["ebs"]["volumeSize"],
+        nvme_storage="RAID0" in user_data,
+        own_image="imageId" in template.inputs,
+        version=stated["version"],
+        ami_type=stated["amiType"],
+        labels=stated["labels"],
+        taints=tuple(ApiTaint(**taint) for taint in stated["taints"]),
+        tags=stated["tags"],
+        asg_tags=_asg_tags(plan, group),
+        sharing=_sharing(plan, stated["labels"].get("nvidia.com/device-plugin.config")),
+    )
+
+
+def gpu_pod(plan: Plan, runner: str) -> Pod:
+    """The pod that has the GPU: the runner's own, or the one described for its jobs."""
+    described = [m for m in plan.of("kubernetes:core/v1:ConfigMap") if m.name == f"runner-{runner}-job-pod"]
+    if described:
+        return pod_from_template(json.loads(described[0].inputs["data"]["job.yaml"]))
+    return pod_from_template(plan.one(RELEASE, f"runner-{runner}").inputs["values"]["template"])
+
+
+def device_plugin(plan: Plan) -> DaemonSet:
+    """The device plugin, as its release's values place it."""
+    values = plan.one(RELEASE, "device-plugin").inputs["values"]
+    return DaemonSet.of("nvidia-device-plugin", {"spec": {key: values[key] for key in ("affinity", "tolerations")}})
+
+
+def daemonsets(plan: Plan) -> dict[str, DaemonSet]:
+    """What else is on every GPU node, by its name."""
+    add_ons = {add_on.inputs["addonName"] for add_on in plan.of("aws:eks/addon:Addon")}
+    found = {name: daemonset(name) for add_on, name in DAEMONS.items() if add_on in add_ons}
+    for release in plan.of(RELEASE):
+        if release.inputs["chart"] == "dcgm-exporter":
+            values: dict[str, Any] = release.inputs["values"]
+            spec = {key: values[key] for key in ("nodeSelector", "tolerations")}
+            container = {"name": "exporter", "resources": values["resources"]}
+            found["dcgm-exporter"] = DaemonSet.of("dcgm-exporter", {"spec": {**spec, "containers": [container]}})
+    return found
+
+
+def _named(plan: Plan, resource: Planned, key: str, type_: str) -> Planned:
+    """The resource of that type that an input comes from."""
+    urns = resource.property_dependencies[key]
+    (found,) = [each for each in plan.of(type_) if each.urn in urns]
+    return found
+
+
+def _zones(plan: Plan) -> dict[str, str]:
+    """Subnet to its zone, by the association that names the one and comes from the other."""
+    subnets = {subnet.urn: subnet.inputs["availabilityZone"] for subnet in plan.of("aws:ec2/subnet:Subnet")}
+    associations = plan.of("aws:ec2/routeTableAssociation:RouteTableAssociation")
+    return {each.inputs["subnetId"]: subnets[each.property_dependencies["subnetId"][0]] for each in associations}
+
+
+def _asg_tags(plan: Plan, group: Planned) -> dict[str, str]:
+    tags = [
+        tag.inputs["tag"]
+        for tag in plan.of("aws:autoscaling/tag:Tag")
+        if group.urn in tag.property_dependencies["autoscalingGroupName"]
+    ]
+    return {tag["key"]: tag["value"] for tag in tags}
+
+
+def _sharing(plan: Plan, name: str | None) -> Sharing | None:
+    """How the device plugin's configuration of that name shares a GPU."""
+    if name is None:
+        return None
+    configuration = json.loads(plan.one(RELEASE, "device-plugin").inputs["values"]["config"]["map"][name])
+    ((key, stated),) = configuration["sharing"].items()
+    (resource,) = stated["resources"]
+    return Sharing(mode=MODES[key], replicas=resource["replicas"], rename=stated.get("renameByDefault", False))  # type: ignore[arg-type]  # one of the two
