@@ -1,0 +1,98 @@
+"""From the stack file to the components: nothing is lost on the way, and nothing made up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from composition import wiring
+from config import pins
+from config.identity import Identity
+from tests.config import stacks
+from tests.config.stacks import OUT, SHARED, STAGING
+
+pytestmark = pytest.mark.pure
+
+
+@pytest.mark.parametrize(
+    ("types", "accelerator"),
+    [
+        (["g4dn.xlarge", "g4dn.2xlarge"], "nvidia-tesla-t4"),
+        (["g6.xlarge"], "nvidia-l4"),
+        (["g4dn.xlarge", "g6.xlarge"], "nvidia-gpu"),
+    ],
+)
+def test_a_node_is_marked_with_its_gpu_and_never_with_another(types: list[str], accelerator: str) -> None:
+    """On nodes of several models a model's name would lie; the autoscaler asks only for some value."""
+    free = {"runners": {}, "gpu-pools/t4-spot/instance-types": types}
+    settings = stacks.settings(STAGING, free)
+
+    assert wiring.gpu_node("t4-spot", settings.gpu_pools["t4-spot"]).accelerator == accelerator
+
+
+@pytest.mark.parametrize(("first", "gpus"), [("g4dn.xlarge", 1), ("g4dn.12xlarge", 4), ("g6f.xlarge", 1)])
+def test_gpus_are_those_of_the_first_type(first: str, gpus: int) -> None:
+    """The autoscaler reckons with it; EC2 counts a fraction of a GPU as none, and a job asks for one."""
+    settings = stacks.settings(STAGING, {"runners": {}, "gpu-pools/t4-spot/instance-types": [first, "g4dn.2xlarge"]})
+
+    assert wiring.gpu_node("t4-spot", settings.gpu_pools["t4-spot"]).gpus == gpus
+
+
+@pytest.mark.parametrize(
+    ("changes", "add_ons"),
+    [
+        ({}, {"aws-ebs-csi-driver", "metrics-server"}),
+        ({"storage": OUT}, {"metrics-server"}),
+        ({"monitoring/metrics-server": False}, {"aws-ebs-csi-driver"}),
+        ({"storage": OUT, "monitoring": OUT}, set()),
+    ],
+)
+def test_an_add_on_is_there_where_its_section_is(changes: dict[str, Any], add_ons: set[str]) -> None:
+    found = wiring.add_ons(stacks.settings(STAGING, changes), "1.35")
+
+    assert set(found) == {"vpc-cni", "kube-proxy", "coredns", "eks-pod-identity-agent", *add_ons}
+    assert found.items() <= pins.EKS_ADD_ONS["1.35"].items()
+
+
+def test_pools_that_share_alike_are_told_once() -> None:
+    both = {"gpu-pools/l4-spot/sharing": {"mode": "time-slicing", "replicas": 2}}
+
+    assert set(wiring.device_plugin(stacks.settings(SHARED)).sharing) == {"time-slicing-2"}
+    assert set(wiring.device_plugin(stacks.settings(SHARED, both)).sharing) == {"time-slicing-2"}
+
+
+def test_a_daemon_is_told_of_every_pools_taints() -> None:
+    keys = [toleration["key"] for toleration in wiring.gpu_tolerations(stacks.settings(SHARED))]
+
+    assert keys == ["nvidia.com/gpu", "team"]
+
+
+def test_a_runner_is_made_as_it_is_stated() -> None:
+    changes = {
+        "runners/gpu-t4/arc/labels": ["gpu"],
+        "runners/gpu-t4/needs/disk": "40Gi",
+        "runners/gpu-t4/arc/min": 1,
+    }
+    settings = stacks.settings(STAGING, changes)
+    runner = settings.runners["gpu-t4"]
+    assert runner.arc is not None
+    found = wiring.scale_set("gpu-t4", runner, runner.arc, settings)
+
+    assert (found.runner, found.min, found.max, list(found.labels)) == ("gpu-t4", 1, 5, ["gpu"])
+    assert (found.gpus, found.cpu, found.memory, found.disk, found.timeout_minutes) == (1, 3, "12Gi", "40Gi", 60)
+    assert list(found.pools) == ["t4-spot", "t4-on-demand"]
+    assert found.github_url == "https://github.com/example-org"
+
+
+def test_repositories_of_two_stacks_have_different_names() -> None:
+    settings = stacks.settings()
+    prefixes = {wiring.registry(settings, Identity(project="gpu-ci", stack=stack)).prefix for stack in ("a", "b")}
+
+    assert prefixes == {"gpu-ci-a", "gpu-ci-b"}
+
+
+def test_a_stack_without_an_autoscaler_tells_none_anything() -> None:
+    fixed = {"autoscaler": OUT, "gpu-pools/t4-spot/min": 5, "gpu-pools/t4-on-demand/min": 2}
+
+    assert wiring.autoscaler(stacks.settings(STAGING, fixed), "us-west-2", "1.35") is None
