@@ -185,6 +185,7 @@ def _image(
             attempts=settings.builder.attempts,
             verify_machine_type=verifier.machine_type,
             verify_accelerator=host_image.accelerator(verifier),
+            verify_gpus=verifier.gpus,
             verify_options=host_image.verify_options(settings),
             keep=settings.keep - 1,
             keep_on_destroy=settings.keep_on_destroy,

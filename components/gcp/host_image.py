@@ -64,9 +64,13 @@ class ControlledImageArgs:
     verify_machine_type: str
     verify_accelerator: str
     """The GPU to attach; empty where the machine brings its own."""
+    verify_gpus: int
+    """How many of it."""
     verify_options: Mapping[str, str]
     keep: int
     """Older images that stay."""
+    folder: str = FOLDER
+    """Where the controller finds the installer."""
     keep_on_destroy: bool
     export_bucket: str | None = None
     export_days: int = 30
@@ -88,7 +92,7 @@ class ControlledImage(pulumi.ComponentResource):
             "GPU_IMAGE_FAMILY": host.family,
             "GPU_IMAGE_NAME": host.image,
             "GPU_IMAGE_OWNER": args.owner,
-            "GPU_IMAGE_FOLDER": FOLDER,
+            "GPU_IMAGE_FOLDER": args.folder,
             "GPU_IMAGE_BASE": host.content.base_image,
             "GPU_IMAGE_OPTIONS": json.dumps(dict(host.content.options), sort_keys=True),
             "GPU_IMAGE_VERIFY_OPTIONS": json.dumps(dict(args.verify_options), sort_keys=True),
@@ -98,6 +102,7 @@ class ControlledImage(pulumi.ComponentResource):
             "GPU_IMAGE_BUILD_MINUTES": str(host.build_minutes),
             "GPU_IMAGE_VERIFY_MACHINE_TYPE": args.verify_machine_type,
             "GPU_IMAGE_VERIFY_ACCELERATOR": args.verify_accelerator,
+            "GPU_IMAGE_VERIFY_GPUS": str(args.verify_gpus),
             "GPU_IMAGE_PROVISIONING": "SPOT STANDARD" if host.spot else "STANDARD",
             "GPU_IMAGE_ATTEMPTS": str(args.attempts),
             "GPU_IMAGE_SUBNET": host.subnetwork,
@@ -125,6 +130,8 @@ class ControlledImage(pulumi.ComponentResource):
             delete=f"{CONTROLLER} destroy",
             environment=environment,
             interpreter=["/bin/sh", "-c"],
+            # Another family is another thing: the old one's images go with the old command, as it was told.
+            triggers=[host.project, args.owner, host.family],
             logging=command.local.Logging.STDERR,
             opts=ResourceOptions.merge(
                 child, ResourceOptions(custom_timeouts=pulumi.CustomTimeouts(create="5h", update="5h", delete="30m"))

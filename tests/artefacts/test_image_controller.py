@@ -433,6 +433,41 @@ def test_destroying_takes_the_image_unless_it_is_to_stay(cloud: Cloud) -> None:
     assert cloud.run("destroy").returncode == 0
 
 
+def made_earlier(name: str, *, owner: str = "gpu-ci-staging", family: str = "gpu-host") -> dict[str, Any]:
+    labels = {"gpu-image-family": family, "gpu-image-owner": owner, "gpu-image-verified": "yes"}
+    return {"name": name, "status": "READY", "labels": labels, "creationTimestamp": "2026-10", "family": family}
+
+
+def test_destroying_takes_the_older_images_too_and_no_others(cloud: Cloud) -> None:
+    cloud.run()
+    older = {
+        "gpu-host-older": made_earlier("gpu-host-older"),
+        "gpu-host-theirs": made_earlier("gpu-host-theirs", owner="gpu-ci-production"),
+        "cpu-host": made_earlier("cpu-host", family="cpu-host"),
+    }
+    cloud.set(images={**cloud.state["images"], **older})
+    run = cloud.run("destroy")
+
+    assert run.returncode == 0, run.stderr
+    assert list(cloud.state["images"]) == ["gpu-host-theirs", "cpu-host"]
+
+
+def test_destroying_what_is_to_stay_leaves_the_older_images_too(cloud: Cloud) -> None:
+    cloud.run()
+    cloud.set(images={**cloud.state["images"], "gpu-host-older": made_earlier("gpu-host-older")})
+    run = cloud.run("destroy", GPU_IMAGE_KEEP_ON_DESTROY="1")
+
+    assert run.returncode == 0, run.stderr
+    assert list(cloud.state["images"]) == [IMAGE, "gpu-host-older"]
+    assert cloud.calls("images delete") == []
+
+
+def test_as_many_gpus_are_attached_as_are_to_answer(cloud: Cloud) -> None:
+    cloud.run(GPU_IMAGE_VERIFY_GPUS="2")
+
+    assert "--accelerator=type=nvidia-tesla-t4,count=2" in cloud.calls("instances create")[1]
+
+
 def test_what_was_declared_earlier_is_taken_down_whatever_the_folder_holds_by_now(cloud: Cloud) -> None:
     cloud.run()
     old = {"GPU_IMAGE_FOLDER": "/gone", "GPU_IMAGE_OPTIONS": "{}", "GPU_IMAGE_OF_LAST_YEAR": "x", "GPU_IMAGE_ZONES": ""}

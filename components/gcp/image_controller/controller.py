@@ -75,13 +75,13 @@ class Controller:
         }
 
     def destroy(self) -> None:
-        """Take the machines away, and the image where it is not to be kept."""
+        """Take the machines away, and the image with its elders where they are not to be kept."""
         self._access()
         self.machines.sweep()
         if self.inputs.keep_on_destroy:
-            say(f"{self.inputs.name} stays, as stated")
+            say(f"{self.inputs.name} and the images kept beside it stay, as stated")
         else:
-            self.images.delete(self.inputs.name)
+            self.images.delete_all(self.inputs.name)
 
     def _access(self) -> None:
         try:
@@ -150,7 +150,7 @@ class Controller:
             image=(f"--image={self.inputs.name}", f"--image-project={self.inputs.project}"),
             shape=(
                 f"--machine-type={self.inputs.verify_machine_type}",
-                *((f"--accelerator=type={accelerator},count=1",) if accelerator else ()),
+                *((f"--accelerator=type={accelerator},count={self.inputs.verify_gpus}",) if accelerator else ()),
                 # A machine with a GPU cannot be moved.
                 "--maintenance-policy=TERMINATE",
                 f"--boot-disk-size={self.inputs.content.disk_gib}GB",

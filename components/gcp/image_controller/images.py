@@ -71,6 +71,11 @@ class Images:
             return
         say(f"deleted the image {name}")
 
+    def delete_all(self, name: str) -> None:
+        """Delete the image and every other of its family and owner, kept ones and candidates too."""
+        for each in dict.fromkeys([name, *(image["name"] for image in self._ours())]):
+            self.delete(each)
+
     def promote(self, name: str) -> None:
         """Make the proved image the one that its family gives."""
         found = self.find(name) or {}

@@ -40,6 +40,7 @@ VARIABLES: Final[dict[str, tuple[str | None, str, str]]] = {
     "VERIFY_ZONES": ("", rf"({_ZONES})?", "zones with a space between; the zones of the build where empty"),
     "VERIFY_MACHINE_TYPE": ("n1-standard-4", r"[a-z][a-z0-9]*(-[a-z0-9]+)+", "a machine type that can have the GPU"),
     "VERIFY_ACCELERATOR": ("nvidia-tesla-t4", r"[a-z0-9-]*", "a GPU to attach; empty where the machine type has one"),
+    "VERIFY_GPUS": ("1", r"[1-8]", "how many GPUs to attach"),
     "VERIFY_MINUTES": ("30", _MINUTES, "minutes"),
     "PROVISIONING": ("SPOT", r"(SPOT|STANDARD)( (SPOT|STANDARD))?", "what to try in turn: SPOT, STANDARD or both"),
     "ATTEMPTS": ("3", r"[1-9]", "how many machines may be pre-empted, and one more"),
@@ -78,6 +79,7 @@ class Inputs:
     verify_zones: tuple[str, ...]
     verify_machine_type: str
     verify_accelerator: str
+    verify_gpus: int
     verify_minutes: int
     provisioning: tuple[str, ...]
     attempts: int
@@ -154,6 +156,7 @@ def _joined(values: Mapping[str, str], *, ending: bool) -> Inputs:
         verify_zones=tuple(values["VERIFY_ZONES"].split()) or zones,
         verify_machine_type=values["VERIFY_MACHINE_TYPE"],
         verify_accelerator=values["VERIFY_ACCELERATOR"],
+        verify_gpus=int(values["VERIFY_GPUS"]),
         verify_minutes=int(values["VERIFY_MINUTES"]),
         provisioning=tuple(values["PROVISIONING"].split()),
         attempts=int(values["ATTEMPTS"]),
