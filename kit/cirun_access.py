@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from pydantic import Field
 
 from gpu.verdict import Level, Verdict
-from kit.cirun_extra import Text  # noqa: TC001 - pydantic reads it at run time
+from kit.cirun_extra import Text
 from kit.closed import Closed, dump_yaml, load_yaml, nearest, validated
 
 if TYPE_CHECKING:

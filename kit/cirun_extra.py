@@ -6,7 +6,7 @@ Owns the shape, and the ratios that EBS itself refuses. The keys are those of ci
 
 from __future__ import annotations
 
-from collections.abc import Mapping  # noqa: TC003 - pydantic reads it at run time
+from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
