@@ -26,6 +26,8 @@ from components.gcp.runner_account import RunnerAccount
 from composition import exports, host_image
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from config.google import (
         DockerRepositorySettings,
         GoogleSettings,
@@ -36,7 +38,9 @@ if TYPE_CHECKING:
     from config.settings import Settings
 
 
-def google(settings: Settings, stated: GoogleSettings, identity: Identity) -> dict[str, pulumi.Resource]:
+def google(
+    settings: Settings, stated: GoogleSettings, identity: Identity, installer: Path = host_image.INSTALLER
+) -> dict[str, pulumi.Resource]:
     """Everything on Google Cloud; what was made, by the path in the stack file that asked for it."""
     provider = gcp.Provider(
         "gcp",
@@ -65,7 +69,7 @@ def google(settings: Settings, stated: GoogleSettings, identity: Identity) -> di
         if settings.test_image is not None and settings.test_image.repository == name:
             made |= _test_image(settings.test_image, images, here)
     if settings.host_image is not None:
-        made["host-image"] = _image(settings.host_image, stated, identity, ready)
+        made["host-image"] = _image(settings.host_image, stated, identity, installer, ready)
     if settings.cirun is not None and settings.cirun.gcp:
         made["cirun"] = _cirun(stated, identity, account, ready)
     return made
@@ -152,7 +156,7 @@ def _test_image(
 
 
 def _image(
-    settings: HostImageSettings, stated: GoogleSettings, identity: Identity, opts: ResourceOptions
+    settings: HostImageSettings, stated: GoogleSettings, identity: Identity, installer: Path, opts: ResourceOptions
 ) -> pulumi.Resource:
     network = BuildNetwork(
         "build-network",
@@ -164,7 +168,7 @@ def _image(
     args = HostImageArgs(
         project=stated.project,
         family=settings.family,
-        content=host_image.content(settings, stated.region),
+        content=host_image.content(settings, stated.region, installer),
         zones=settings.zones,
         machine_type=settings.builder.machine_type,
         spot=settings.builder.spot,
@@ -191,6 +195,7 @@ def _image(
             keep_on_destroy=settings.keep_on_destroy,
             export_bucket=settings.export.bucket if settings.export else None,
             export_days=settings.export.keep_days if settings.export else 30,
+            folder=host_image.folder(installer),
         ),
         opts,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from components.gcp.host_image import FOLDER
 from components.gcp.image_controller.content_hash import ImageContent, image_name
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
     from config.google import HostImageSettings, VerifierSettings
 
-_INSTALLER = Path(__file__).resolve().parent.parent / FOLDER
+INSTALLER: Final = Path(__file__).resolve().parent.parent / FOLDER
+"""The project's own installer."""
 
 
-def content(settings: HostImageSettings, location: str) -> ImageContent:
+def content(settings: HostImageSettings, location: str, installer: Path = INSTALLER) -> ImageContent:
     """Everything that decides what is in the image: the installer's bytes, and what is chosen of it."""
     return ImageContent(
-        files={name: (_INSTALLER / name).read_text(encoding="utf-8") for name in INSTALL_FILES},
+        files={name: (installer / name).read_text(encoding="utf-8") for name in INSTALL_FILES},
         options={
             "NVIDIA_BRANCH": settings.driver,
             "DOCKER_USER": settings.docker_user,
@@ -35,9 +36,14 @@ def content(settings: HostImageSettings, location: str) -> ImageContent:
     )
 
 
-def name(settings: HostImageSettings, location: str) -> str:
+def name(settings: HostImageSettings, location: str, installer: Path = INSTALLER) -> str:
     """The image's name."""
-    return image_name(settings.family, content(settings, location))
+    return image_name(settings.family, content(settings, location, installer))
+
+
+def folder(installer: Path) -> str:
+    """The installer as the controller is told of it: a path of one machine would be a difference on every other."""
+    return FOLDER if installer == INSTALLER else str(installer)
 
 
 def accelerator(verifier: VerifierSettings) -> str:
