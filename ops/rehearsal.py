@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from ops import agreement, recorder, rehearsal_change
 from ops.engine import Engine
+from ops.rehearsal_told import Count, Phase, Rehearsal, Watch
 from ops.standin.faults import Fault
 
 if TYPE_CHECKING:
@@ -26,80 +27,8 @@ if TYPE_CHECKING:
     from ops.stack_file import StackFile
 
 
-class Watch(Protocol):
-    """Who looks on."""
-
-    def stage(self, text: str) -> None:
-        """A phase begins."""
-
-    def step(self, text: str) -> None:
-        """The engine has done one more thing in it."""
-
-
-class _Nobody:
-    """Looks on, and away."""
-
-    def stage(self, text: str) -> None:
-        pass
-
-    step = stage
-
-
 _MOST: Final = 25
 """How many findings of one phase are told; the others are counted."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Phase:
-    """One part of a stack's life, and what came of it."""
-
-    name: str
-    ok: bool
-    said: str
-    """What happened, in one line."""
-    seconds: float
-    findings: tuple[str, ...] = ()
-    """What should not have been; empty where all is well."""
-
-    def __str__(self) -> str:
-        """The phase in one line."""
-        return f"{'ok' if self.ok else 'FAILED'}  {self.name}: {self.said} ({self.seconds:.1f} s)"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rehearsal:
-    """All phases, in order; the first that failed is the last."""
-
-    stack: str
-    phases: tuple[Phase, ...]
-
-    @property
-    def ok(self) -> bool:
-        """Whether the stack lived as it should."""
-        return all(phase.ok for phase in self.phases)
-
-    @property
-    def seconds(self) -> float:
-        """How long all of it took."""
-        return sum(phase.seconds for phase in self.phases)
-
-    def to_data(self) -> dict[str, Any]:
-        """The rehearsal as plain data."""
-        return {
-            "stack": self.stack,
-            "ok": self.ok,
-            "seconds": round(self.seconds, 1),
-            "phases": [
-                {
-                    "name": phase.name,
-                    "ok": phase.ok,
-                    "said": phase.said,
-                    "seconds": round(phase.seconds, 1),
-                    "findings": list(phase.findings),
-                }
-                for phase in self.phases
-            ],
-        }
 
 
 class _FailedError(Exception):
@@ -115,7 +44,7 @@ class _Life:
     plan: Plan
     """What the stack file leads to."""
     program: Callable[[], None] | None
-    count: _Count
+    count: Count
     phases: list[Phase] = field(default_factory=list)
 
     def phase(self, name: str, work: Callable[[], tuple[str, list[str]]]) -> None:
@@ -144,7 +73,7 @@ def rehearse(
     lives = [_good_life, _hard_life] if faults else [_good_life]
     phases: list[Phase] = []
     for life in lives:
-        count = _Count(watch)
+        count = Count(watch)
         with Engine(cli, stack_file, program, heard=count.step) as engine:
             living = _Life(engine=engine, stack_file=stack_file, plan=plan, program=program, count=count)
             try:
@@ -251,20 +180,3 @@ def _gone(engine: Engine) -> tuple[str, list[str]]:
 
 def _faults(outcome: Outcome) -> list[str]:
     return [] if outcome.ok else outcome.fault.splitlines()
-
-
-class _Count:
-    """Tells who looks on how far a phase is."""
-
-    def __init__(self, watch: Watch | None) -> None:
-        self._watch = watch or _Nobody()
-        self._name = ""
-        self._steps = 0
-
-    def begin(self, name: str) -> None:
-        self._name, self._steps = name, 0
-        self._watch.stage(name)
-
-    def step(self, step: Step) -> None:
-        self._steps += 1
-        self._watch.step(f"{self._name}: {self._steps} {step}")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ops.pulumi_cli import Found
-    from ops.rehearsal import Phase
+    from ops.rehearsal_told import Phase
 
 pytestmark = pytest.mark.engine
 
