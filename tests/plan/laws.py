@@ -19,6 +19,18 @@ if TYPE_CHECKING:
     from ops.plan import Plan, Planned
 
 RELEASE: Final = "kubernetes:helm.sh/v3:Release"
+HOLDING: Final = frozenset(
+    {
+        "aws:ecr/repository:Repository",
+        "aws:efs/fileSystem:FileSystem",
+        "aws:eks/cluster:Cluster",
+        "aws:kms/key:Key",
+        "aws:s3/bucket:Bucket",
+        "gcp:artifactregistry/repository:Repository",
+        "gcp:storage/bucket:Bucket",
+    }
+)
+"""What holds data or identity."""
 _CREDENTIAL = re.compile(
     r"(?i)(^|\.)(kubeconfig|pass(word|phrase|wd)|(private|api|access|secret)_?key|client_?secret|token)$"
 )
@@ -106,6 +118,13 @@ def what_runs_inside_goes_before_what_it_runs_on(plan: Plan) -> Iterator[str]:
             for after in later:
                 if not nx.has_path(waits_for, before.urn, after.urn):
                     yield f"{after.urn} may be destroyed before {before.urn}"
+
+
+def what_holds_data_or_identity_is_protected(plan: Plan) -> Iterator[str]:
+    """Where a stack protects, what cannot be made again as it was refuses to be deleted."""
+    for resource in plan:
+        if resource.type in HOLDING and not resource.protect:
+            yield f"{resource.urn} is not protected"
 
 
 def edges(plan: Plan) -> nx.DiGraph[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -32,6 +33,17 @@ CONTROLLER = f"{SCALE_SET}-controller"
 @pytest.mark.parametrize("name", stacks.NAMES)
 def test_a_committed_stack_keeps_the_law(name: str, law: Callable[[Plan], Iterator[str]]) -> None:
     assert list(law(stacks.planned(name))) == []
+
+
+@pytest.mark.parametrize("name", stacks.NAMES)
+def test_what_a_committed_stack_protects_is_protected(name: str) -> None:
+    made = stacks.planned(name)
+    protects = json.loads(stacks.stack_file(name).config["gpu-ci:stack"])["protect"]
+
+    unprotected = list(laws.what_holds_data_or_identity_is_protected(made))
+
+    holding = [resource for resource in made if resource.type in laws.HOLDING]
+    assert len(unprotected) == (0 if protects else len(holding))
 
 
 @pytest.mark.parametrize("name", stacks.NAMES)
@@ -168,6 +180,12 @@ def test_an_order_with_a_gap_breaks_the_law(missing: str) -> None:
     pairs |= {"namespace": (namespace, controller), "nodes": (nodes, namespace)}
     after, before = pairs[missing]
     assert broken == [f"{after.urn} may be destroyed before {before.urn}"]
+
+
+def test_a_key_without_protection_breaks_the_law() -> None:
+    key = planned(KEY, "key")
+
+    assert list(laws.what_holds_data_or_identity_is_protected(plan(key))) == [f"{key.urn} is not protected"]
 
 
 def test_a_circle_breaks_the_law() -> None:
