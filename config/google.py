@@ -74,7 +74,7 @@ class HostImageSettings(Section):
     phases."""
     phase: Literal["build", "image"] = "build"
     """For `declared` alone: `build` runs the builder, `image` keeps the image and takes the builder down."""
-    family: Annotated[Name, Field(max_length=40)]
+    family: Name
     source_image: Annotated[str, Field(pattern=r"^[a-z]([-a-z0-9]*[a-z0-9])?$")]
     """The base image's exact name: a family would be another image, and a new build, every few weeks."""
     source_project: GoogleProject = "ubuntu-os-cloud"

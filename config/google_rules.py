@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,10 @@ def machines_take_their_gpu(stated: Stated) -> Iterator[Fault]:
     image = stated.settings.host_image
     if image is not None:
         verifier = image.verifier
-        yield from _attached("host-image.verifier.machine-type", verifier.machine_type, verifier.gpu, verifier.gpus)
+        if verifier.gpu in GPU_MODELS:
+            yield from _attached("host-image.verifier.machine-type", verifier.machine_type, verifier.gpu, verifier.gpus)
+        else:
+            yield Fault("host-image.verifier.gpu", f"{verifier.gpu} is not known", nearest(verifier.gpu, GPU_MODELS))
         if image.builder.machine_type not in GCE_TYPES:
             path = "host-image.builder.machine-type"
             yield Fault(
@@ -81,17 +85,30 @@ def a_test_image_has_a_repository(stated: Stated) -> Iterator[Fault]:
         )
 
 
-def images_and_machines_share_a_region(stated: Stated) -> Iterator[Fault]:
-    """Images pulled across regions are slow, and are paid for by the gigabyte; who means it says so."""
-    google, image = stated.settings.gcp, stated.settings.host_image
-    if google is None or image is None or not stated.names("artifact-registry"):
-        return
-    if all(zone.rpartition("-")[0] != google.region for zone in image.zones):
+def a_workflow_can_push(stated: Stated) -> Iterator[Fault]:
+    """A job of GitHub's has no key, and is let in as itself or not at all."""
+    image = stated.settings.test_image
+    if image is not None and image.built_by == "workflow" and not stated.has("github-federation"):
         yield Fault(
-            "host-image.zones[0]",
-            f"no zone is in {google.region}, where images are kept",
-            f"name a zone of {google.region}, or state artifact-registry.*.region",
+            "test-image.built-by",
+            "a workflow pushes as a job of GitHub's, and nothing lets it in",
+            "state github-federation, or built-by: stack",
         )
+
+
+def images_and_machines_share_a_region(stated: Stated) -> Iterator[Fault]:
+    """Images pulled across regions are slow, and are paid for by the gigabyte; who means it states the region."""
+    google, repositories = stated.settings.gcp, stated.settings.artifact_registry
+    if google is None or not repositories or any(one.region is not None for one in repositories.values()):
+        return
+    for name, runner in stated.settings.runners.items():
+        zones = runner.cirun_gcp.zones if runner.cirun_gcp is not None else ()
+        if zones and all(zone.rpartition("-")[0] != google.region for zone in zones):
+            yield Fault(
+                f"runners.{name}.cirun-gcp.zones[0]",
+                f"no zone is in {google.region}, where its images are kept",
+                f"name a zone of {google.region}, or state artifact-registry.{next(iter(repositories))}.region",
+            )
 
 
 def every_region_has_an_image(stated: Stated) -> Iterator[Fault]:
@@ -109,11 +126,26 @@ def every_region_has_an_image(stated: Stated) -> Iterator[Fault]:
                 yield Fault(f"{path}.images.{region}", "is in no region of regions", nearest(region, served.regions))
 
 
+def source_images_are_exact(stated: Stated) -> Iterator[Fault]:
+    """A family's name means whatever is newest, and with each new base there would be a new build."""
+    image = stated.settings.host_image
+    if image is None or not image.source_project.endswith("-cloud"):
+        return
+    if not re.search(r"-v\d{8}[a-z]?$", image.source_image):
+        yield Fault(
+            "host-image.source-image",
+            f'"{image.source_image}" names no exact image of {image.source_project}',
+            "write the name with its date, as in ubuntu-2404-noble-amd64-v20261105",
+        )
+
+
 GOOGLE_RULES: tuple[Callable[[Stated], Iterator[Fault]], ...] = (
     image_families_exist,
     every_region_has_an_image,
     cirun_is_let_in,
     machines_take_their_gpu,
     a_test_image_has_a_repository,
+    a_workflow_can_push,
     images_and_machines_share_a_region,
+    source_images_are_exact,
 )
