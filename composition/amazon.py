@@ -102,7 +102,7 @@ def _cirun(settings: Settings, account: AmazonSettings, identity: Identity, opts
     access = CirunAmazonAccess(
         "cirun-aws", user=f"{identity.prefix}-cirun", policy=json.dumps(policy, sort_keys=True), opts=opts
     )
-    pulumi.export("cirun_aws", access.user_name.apply(exports.cirun_amazon_key))
+    pulumi.export("cirun_aws", access.user_name.apply(lambda user: exports.cirun_amazon(user, settings)))
     return access
 
 

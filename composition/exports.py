@@ -79,11 +79,53 @@ def artifact_registry_login(region: str) -> str:
     return f"gcloud auth configure-docker {region}-docker.pkg.dev"
 
 
-def cirun_google_key(email: str) -> str:
-    """How the key that cirun wants is made, by hand, so that no state holds it."""
-    return f"gcloud iam service-accounts keys create cirun.json --iam-account {email}, then paste it at cirun.io"
+def cirun_google(email: str) -> dict[str, str]:
+    """What cirun needs on Google Cloud and nobody can declare."""
+    return _cirun(f"gcloud iam service-accounts keys create cirun.json --iam-account {email}", "Google Cloud")
 
 
-def cirun_amazon_key(user: str) -> str:
-    """How the key that cirun wants is made, by hand, so that no state holds it."""
-    return f"aws iam create-access-key --user-name {user}, then paste it at cirun.io"
+def cirun_amazon(user: str, settings: Settings) -> dict[str, str]:
+    """What cirun needs on AWS and nobody can declare; and how the images are looked up again, region by region."""
+    found = _cirun(f"aws iam create-access-key --user-name {user}", "AWS")
+    return found | {f"image-{place}": command for place, command in newest_images(settings).items()}
+
+
+def newest_images(settings: Settings) -> dict[str, str]:
+    """Runner and region to the command that tells today's AMI, where the runner states the parameter that knows it."""
+    return {
+        f"{name}-{region}": f"aws ssm get-parameter --region {region} --name {runner.cirun_aws.image_parameter}"
+        " --query Parameter.Value --output text"
+        for name, runner in settings.runners.items()
+        if runner.cirun_aws is not None and runner.cirun_aws.image_parameter is not None
+        for region in runner.cirun_aws.regions
+    }
+
+
+def _cirun(key: str, cloud: str) -> dict[str, str]:
+    """By hand, so that no state ever holds the key; cirun offers no other way in."""
+    return {
+        "repository": "connect the repository at https://cirun.io, where its GitHub App is installed",
+        "key": key,
+        "paste": f"give the key to cirun under Cloud, {cloud}; then delete the file, and note a day to make another",
+        "files": "make kit OUT=../REPOSITORY",
+    }
+
+
+def gpu_test_image(settings: Settings) -> str | None:
+    """The container of the GPU tests by its tag, as its repository will name it."""
+    image, google = settings.test_image, settings.gcp
+    if image is None or google is None:
+        return None
+    region = settings.artifact_registry[image.repository].region or google.region
+    return f"{region}-docker.pkg.dev/{google.project}/{image.repository}/gpu-tests:{image.tag}"
+
+
+def storage_locations(settings: Settings, host: str | None) -> dict[str, str]:
+    """Where on Google Cloud everything lies that is large and is paid for by the month. `host` is the image's name."""
+    found: dict[str, str | None] = {"test-image": gpu_test_image(settings)}
+    if settings.gcp is not None and settings.host_image is not None and host is not None:
+        found["host-image"] = f"projects/{settings.gcp.project}/global/images/{host}"
+        found["host-image-region"] = settings.gcp.region
+        if settings.host_image.export is not None:
+            found["host-image-archive"] = f"gs://{settings.host_image.export.bucket}/images/{host}.tar.gz"
+    return {what: where for what, where in sorted(found.items()) if where is not None}

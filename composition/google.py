@@ -70,6 +70,8 @@ def google(
             made |= _test_image(settings.test_image, images, here)
     if settings.host_image is not None:
         made["host-image"] = _image(settings.host_image, stated, identity, installer, ready)
+    host = host_image.name(settings.host_image, stated.region, installer) if settings.host_image is not None else None
+    pulumi.export("storage_locations", exports.storage_locations(settings, host))
     if settings.cirun is not None and settings.cirun.gcp:
         made["cirun"] = _cirun(stated, identity, account, ready)
     return made
@@ -217,5 +219,5 @@ def _cirun(
         ),
         opts,
     )
-    pulumi.export("cirun_gcp", access.email.apply(exports.cirun_google_key))
+    pulumi.export("cirun_gcp", access.email.apply(exports.cirun_google))
     return access

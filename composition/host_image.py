@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from components.gcp.host_image import FOLDER
+from components.gcp.host_image import FOLDER, GUEST_FEATURES
 from components.gcp.image_controller.content_hash import ImageContent, image_name
 from components.gcp.image_controller.startup_script import INSTALL_FILES
 from config.values import gibibytes
@@ -67,11 +67,22 @@ def region_slots(zones: Sequence[str]) -> dict[str, int]:
 
 
 def facts(image: str, settings: HostImageSettings, project: str) -> dict[str, str]:
-    """The image, and how to ask for it."""
-    return {
+    """The image, how to ask for it, and how others come to it."""
+    images = "gcloud compute images"
+    found = {
         "name": image,
         "family": settings.family,
         "self_link": f"projects/{project}/global/images/{image}",
-        "list": f"gcloud compute images list --project {project} --no-standard-images"
+        "list": f"{images} list --project {project} --no-standard-images --show-deprecated"
         f" --filter family={settings.family}",
+        "describe": f"{images} describe {image} --project {project}",
+        # In another project, by whom `share-with` names: nothing is copied, and nothing grows old there.
+        "use-elsewhere": f"gcloud compute instances create NAME --project OTHER --zone {settings.zones[0]}"
+        f" --image {image} --image-project {project}",
     }
+    if settings.export is not None:
+        found["import-elsewhere"] = (
+            f"{images} create {image} --project OTHER --source-uri gs://{settings.export.bucket}/images/{image}.tar.gz"
+            f" --guest-os-features {','.join(GUEST_FEATURES)}"
+        )
+    return found

@@ -28,6 +28,8 @@ FOLDER = "ami/gce-gpu-host"
 """The installer, relative to the project: a path of one machine would be another image on every other."""
 CONTROLLER = "python3 -m components.gcp.image_controller"
 HASH_OPTION = "GPU_HOST_HASH"
+GUEST_FEATURES = ("GVNIC", "UEFI_COMPATIBLE", "VIRTIO_SCSI_MULTIQUEUE")
+"""What an image must say that it can, or newer machine types refuse it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +179,7 @@ class DeclaredImage(pulumi.ComponentResource):
             # By its name and not from the builder: this phase takes the builder down, and its disk with it.
             source_disk=f"projects/{host.project}/zones/{zone}/disks/{builder}",
             storage_locations=[host.content.location],
-            guest_os_features=[{"type": kind} for kind in ("GVNIC", "UEFI_COMPATIBLE", "VIRTIO_SCSI_MULTIQUEUE")],
+            guest_os_features=[{"type": kind} for kind in GUEST_FEATURES],
             labels={"gpu-image-hash": host.content.hash},
             opts=ResourceOptions.merge(child, ResourceOptions(retain_on_delete=args.keep_on_destroy)),
         )
