@@ -9,10 +9,11 @@ import pulumi
 from composition import asks, estate, facts, waiting
 from config.values import gibibytes, mebibytes
 from gpu import money, queue_time, quota, spot_plan
-from gpu.compatibility import solve
+from gpu.compatibility import conflicts, solve
 from gpu.counts import counts
 from gpu.fit import fits
 from gpu.floor import floor
+from gpu.image_region import image_region
 from gpu.instance_types import attach, ec2_type, gce_type, gpu_model
 from gpu.machine_fit import machine_fits
 from gpu.scale_from_zero import scale_from_zero
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from config.identity import Identity
+    from config.runners import RunnerSettings
     from config.settings import Settings
     from gpu.instance_types import InstanceType, MachineType
 
@@ -37,16 +39,19 @@ class Refused(pulumi.RunError):
 
 
 def verdicts(settings: Settings, identity: Identity) -> list[Verdict]:
-    """Every judgement on the stack, good ones too, in the order of the stack file."""
-    return [
+    """Every judgement on the stack, good ones too, each once: what two runners share is judged for both."""
+    found = [
         *_pools(settings, identity.prefix),
         *(verdict for ask in asks.compatibility(settings) for verdict in solve(ask)),
         *_machines(settings),
+        *_floors(settings),
+        *_image_regions(settings),
         *money.judge(estate.estate(settings), estate.limits(settings)),
         *(verdict for known in waiting.spot(settings) for verdict in spot_plan.judge(known)),
         *(verdict for known in waiting.queue(settings) for verdict in queue_time.judge(known)),
         *quota.judge(asks.demands(settings), stated=settings.quotas),
     ]
+    return list(dict.fromkeys(found))
 
 
 def refuse(found: Sequence[Verdict]) -> None:
@@ -82,28 +87,64 @@ def _pools(settings: Settings, cluster: str) -> Iterator[Verdict]:
         # A pool that is fallen back on is not the one that a runner's number is meant for.
         first = [known for runner, known in served if runner.arc is not None and runner.arc.pool == name]
         yield from counts(group, first, daemonsets=everywhere)
-        for runner, known in served:
-            yield from fits(known.path, known.pod, group, daemonsets=everywhere)
+        for _, known in served:
+            room = fits(known.path, known.pod, group, daemonsets=everywhere)
+            yield from room
             yield from scale_from_zero(
-                known.path, known.pod, group, plugin=plugin, autoscaler=autoscaler, daemonsets=beside
+                known.path,
+                known.pod,
+                group,
+                plugin=plugin,
+                autoscaler=autoscaler,
+                daemonsets=beside,
+                fits=all(verdict.level is Level.OK for verdict in room),
             )
-            for machine in group.machines:
-                yield from floor(known.path, machine, cuda=runner.needs.cuda, disk_gib=group.disk_gib)
 
 
 def _machines(settings: Settings) -> Iterator[Verdict]:
     """Runners that have a machine to themselves, on every type that they may be given."""
     for name, runner in settings.runners.items():
-        path, needs = f"runners.{name}", runner.needs
-        machines: list[InstanceType | MachineType] = []
-        disk = "0Gi"
-        if runner.cirun_aws is not None:
-            machines, disk = [ec2_type(stated) for stated in runner.cirun_aws.instance_types], runner.cirun_aws.disk
-        if runner.cirun_gcp is not None:
-            model = gpu_model(needs.gpu)
-            machines = [attach(gce_type(stated), model, needs.gpus) for stated in runner.cirun_gcp.machine_types]
-            disk = runner.cirun_gcp.disk
+        needs = runner.needs
+        machines = [machine for machine, _ in _given(runner, settings)] if runner.arc is None else []
         if machines:
-            yield from machine_fits(path, machines, cpu=needs.cpu, memory_mib=mebibytes(needs.memory), gpus=needs.gpus)
-            for machine in machines:
-                yield from floor(path, machine, cuda=needs.cuda, disk_gib=gibibytes(disk))
+            memory = mebibytes(needs.memory)
+            yield from machine_fits(f"runners.{name}", machines, cpu=needs.cpu, memory_mib=memory, gpus=needs.gpus)
+
+
+def _floors(settings: Settings) -> Iterator[Verdict]:
+    """The least of use, except where it is CUDA itself that has dropped the GPU: that is told with its way out."""
+    dropped = {ask.path for ask in asks.compatibility(settings) if ("gpu", "cuda") in conflicts(ask)}
+    for name, runner in settings.runners.items():
+        path = f"runners.{name}"
+        for machine, disk_gib in _given(runner, settings):
+            for verdict in floor(path, machine, cuda=runner.needs.cuda, disk_gib=disk_gib):
+                if verdict.level is not Level.ERROR or path not in dropped:
+                    yield verdict
+
+
+def _given(runner: RunnerSettings, settings: Settings) -> list[tuple[InstanceType | MachineType, int]]:
+    """Every machine that a runner may be given, with the GiB of its root disk."""
+    found: list[tuple[InstanceType | MachineType, int]] = []
+    if runner.arc is not None:
+        pools = [settings.gpu_pools[pool] for pool in (runner.arc.pool, runner.arc.fallback) if pool is not None]
+        found += [(ec2_type(stated), gibibytes(pool.disk.size)) for pool in pools for stated in pool.instance_types]
+    if runner.cirun_aws is not None:
+        found += [(ec2_type(stated), gibibytes(runner.cirun_aws.disk)) for stated in runner.cirun_aws.instance_types]
+    if runner.cirun_gcp is not None:
+        model, disk_gib = gpu_model(runner.needs.gpu), gibibytes(runner.cirun_gcp.disk)
+        machines = (attach(gce_type(stated), model, runner.needs.gpus) for stated in runner.cirun_gcp.machine_types)
+        found += [(machine, disk_gib) for machine in machines]
+    return found
+
+
+def _image_regions(settings: Settings) -> Iterator[Verdict]:
+    """Machines on Google Cloud pull the container that tests run in."""
+    if settings.gcp is None:
+        return
+    registries = {
+        f"artifact-registry.{name}": repository.region or settings.gcp.region
+        for name, repository in settings.artifact_registry.items()
+    }
+    for name, runner in settings.runners.items():
+        if runner.cirun_gcp is not None:
+            yield from image_region(f"runners.{name}.cirun-gcp.zones", runner.cirun_gcp.zones, registries)
