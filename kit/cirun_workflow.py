@@ -1,6 +1,6 @@
 """The workflows by which a repository tests on a GPU when a maintainer's label says so.
 
-Owns two files. `gpu-tests.yml` runs the tests: on the main branch, and on a pull request for the very event of the
+Owns two workflows. `gpu-tests.yml` runs the tests: on the main branch, and on a pull request for the very event of the
 label, so that a later push waits for a new one. `gpu-tests-triage.yml` takes the label off again; it needs a token
 that writes, which GitHub gives a fork's pull request only in `pull_request_target`, and so it never checks out code.
 """
@@ -14,6 +14,7 @@ from typing import Final
 from kit.cirun import LABEL_PREFIX
 from kit.closed import Fault, FileError
 from kit.render import render
+from kit.run_script import IMAGE, RUN_FILE, run_script
 
 TESTS_FILE: Final = ".github/workflows/gpu-tests.yml"
 TRIAGE_FILE: Final = ".github/workflows/gpu-tests-triage.yml"
@@ -58,12 +59,15 @@ class GpuTests:
     """Send coverage.xml to Codecov under this flag, with the repository's secret CODECOV_TOKEN."""
     nightly: str | None = None
     """A cron line, off the full hour, when GitHub is least late."""
+    container: str | None = None
+    """The image in Artifact Registry that install and tests run in, by tag or digest; the machine itself without it.
+    The machine pulls it as the account that it runs as, which only a machine on Google Cloud has."""
     switch: str | None = None
     """A repository variable that must be "true" for a job to be queued at all."""
 
 
 def workflows(tests: GpuTests) -> dict[str, str]:
-    """Both files, by their path in the repository.
+    """Both workflows, and the script that one of them runs where there is a container, by their path in the repository.
 
     Raises:
         FileError: a value would not stand as one in a workflow.
@@ -73,10 +77,13 @@ def workflows(tests: GpuTests) -> dict[str, str]:
     if faults:
         raise FileError(TESTS_FILE, faults)
     pins = {"checkout": CHECKOUT, "setup_uv": SETUP_UV, "codecov": CODECOV, "uv": UV}
-    return {
-        TESTS_FILE: render("gpu-tests.yml.j2", tests=tests, **pins),
+    container = IMAGE.fullmatch(tests.container or "")
+    registry = {"registry": container["host"] if container else "", "run_file": RUN_FILE}
+    files = {
+        TESTS_FILE: render("gpu-tests.yml.j2", tests=tests, **registry, **pins),
         TRIAGE_FILE: render("gpu-tests-triage.yml.j2", tests=tests),
     }
+    return files if tests.container is None else {**files, RUN_FILE: run_script(tests.container, tests.gpus)}
 
 
 def _faults(tests: GpuTests) -> list[Fault]:
@@ -89,6 +96,7 @@ def _faults(tests: GpuTests) -> list[Fault]:
         ("codecov_flag", tests.codecov_flag or "gpu", _LABEL, "letters, digits, dots and hyphens"),
         ("nightly", tests.nightly or "17 3 * * *", re.compile(r"[\d*/,-]+( [\d*/,-]+){4}"), "five cron fields"),
         ("switch", tests.switch or "GPU", _VARIABLE, "capital letters, digits and underscores"),
+        *([("container", tests.container, IMAGE, "an image in Artifact Registry")] if tests.container else []),
         *(("branches", branch, _BRANCH, "a branch or a pattern of one") for branch in tests.branches),
     ]
     faults = [

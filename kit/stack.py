@@ -8,14 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from composition import host_image
-from composition.exports import cirun_label
+from composition.exports import cirun_label, gpu_test_image
 from config.values import gibibytes
 from gpu.instance_types import gce_type, gpu_model
 from kit.cirun import FILE
 from kit.cirun_runners import GpuRunner, cirun_yml
 from kit.cirun_workflow import GpuTests, workflows
+from kit.image_workflow import TestsImage, image_files
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from config.identity import Identity
     from config.runners import CirunAmazonBackEnd, CirunGoogleBackEnd, RunnerSettings
     from config.settings import Settings
@@ -24,27 +27,36 @@ GLOBAL: Final = "organisation/.cirun.global.yml"
 """Of the organisation's repository `.cirun`: the same runners, for all its repositories."""
 
 
-def cirun_runners(settings: Settings, identity: Identity) -> list[GpuRunner]:
+def cirun_runners(settings: Settings, identity: Identity, installer: Path = host_image.INSTALLER) -> list[GpuRunner]:
     """The runners that cirun serves, as its file states them."""
     found: list[GpuRunner] = []
     for name, runner in settings.runners.items():
         if runner.cirun_aws is not None:
             found.append(_amazon(name, runner, runner.cirun_aws))
         if runner.cirun_gcp is not None:
-            found.append(_google(name, runner, runner.cirun_gcp, settings, identity))
+            found.append(_google(name, runner, runner.cirun_gcp, settings, identity, installer))
     return found
 
 
-def files(settings: Settings, identity: Identity) -> dict[str, str]:
-    """Every file for a repository, by its path: cirun's own, and a workflow that runs tests on a label."""
-    runners = cirun_runners(settings, identity)
+def files(settings: Settings, identity: Identity, installer: Path = host_image.INSTALLER) -> dict[str, str]:
+    """Every file for a repository, by its path: cirun's own, workflows that test on a label, and the tests' container."""
+    runners = cirun_runners(settings, identity, installer)
+    container = gpu_test_image(settings)
+    built: dict[str, str] = {}
+    if container is not None and settings.test_image is not None and settings.test_image.built_by == "workflow":
+        built = image_files(TestsImage(reference=container, cuda_image=f"nvidia/cuda:{settings.test_image.cuda_image}"))
     if not runners:
-        return {}
+        return built
     text = cirun_yml(runners)
     first = runners[0]
     needs = next(runner.needs for name, runner in settings.runners.items() if cirun_label(name) in first.labels)
-    tests = GpuTests(runner=first.labels[0], timeout_minutes=first.timeout_minutes, gpus=needs.gpus)
-    return {FILE: text, GLOBAL: text, **workflows(tests)}
+    tests = GpuTests(
+        runner=first.labels[0],
+        timeout_minutes=first.timeout_minutes,
+        gpus=needs.gpus,
+        container=container if first.cloud == "gcp" else None,
+    )
+    return {FILE: text, GLOBAL: text, **workflows(tests), **built}
 
 
 def _amazon(name: str, runner: RunnerSettings, served: CirunAmazonBackEnd) -> GpuRunner:
@@ -62,14 +74,19 @@ def _amazon(name: str, runner: RunnerSettings, served: CirunAmazonBackEnd) -> Gp
 
 
 def _google(
-    name: str, runner: RunnerSettings, served: CirunGoogleBackEnd, settings: Settings, identity: Identity
+    name: str,
+    runner: RunnerSettings,
+    served: CirunGoogleBackEnd,
+    settings: Settings,
+    identity: Identity,
+    installer: Path,
 ) -> GpuRunner:
     """By the image's own name and not its family: the file says what is run, and changes when that does."""
     if settings.gcp is None or settings.host_image is None:
         message = f"runners.{name} was not validated: it needs gcp and host-image"
         raise ValueError(message)
     project = settings.gcp.project
-    image = f"{project}:{host_image.name(settings.host_image, settings.gcp.region)}"
+    image = f"{project}:{host_image.name(settings.host_image, settings.gcp.region, installer)}"
     brings_its_own = all(gce_type(machine).gpu is not None for machine in served.machine_types)
     return GpuRunner(
         name=name,

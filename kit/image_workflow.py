@@ -1,0 +1,93 @@
+"""The workflow by which a repository builds the container of its GPU tests, and what that is built from.
+
+Owns one workflow, and the copy of `docker/gpu-tests` beside it. GitHub's job is let in by Workload Identity Federation
+as itself, so that there is no key; the name of the provider holds a project's number, which no stack file knows, and is
+a variable of the repository.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kit.cirun_workflow import CHECKOUT
+from kit.closed import Fault, FileError
+from kit.render import render
+from kit.run_script import IMAGE, RUN_FILE
+
+IMAGE_FILE: Final = ".github/workflows/gpu-test-image.yml"
+FOLDER: Final = str(Path(RUN_FILE).parent)
+"""Where the recipe lies in a repository: pytest does not look into folders that begin with a dot."""
+PROVIDER: Final = "GPU_CI_WORKLOAD_IDENTITY_PROVIDER"
+"""The repository variable that names the identity provider."""
+
+# renovate: datasource=github-tags depName=google-github-actions/auth
+AUTH: Final = "google-github-actions/auth@7c6bc770dae815cd3e89ee6cdf493a5fab2cc093 # v3.0.0"
+# renovate: datasource=github-tags depName=google-github-actions/setup-gcloud
+SETUP_GCLOUD: Final = "google-github-actions/setup-gcloud@aa5489c8933f4cc7a4f7d45035b3b1440c9c10db # v3.0.1"
+# renovate: datasource=github-tags depName=docker/setup-buildx-action
+SETUP_BUILDX: Final = "docker/setup-buildx-action@d7f5e7f509e45cec5c76c4d5afdd7de93d0b3df5 # v4.1.0"
+# renovate: datasource=github-tags depName=docker/build-push-action
+BUILD_PUSH: Final = "docker/build-push-action@f9f3042f7e2789586610d6e8b85c8f03e5195baf # v7.2.0"
+
+_RECIPE: Final = Path(__file__).resolve().parent.parent / "docker" / "gpu-tests"
+_FILES: Final = (
+    ".dockerignore",
+    "Dockerfile",
+    "requirements.in",
+    "requirements.txt",
+    "run-gpu-tests",
+    "tests/pytest.ini",
+    "tests/test_gpu_smoke.py",
+)
+_CUDA_IMAGE: Final = re.compile(r"[a-z0-9][a-z0-9./-]*:[A-Za-z0-9._-]+(@sha256:[0-9a-f]{64})?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestsImage:
+    """The container of GPU tests, as a repository builds it."""
+
+    reference: str
+    """`REGION-docker.pkg.dev/PROJECT/REPOSITORY/gpu-tests:TAG`."""
+    cuda_image: str
+    """What it is built on, with its tag or digest."""
+    branch: str = "main"
+    """The branch that builds it; whatever else wants to has to be asked for by hand."""
+
+    @property
+    def host(self) -> str:
+        """The registry."""
+        return self.reference.partition("/")[0]
+
+
+def image_files(image: TestsImage) -> dict[str, str]:
+    """The workflow and the recipe, by their path in the repository.
+
+    Raises:
+        FileError: a value would not stand as one in a workflow.
+
+    """
+    stated = [
+        ("reference", image.reference, IMAGE, "REGION-docker.pkg.dev/PROJECT/REPOSITORY/NAME:TAG"),
+        ("cuda_image", image.cuda_image, _CUDA_IMAGE, "an image with its tag"),
+        ("branch", image.branch, re.compile(r"[A-Za-z0-9][A-Za-z0-9./_-]*"), "a branch"),
+    ]
+    faults = [
+        Fault(name, f'"{value}" does not fit', f"write {form}")
+        for name, value, pattern, form in stated
+        if not pattern.fullmatch(value)
+    ]
+    if faults:
+        raise FileError(IMAGE_FILE, faults)
+    pins = {
+        "checkout": CHECKOUT,
+        "auth": AUTH,
+        "setup_gcloud": SETUP_GCLOUD,
+        "setup_buildx": SETUP_BUILDX,
+        "build_push": BUILD_PUSH,
+    }
+    workflow = render("gpu-test-image.yml.j2", image=image, folder=FOLDER, file=IMAGE_FILE, provider=PROVIDER, **pins)
+    recipe = {f"{FOLDER}/{name}": (_RECIPE / name).read_text(encoding="utf-8") for name in _FILES}
+    return {IMAGE_FILE: workflow, **recipe}

@@ -1,0 +1,28 @@
+"""The script that runs a repository's GPU tests in their container: in a workflow and by hand alike.
+
+Owns the script and its path. What happens inside is the container's own command (`docker/gpu-tests/run-gpu-tests`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from kit.render import render
+
+RUN_FILE: Final = ".github/gpu-tests/run_gpu_tests.sh"
+IMAGE: Final = re.compile(
+    r"(?P<host>[a-z0-9-]+-docker\.pkg\.dev)/[a-z0-9-]+/[a-z0-9-]+/[a-z0-9-]+(:[A-Za-z0-9_][A-Za-z0-9._-]*|@sha256:[0-9a-f]{64})"
+)
+"""An image in Artifact Registry, by a tag or a digest."""
+CACHES: Final = (
+    ("uv", "UV_CACHE_DIR"),
+    ("huggingface", "HF_HOME"),
+    ("torch", "TORCH_HOME"),
+)
+"""Each cache of the user's, below ~/.cache, and the variable by which it is found inside."""
+
+
+def run_script(image: str, gpus: int) -> str:
+    """The script for `image`, on a machine with `gpus` GPUs."""
+    return render("run_gpu_tests.sh.j2", image=image, gpus=gpus, caches=CACHES, file=RUN_FILE)
