@@ -185,4 +185,5 @@ def _loads(settings: Settings) -> Iterator[Load]:
             minutes=work.minutes if work else 0,
             limit_minutes=runner.timeout_minutes,
             min_runners=runner.arc.min if runner.arc is not None else 0,
+            awaited=runner.queue_target_minutes is not None,
         )

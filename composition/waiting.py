@@ -46,7 +46,7 @@ def _at_once(runner: RunnerSettings) -> int:
 
 def _on_eks(name: str, runner: RunnerSettings, arc: ArcBackEnd, settings: Settings) -> QueueFacts:
     pool = settings.gpu_pools[arc.pool]
-    first = ec2_type(pool.instance_types[0])
+    machines = [ec2_type(stated) for stated in pool.instance_types]
     kept, stopped = _prices(arc, settings)
     return QueueFacts(
         path=f"runners.{name}",
@@ -58,10 +58,10 @@ def _on_eks(name: str, runner: RunnerSettings, arc: ArcBackEnd, settings: Settin
         min_nodes=pool.min,
         spot=pool.capacity == "spot",
         fast_image_pull=pool.fast_image_pull,
-        vcpus=first.vcpus,
-        memory_mib=first.memory_mib,
+        vcpus=min(machine.vcpus for machine in machines),
+        memory_mib=min(machine.memory_mib for machine in machines),
         # Parallel pulling brings the instance store with it: see the nodes' user data.
-        nvme=first.nvme_gb > 0,
+        nvme=all(machine.nvme_gb > 0 for machine in machines),
         disk_mibps=pool.disk.throughput,
         node_month=kept,
         disk_month=stopped,

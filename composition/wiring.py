@@ -15,6 +15,7 @@ from components.kubernetes.device_plugin_values import DevicePluginValues, Shari
 from components.kubernetes.scale_set_values import ScaleSetValues
 from config import pins
 from config.values import gibibytes
+from gpu.counts import MPS_CAPABLE
 from gpu.instance_types import ec2_type
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def disk(stated: DiskSettings) -> Disk:
 
 def gpu_node(name: str, pool: PoolSettings) -> GpuNode:
     """What marks a pool's nodes. The autoscaler reckons with the first type, so the figures are that type's."""
+    sharing = pool.sharing.mode if pool.sharing else None
     models = {model.label for stated in pool.instance_types if (model := ec2_type(stated).gpu) is not None}
     return GpuNode(
         pool=name,
@@ -58,7 +60,7 @@ def gpu_node(name: str, pool: PoolSettings) -> GpuNode:
         accelerator=models.pop() if len(models) == 1 else "nvidia-gpu",
         gpus=max(1, ec2_type(pool.instance_types[0]).gpus),
         disk_gib=gibibytes(pool.disk.size),
-        labels=pool.labels,
+        labels=pool.labels if sharing != "mps" else {**pool.labels, MPS_CAPABLE: "true"},
         taints=pool.taints,
         sharing_replicas=pool.sharing.replicas if pool.sharing else 1,
         device_plugin_config=sharing_name(pool.sharing) if pool.sharing else None,

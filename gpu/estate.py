@@ -69,6 +69,8 @@ class Load:
     """The timeout, which bounds a job where nothing bounds the machines."""
     min_runners: int = 0
     """Runners that are kept waiting, and machines with them."""
+    awaited: bool = False
+    """Whether it is stated how long its jobs may wait, which is what kept machines are for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,6 +27,7 @@ def floor(path: str, machine: InstanceType | MachineType, *, cuda: str, disk_gib
     major = int(cuda.partition(".")[0])
     least = _CAPABILITY[min(max(major, min(_CAPABILITY)), max(_CAPABILITY))]
     found: list[Verdict] = []
+    sold = f"{machine.name} has"
     if machine.gpu.capability < least:
         has, wanted = (".".join(map(str, capability)) for capability in (machine.gpu.capability, least))
         way_out = "choose a newer GPU" if major < 13 else "choose a newer GPU, or CUDA 12"
@@ -36,14 +37,14 @@ def floor(path: str, machine: InstanceType | MachineType, *, cuda: str, disk_gib
         _verdict(
             Level.WARNING,
             path,
-            f"{machine.name} has {round(has, 1):g} {unit}, and {least} are the least of use",
+            f"{subject} {round(has, 1):g} {unit}, and {least} are the least of use",
             way_out,
         )
-        for has, least, unit, way_out in (
-            (machine.gpu_memory_mib * MIB / 1e9, 8, "GB of GPU memory", "choose a type with a whole GPU"),
-            (machine.vcpus, 4, "vCPU", "choose a larger type"),
-            (machine.memory_mib * MIB / 1e9, 16, "GB of memory", "choose a larger type"),
-            (disk_gib * GIB / 1e9, 50, "GB of disk", "state a larger disk"),
+        for subject, has, least, unit, way_out in (
+            (sold, machine.gpu_memory_mib * MIB / 1e9, 8, "GB of GPU memory", "choose a type with a whole GPU"),
+            (sold, machine.vcpus, 4, "vCPU", "choose a larger type"),
+            (sold, machine.memory_mib * MIB / 1e9, 16, "GB of memory", "choose a larger type"),
+            ("its machines get", disk_gib * GIB / 1e9, 50, "GB of disk", "state a larger disk"),
         )
         if has < least
     ]

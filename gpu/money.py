@@ -11,7 +11,8 @@ from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING
 
 from gpu.estate import Estate
-from gpu.month import Bill, Case, bill, fleet_hours
+from gpu.instance_types import EC2_TYPES
+from gpu.month import Bill, Case, bill, fleet_hours, node_month
 from gpu.nearest import UnknownName
 from gpu.prices import HOURS_A_MONTH, Unit, dollars, hosted_runner
 from gpu.verdict import Level, Verdict
@@ -96,13 +97,14 @@ def judge(estate: Estate, limits: Sequence[Limit] = ()) -> list[Verdict]:
     return [
         *(_against(limit, reckoning, {fleet.path for fleet in estate.fleets}) for limit in limits),
         *([] if limits else [_told(reckoning)]),
+        *_kept(estate),
         *_overloaded(estate),
         *_hosted(estate, reckoning),
     ]
 
 
 def _unknown(estate: Estate, limits: Sequence[Limit]) -> Iterator[Verdict]:
-    """What has no price, thing by thing."""
+    """What has no price, each unknown name once, by the first thing that it is the price of."""
     level = Level.ERROR if limits else Level.WARNING
     parts: list[tuple[str, Estate]] = [
         *((one.path, Estate(control_planes=(one,))) for one in estate.control_planes),
@@ -111,16 +113,23 @@ def _unknown(estate: Estate, limits: Sequence[Limit]) -> Iterator[Verdict]:
         *((one.path, Estate(registries=(one,))) for one in estate.registries),
         *((one.path, Estate(keys=(one,))) for one in estate.keys),
     ]
+    paths: dict[tuple[str, str], list[str]] = {}
+    faults: dict[tuple[str, str], UnknownName] = {}
     for path, part in parts:
         try:
             bill(part, Case.WORST)
         except UnknownName as fault:
-            yield _verdict(
-                level,
-                path,
-                f"{fault}, so the month is not reckoned",
-                _priced_instead(fault),
-            )
+            key = (fault.name, fault.kind)
+            faults.setdefault(key, fault)
+            paths.setdefault(key, []).append(path)
+    for key, unknown in faults.items():
+        yield _verdict(
+            level,
+            paths[key][0],
+            f"{unknown.name} is not a known {unknown.kind}, so the month is not reckoned",
+            _priced_instead(unknown),
+            (f"it is the price of {', '.join(dict.fromkeys(paths[key]))}",),
+        )
 
 
 def _priced_instead(fault: UnknownName) -> str:
@@ -155,6 +164,38 @@ def _told(reckoning: Reckoning) -> Verdict:
     idle, expected, worst = (dollars(reckoning.of(case).total) for case in Case)
     reason = f"a month costs {idle} without a job, {expected} with the stated jobs, {worst} at its worst"
     return _verdict(Level.OK, "stack", reason, chain=_lines(reckoning.expected))
+
+
+def _kept(estate: Estate) -> Iterator[Verdict]:
+    """GPU machines that are paid for while no job runs, unless somebody said how long jobs may wait."""
+    for fleet in estate.fleets:
+        loads = [load for load in estate.loads if load.fleet == fleet.path]
+        if any(load.awaited for load in loads) or not any(_has_gpu(name) for name in fleet.machines):
+            continue
+        kept = [
+            (f"{fleet.path}.min", fleet.min_size, "node"),
+            *((f"{load.path}.arc.min", load.min_runners, "idle runner") for load in loads),
+        ]
+        for path, number, what in kept:
+            if number:
+                yield _kept_machines(fleet, path, number, what)
+
+
+def _kept_machines(fleet: Fleet, path: str, number: int, what: str) -> Verdict:
+    nodes = -(-number // (1 if what == "node" else fleet.jobs_per_node))
+    each = node_month(fleet)
+    return _verdict(
+        Level.WARNING,
+        path,
+        f"{number} {what}{'s' if number > 1 else ''} kept costs {dollars(nodes * each)} a month, with or without a job",
+        "set it to 0, or state the runner's queue-target-minutes, which is what it is kept for",
+        (f"a {fleet.machines[0]} of {fleet.path} costs {dollars(each)} a month, its disk included",),
+    )
+
+
+def _has_gpu(machine: str) -> bool:
+    known = EC2_TYPES.get(machine)
+    return known is not None and known.gpu is not None
 
 
 def _overloaded(estate: Estate) -> Iterator[Verdict]:

@@ -56,9 +56,9 @@ class QueueFacts:
     fast_image_pull: bool = False
     vcpus: int = 4
     memory_mib: int = 16384
-    """What the pool's first instance type is sold with."""
+    """The least that any instance type of the pool is sold with."""
     nvme: bool = False
-    """Whether the pool's first instance type has an instance store, which is what parallel pulling unpacks to."""
+    """Whether all of them have an instance store, which is what parallel pulling unpacks to."""
     disk_mibps: int = 125
     node_month: Decimal | None = None
     """What one node kept for a whole month costs, its disk included; none where no price is known."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gpu.levers import levers
 from gpu.prices import dollars
-from gpu.queue_steps import BackEnd, QueueFacts, queue_wait, stages
+from gpu.queue_steps import BackEnd, QueueFacts, no_fast_image_pull, queue_wait, stages
 from gpu.verdict import Level, Verdict
 from gpu.waiting_line import BUSY_HOURS_A_MONTH, of_month
 
@@ -26,7 +26,7 @@ CHECK = "queue-time"
 
 def judge(facts: QueueFacts) -> list[Verdict]:
     """Say how long jobs wait, whether that is what was asked, and whether they will wait for each other."""
-    return [_cold(facts), *_line(facts)]
+    return [_cold(facts), *_pull(facts), *_line(facts)]
 
 
 def _cold(facts: QueueFacts) -> Verdict:
@@ -69,6 +69,21 @@ def _cost(lever: Lever) -> str:
     if lever.month is None:
         return "at a price that is not known"
     return f"{dollars(lever.month)} a month" if lever.month else "at no running cost"
+
+
+def _pull(facts: QueueFacts) -> list[Verdict]:
+    """Parallel pulling that is asked for where it is left out, or no gain: nodeadm says neither."""
+    hindrance = no_fast_image_pull(facts) if facts.fast_image_pull else ""
+    if not hindrance:
+        return []
+    return [
+        _verdict(
+            Level.WARNING,
+            f"{facts.pool}.fast-image-pull",
+            f"pulling in parallel is no help on the nodes of {facts.pool}: {hindrance}",
+            f"list only types that have it in {facts.pool}, or leave fast-image-pull out",
+        )
+    ]
 
 
 def _line(facts: QueueFacts) -> list[Verdict]:

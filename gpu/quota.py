@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gpu.nearest import UnknownName
-from gpu.quota_aws import aws_claims
+from gpu.nearest import UnknownName, nearest
+from gpu.quota_aws import TITLES, aws_claims
 from gpu.quota_claim import Claim, Cloud, Demand, Quota
-from gpu.quota_gcp import Unattached, gcp_claims
+from gpu.quota_gcp import NAMES, Unattached, gcp_claims
 from gpu.verdict import Level, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = ["CHECK", "EKS_UPDATE_HEADROOM", "Claim", "Cloud", "Demand", "Quota", "QuotaNeed", "judge", "needs"]
 
@@ -95,7 +95,27 @@ def judge(demands: Iterable[Demand], *, stated: Mapping[str, int] | None = None)
             faults.append(_unknown(demand, fault))
         else:
             sound.append(demand)
-    return (*dict.fromkeys(faults), *(_verdict(need) for need in needs(sound, stated=stated)))
+    return (
+        *dict.fromkeys(faults),
+        *_misnamed(stated or {}),
+        *(_verdict(need) for need in needs(sound, stated=stated)),
+    )
+
+
+def _misnamed(stated: Mapping[str, int]) -> Iterator[Verdict]:
+    """What is stated under a name that no machine counts against would be believed by nobody."""
+    known = {*TITLES, *NAMES}
+    for key in stated:
+        place, slash, name = key.rpartition("/")
+        if name not in known:
+            close = nearest(name, known)
+            yield Verdict(
+                check=CHECK,
+                level=Level.WARNING,
+                offender=f"quotas.{key}",
+                reason=f"nothing here counts against a quota called {name}",
+                way_out=f"did you mean {place}{slash}{close}?" if close else "leave it out",
+            )
 
 
 def _unknown(demand: Demand, fault: UnknownName | Unattached) -> Verdict:

@@ -15,7 +15,7 @@ from gpu.instance_types import ec2_type
 from gpu.nearest import UnknownName
 from gpu.quota_claim import Claim, Cloud, Demand, Quota
 
-_TITLES = MappingProxyType(
+TITLES = MappingProxyType(
     {
         "L-DB2E81BA": ("Running On-Demand G and VT instances", 0),
         "L-3819A6DF": ("All G and VT Spot Instance Requests", 0),
@@ -47,7 +47,7 @@ def quota_code(instance_type: str, *, spot: bool) -> str:
 
 @cache
 def _quota(code: str, region: str) -> Quota:
-    title, default = _TITLES[code]
+    title, default = TITLES[code]
     return Quota(
         cloud=Cloud.AWS,
         region=region,

@@ -33,6 +33,10 @@ METRICS = MappingProxyType(
     }
 )
 """GPU model to the name of its regional quota."""
+NAMES = frozenset(
+    {"CPUS", "GPUS_ALL_REGIONS", *METRICS.values(), *(f"PREEMPTIBLE_{metric}" for metric in METRICS.values())}
+)
+"""Every quota that anything can count against."""
 _BY_FAMILY = MappingProxyType({"h100": "NVIDIA_H100", "rtx-pro-6000": "NVIDIA_RTX_PRO_6000"})
 """Models that on demand have no quota of their own, and their family in the common one."""
 _FAMILY_QUOTA = "GPUS-PER-GPU-FAMILY-per-project-region"

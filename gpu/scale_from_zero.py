@@ -38,34 +38,42 @@ def scale_from_zero(
     plugin: DaemonSet | None,
     autoscaler: Autoscaler | None,
     daemonsets: Sequence[DaemonSet] = (),
+    fits: bool = True,
 ) -> list[Verdict]:
     """Judge one runner's pod on its pool.
 
     `plugin` is the device plugin, none where the stack has none; `autoscaler` likewise; `daemonsets` are the others
-    that run on the nodes.
+    that run on the nodes. Where the pod is known not to fit, `gpu.fit` has said so with its way out, and what is said
+    of it here is told apart from room: one mistake, one verdict.
     """
     if autoscaler is None:
         still = f"{group.path} always has its {group.min_size} nodes, and {runner} runs there"
-        return list(_without_autoscaler(runner, pod, group, plugin)) or [
-            Verdict(check=CHECK, level=Level.OK, offender=runner, reason=still)
-        ]
+        found = list(_without_autoscaler(runner, pod, group, plugin, fits=fits))
+        return found or _holds(runner, still, fits=fits)
     zone = next((value for key, value in pod.node_selector if key == ZONE and value in group.zones), group.zones[0])
     real = real_node(group, group.first, zone=zone)
     believed = template_node(group, autoscaler)
     found = [
         *_plugin(runner, pod, group, plugin, real),
-        *(_imagined(runner, pod, group, autoscaler, daemonsets) if group.min_size == 0 else ()),
-        *_in_vain(runner, pod, group, real),
+        *(_imagined(runner, pod, group, autoscaler, daemonsets, fits=fits) if group.min_size == 0 else ()),
+        *_in_vain(runner, pod, group, real, fits=fits),
         *gaps(pod, group, autoscaler, believed, real),
     ]
     if found:
         return found
     asked = pod.requests[gpu_resource(group.sharing)]
     reason = f"the autoscaler starts a {group.first.name} of {group.path} for it, and its {asked} GPU is found there"
-    return [Verdict(check=CHECK, level=Level.OK, offender=runner, reason=reason, chain=believed.chain)]
+    return _holds(runner, reason, believed.chain, fits=fits)
 
 
-def _without_autoscaler(runner: str, pod: Pod, group: NodeGroupFacts, plugin: DaemonSet | None) -> Iterator[Verdict]:
+def _holds(runner: str, reason: str, chain: tuple[str, ...] = (), *, fits: bool) -> list[Verdict]:
+    """All is well, unless that is not known of a pod that does not fit."""
+    return [Verdict(check=CHECK, level=Level.OK, offender=runner, reason=reason, chain=chain)] if fits else []
+
+
+def _without_autoscaler(
+    runner: str, pod: Pod, group: NodeGroupFacts, plugin: DaemonSet | None, *, fits: bool
+) -> Iterator[Verdict]:
     if group.min_size == 0:
         yield Verdict(
             check=CHECK,
@@ -77,7 +85,7 @@ def _without_autoscaler(runner: str, pod: Pod, group: NodeGroupFacts, plugin: Da
         return
     real = real_node(group, group.first, zone=group.zones[0])
     yield from _plugin(runner, pod, group, plugin, real)
-    yield from _in_vain(runner, pod, group, real)
+    yield from _in_vain(runner, pod, group, real, fits=fits)
     if group.min_size < group.max_size:
         yield Verdict(
             check=CHECK,
@@ -123,11 +131,17 @@ def _plugin(runner: str, pod: Pod, group: NodeGroupFacts, plugin: DaemonSet | No
 
 
 def _imagined(
-    runner: str, pod: Pod, group: NodeGroupFacts, autoscaler: Autoscaler, daemonsets: Sequence[DaemonSet]
+    runner: str,
+    pod: Pod,
+    group: NodeGroupFacts,
+    autoscaler: Autoscaler,
+    daemonsets: Sequence[DaemonSet],
+    *,
+    fits: bool,
 ) -> Iterator[Verdict]:
     believed = template_node(group, autoscaler)
     beside = [daemonset.pod for daemonset in landing(daemonsets, believed.node)]
-    reasons = refusals(pod, believed.node, others=beside)
+    reasons = [one for one in refusals(pod, believed.node, others=beside) if fits or one.kind != "resource"]
     if reasons:
         yield Verdict(
             check=CHECK,
@@ -140,12 +154,12 @@ def _imagined(
         )
 
 
-def _in_vain(runner: str, pod: Pod, group: NodeGroupFacts, real: Node) -> Iterator[Verdict]:
+def _in_vain(runner: str, pod: Pod, group: NodeGroupFacts, real: Node, *, fits: bool) -> Iterator[Verdict]:
     """What the real node refuses, room apart."""
     reasons = [
         *taint_refusals(pod, real),
         *label_refusals(pod, real),
-        *(refusal for refusal in resource_refusals(pod, real) if refusal.subject in {GPU, SHARED_GPU}),
+        *(refusal for refusal in resource_refusals(pod, real) if fits and refusal.subject in {GPU, SHARED_GPU}),
     ]
     if reasons:
         yield Verdict(

@@ -67,6 +67,7 @@ def judged(
     *,
     pod: Pod | None = None,
     plugin: DaemonSet | None = DEVICE_PLUGIN,
+    fits: bool = True,
 ) -> list[Verdict]:
     """The verdicts on the pool, with an autoscaler that may ask EKS unless another is named."""
     return scale_from_zero(
@@ -76,6 +77,7 @@ def judged(
         plugin=plugin,
         autoscaler=autoscaler or Autoscaler(),
         daemonsets=BESIDE,
+        fits=fits,
     )
 
 

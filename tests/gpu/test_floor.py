@@ -51,6 +51,6 @@ def test_everything_that_is_short_is_named() -> None:
         "g6f.large has 3 GB of GPU memory, and 8 are the least of use",
         "g6f.large has 2 vCPU, and 4 are the least of use",
         "g6f.large has 8.6 GB of memory, and 16 are the least of use",
-        "g6f.large has 21.5 GB of disk, and 50 are the least of use",
+        "its machines get 21.5 GB of disk, and 50 are the least of use",
     ]
     assert {verdict.level for verdict in verdicts} == {Level.WARNING}

@@ -322,3 +322,44 @@ def test_three_hundred_pools_with_three_hundred_runners_take_no_second() -> None
     judge(Estate(fleets=pools, loads=jobs))
 
     assert time.perf_counter() - start < 1
+
+
+KEPT = replace(STACK, fleets=(SYSTEM, replace(POOL, min_size=2)))
+KEPT_RUNNER = replace(STACK, loads=(replace(JOBS, min_runners=1),))
+
+
+@pytest.mark.parametrize(
+    ("estate", "path", "said"),
+    [
+        (KEPT, "gpu-pools.t4-spot.min", "2 nodes kept costs "),
+        (KEPT_RUNNER, "runners.gpu-t4.arc.min", "1 idle runner kept costs "),
+    ],
+)
+def test_gpu_machines_that_are_kept_are_told_with_their_price(estate: Estate, path: str, said: str) -> None:
+    warnings = [verdict for verdict in judge(estate) if verdict.level is Level.WARNING]
+
+    assert [verdict.offender for verdict in warnings] == [path]
+    assert warnings[0].reason.startswith(said)
+    nodes = 2 if estate is KEPT else 1
+    assert f"{nodes * node_month(POOL):,.2f} USD a month" in warnings[0].reason
+    assert "queue-target-minutes" in warnings[0].way_out
+
+
+@pytest.mark.parametrize("estate", [KEPT, KEPT_RUNNER])
+def test_who_says_how_long_jobs_may_wait_means_what_is_kept(estate: Estate) -> None:
+    meant = replace(estate, loads=(replace(estate.loads[0], awaited=True),))
+
+    assert [verdict for verdict in judge(meant) if verdict.level is Level.WARNING] == []
+
+
+def test_nodes_without_a_gpu_are_kept_without_a_word() -> None:
+    assert [verdict for verdict in judge(STACK) if verdict.level is Level.WARNING] == []
+
+
+def test_what_lacks_a_price_for_the_same_reason_is_told_once() -> None:
+    elsewhere = replace(STACK, fleets=tuple(replace(fleet, region="eu-west-1") for fleet in STACK.fleets))
+
+    (verdict,) = judge(elsewhere)
+
+    assert verdict.offender == "system-nodes"
+    assert verdict.chain == ("it is the price of system-nodes, gpu-pools.t4-spot",)

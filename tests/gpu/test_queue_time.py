@@ -274,3 +274,28 @@ def test_waiting_at_the_maximum_is_told_and_held_against_the_target() -> None:
     assert told.level is Level.OK
     assert told.reason == "at 5 runners a job waits 6.6 minutes for another to end, one in twenty more than 28.9"
     assert (late.level, late.way_out) == (Level.WARNING, "raise it, and its pool's max with it")
+
+
+@pytest.mark.parametrize(
+    ("short", "said"),
+    [
+        ({"vcpus": 2, "nvme": True}, "it needs 4 vCPU and 7 GiB of memory"),
+        ({"memory_mib": 4096, "nvme": True}, "it needs 4 vCPU and 7 GiB of memory"),
+        ({"disk_mibps": 400}, "it needs a disk of 600 MiB/s, and this one has 400"),
+    ],
+)
+def test_parallel_pulling_that_is_no_help_is_warned_of(short: dict[str, Any], said: str) -> None:
+    facts = QueueFacts(path="runners.gpu-t4", pool="gpu-pools.t4-spot", fast_image_pull=True, **short)
+
+    (warning,) = [verdict for verdict in judge(facts) if verdict.level is Level.WARNING]
+
+    assert warning.offender == "gpu-pools.t4-spot.fast-image-pull"
+    assert warning.reason.endswith(said)
+    assert warning.way_out
+
+
+@pytest.mark.parametrize("enough", [{"nvme": True}, {"disk_mibps": 600}, {"fast_image_pull": False}])
+def test_parallel_pulling_that_helps_or_is_off_is_not(enough: dict[str, Any]) -> None:
+    facts = QueueFacts(**{"path": "runners.gpu-t4", "fast_image_pull": True, **enough})
+
+    assert [verdict.level for verdict in judge(facts)] == [Level.OK]

@@ -288,3 +288,22 @@ def test_three_hundred_pools_cost_little() -> None:
 
     assert len(verdict.chain) == 302
     assert "7200 vCPUs" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("key", "way_out"),
+    [
+        ("NVIDIA_T4_GPU", "did you mean NVIDIA_T4_GPUS?"),
+        ("us-west-2/L-3819A6DE", "did you mean us-west-2/L-3819A6DF?"),
+        ("nonsense", "leave it out"),
+    ],
+)
+def test_what_is_stated_under_another_name_is_not_passed_over(key: str, way_out: str) -> None:
+    first = judge([], stated={key: 4})[0]
+
+    assert (first.level, first.offender, first.way_out) == (Level.WARNING, f"quotas.{key}", way_out)
+
+
+@pytest.mark.parametrize("key", ["L-3819A6DF", "us-west-2/L-417A185B", "PREEMPTIBLE_NVIDIA_L4_GPUS", "CPUS"])
+def test_a_quota_that_nothing_uses_yet_may_be_stated(key: str) -> None:
+    assert judge([], stated={key: 4}) == ()

@@ -343,3 +343,21 @@ def test_the_plugin_is_judged_as_it_is_declared() -> None:
     labels = {key: value for key, value in POOL.labels.items() if key != "nvidia.com/gpu.present"}
 
     assert level(judged(replace(POOL, labels=labels), plugin=anywhere)) is Level.OK
+
+
+def test_a_pod_that_fits_nowhere_is_told_so_once_and_not_here() -> None:
+    pod, roomy = runner_pod(cpu="40", gpus=2), runner_pod()
+
+    assert [verdict.level for verdict in judged(POOL, pod=pod)] == [Level.ERROR, Level.ERROR]
+    assert judged(POOL, pod=pod, fits=False) == []
+    assert judged(POOL, pod=roomy, fits=False) == []
+
+
+def test_what_else_is_wrong_with_a_pod_that_does_not_fit_is_told() -> None:
+    pod = runner_pod(cpu="40", tolerations=[])
+
+    found = judged(POOL, pod=pod, fits=False)
+
+    assert [verdict.level for verdict in found] == [Level.ERROR, Level.ERROR]
+    assert all("does not tolerate the taint" in verdict.reason for verdict in found)
+    assert not any("CPU" in verdict.reason for verdict in found)
