@@ -23,11 +23,18 @@ _TOLD_ALWAYS: Final = frozenset({"money"})
 
 
 def show(console: Console, verdicts: Sequence[Verdict]) -> None:
-    """Print what must change, then what may surprise, then what it costs; what else holds is counted."""
+    """Print what must change, then what may surprise, then what it costs; what else holds is counted.
+
+    The chapter that explains a check stands once, under the first verdict that there is something to explain about.
+    """
+    explained: set[str] = set()
     for level in (Level.ERROR, Level.WARNING):
         for verdict in verdicts:
             if verdict.level is level:
                 _one(console, verdict)
+                if verdict.check not in explained:
+                    explained.add(verdict.check)
+                    console.print(f"{' ' * _INDENT}[quiet]why: docs/{verdict.chapter}[/]", soft_wrap=True)
     good = [verdict for verdict in verdicts if verdict.level is Level.OK]
     for verdict in good:
         if verdict.check in _TOLD_ALWAYS:

@@ -111,8 +111,10 @@ def test_errors_come_before_warnings_and_good_ones_are_counted() -> None:
         "error    runners.gpu-t4  fit",
         "         it is so",
         "         → do",
+        "         why: docs/explanation/checks/fit.md",
         "warning  runners.gpu-t4  counts",
         "         it is so",
+        "         why: docs/explanation/checks/counts.md",
         "ok       2 hold",
         "         fit 1, quota 1",
     ]
@@ -125,6 +127,12 @@ def test_what_it_costs_is_told_even_where_it_is_well() -> None:
         "ok       1 hold",
         "         money 1",
     ]
+
+
+def test_the_chapter_of_a_check_is_named_once() -> None:
+    chapters = [line for line in said(*[verdict(Level.ERROR), verdict(Level.WARNING)] * 2) if "why:" in line]
+
+    assert chapters == ["         why: docs/explanation/checks/fit.md"]
 
 
 def test_a_long_reason_is_wrapped_and_a_command_in_it_is_not_broken() -> None:
