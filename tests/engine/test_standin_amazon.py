@@ -9,6 +9,7 @@ import pytest
 
 from ops.standin import amazon_names as aws
 from ops.standin.kinds import RefusedError
+from ops.standin.things import Phase
 from tests.engine.clouds import ADMIN, ADMIN_POLICY, CLUSTER_POLICY, Hand
 
 pytestmark = pytest.mark.pure
@@ -92,6 +93,32 @@ def test_two_roles_do_not_share_a_name(hand: Hand) -> None:
     hand.role("worker")
     with pytest.raises(RefusedError, match="EntityAlreadyExists: Role with name worker already exists"):
         hand.make(aws.ROLE, "another", name="worker")
+
+
+@pytest.mark.parametrize(
+    ("type_", "inputs", "words"),
+    [
+        (aws.REPOSITORY, {"name": "ci/gpu"}, "RepositoryAlreadyExistsException: .*'ci/gpu'"),
+        (aws.LOG_GROUP, {"name": "/ci"}, "ResourceAlreadyExistsException: .*/ci"),
+        (aws.LAUNCH_TEMPLATE, {"name": "gpu"}, "Launch template name already in use"),
+        (aws.BUCKET, {"bucket": "ci"}, "BucketAlreadyOwnedByYou"),
+        (aws.INSTANCE_PROFILE, {"name": "vm"}, "Instance Profile vm already exists"),
+        ("aws:kms/alias:Alias", {"name": "alias/ci"}, "An alias with the name alias/ci already exists"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and value.startswith("aws:") else "",
+)
+def test_a_second_thing_of_the_same_name_is_refused(hand: Hand, type_: str, inputs: dict[str, Any], words: str) -> None:
+    hand.make(type_, "one", **inputs)
+    with pytest.raises(RefusedError, match=words):
+        hand.make(type_, "other", **inputs)
+
+
+def test_a_cluster_has_its_name_alone_and_so_has_a_group_in_it(hand: Hand) -> None:
+    subnet = hand.ready_cluster()
+    with pytest.raises(RefusedError, match="NodeGroup already exists with name system and cluster name ci"):
+        hand.nodes(subnet)
+    with pytest.raises(RefusedError, match="Cluster already exists with name: ci"):
+        hand.make(aws.CLUSTER, "other", name="ci", roleArn=hand.arn(aws.ROLE, "cluster"), vpcConfig={})
 
 
 def test_a_name_is_free_again_after_a_delete(hand: Hand) -> None:
@@ -257,6 +284,16 @@ def test_a_replacement_is_another_thing(hand: Hand) -> None:
     second = hand.make(aws.KEY)
 
     assert first != second
+
+
+def test_what_is_not_made_yet_cannot_be_pointed_at(hand: Hand) -> None:
+    vpc, _ = hand.network()
+    made = hand.cloud.find(aws.VPC, vpc)
+    assert made is not None
+    for phase in (Phase.CREATING, Phase.DELETING):
+        made.phase = phase
+        with pytest.raises(RefusedError, match=f"The vpc ID '{vpc}' does not exist"):
+            hand.make(aws.ROUTE_TABLE, vpcId=vpc)
 
 
 def test_what_is_slow_is_not_there_at_once(hand: Hand) -> None:
