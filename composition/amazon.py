@@ -143,7 +143,7 @@ def _system_nodes(
     return SystemNodesArgs(
         cluster_name=cluster.facts.name,
         role_arn=role.arn,
-        subnet_ids=list(network.private_subnet_ids.values()),
+        subnet_ids=[network.private_subnet_ids[zone] for zone in stated.zones],
         ami_release=pins.EKS_AMI_RELEASES[version],
         version=version,
         instance_types=stated.instance_types,
@@ -169,7 +169,7 @@ def _gpu_pool(
     return GpuPoolArgs(
         cluster_name=cluster.facts.name,
         role_arn=role.arn,
-        subnet_ids=[network.private_subnet_ids[zone] for zone in stated.zones or network.private_subnet_ids],
+        subnet_ids=[network.private_subnet_ids[zone] for zone in stated.zones],
         ami_release=pins.EKS_AMI_RELEASES[version],
         version=version,
         instance_types=stated.instance_types,

@@ -31,7 +31,6 @@ def node_group(name: str, pool: PoolSettings, settings: Settings, cluster: str) 
     """A pool's managed node group."""
     node = wiring.gpu_node(name, pool)
     tags = autoscaler_tags(node)
-    zones = pool.zones or (tuple(settings.network.zones) if settings.network else ())
     return NodeGroupFacts(
         path=f"gpu-pools.{name}",
         name=name,
@@ -40,7 +39,7 @@ def node_group(name: str, pool: PoolSettings, settings: Settings, cluster: str) 
         min_size=pool.min,
         max_size=pool.max,
         capacity_type="SPOT" if pool.capacity == "spot" else "ON_DEMAND",
-        zones=zones,
+        zones=pool.zones,
         disk_gib=gibibytes(pool.disk.size),
         nvme_storage=pool.fast_image_pull,
         version=settings.cluster.version if settings.cluster else "",

@@ -90,9 +90,9 @@ def a_workflow_can_push(stated: Stated) -> Iterator[Fault]:
     image = stated.settings.test_image
     if image is not None and image.built_by == "workflow" and not stated.has("github-federation"):
         yield Fault(
-            "test-image.built-by",
-            "a workflow pushes as a job of GitHub's, and nothing lets it in",
-            "state github-federation, or built-by: stack",
+            "github-federation",
+            "missing, and a workflow that pushes test-image needs it to be let in",
+            "state github-federation, or test-image.built-by: stack",
         )
 
 

@@ -86,6 +86,8 @@ class SystemNodesSettings(Section):
     instance_types: Types
     min: Positive
     max: Positive
+    zones: Annotated[tuple[Zone, ...], Field(min_length=1)]
+    """Zones to stand in. Stated, because a node group whose zones change, even by one more, is made anew."""
     disk: DiskSettings = DiskSettings(size="50Gi")
 
 
@@ -106,8 +108,8 @@ class PoolSettings(Section):
     capacity: Literal["spot", "on-demand"]
     min: Count
     max: Positive
-    zones: tuple[Zone, ...] = ()
-    """Zones to launch in; none means all of the network's."""
+    zones: Annotated[tuple[Zone, ...], Field(min_length=1)]
+    """Zones to launch in. Stated, because a node group whose zones change, even by one more, is made anew."""
     disk: DiskSettings = DiskSettings()
     labels: Mapping[LabelKey, LabelValue] = Field(default_factory=dict)
     """Labels beside those that every GPU node has."""

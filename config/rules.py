@@ -66,15 +66,18 @@ def zones_are_in_the_region(stated: Stated) -> Iterator[Fault]:
             yield Fault(f"network.zones.{zone}", f"is not a zone of {region}", f"write {region}{zone[-1]}")
 
 
-def pools_stand_in_zones_of_the_network(stated: Stated) -> Iterator[Fault]:
-    """A pool launches where there is a subnet."""
+def nodes_stand_in_zones_of_the_network(stated: Stated) -> Iterator[Fault]:
+    """Nodes launch where there is a subnet."""
     zones = stated.part("network", "zones")
     if not zones:
         return
-    for name, pool in stated.settings.gpu_pools.items():
-        for index, zone in enumerate(pool.zones):
+    groups = {f"gpu-pools.{name}": pool.zones for name, pool in stated.settings.gpu_pools.items()}
+    if stated.settings.system_nodes is not None:
+        groups["system-nodes"] = stated.settings.system_nodes.zones
+    for path, chosen in groups.items():
+        for index, zone in enumerate(chosen):
             if zone not in zones:
-                yield Fault(f"gpu-pools.{name}.zones[{index}]", f"{zone} has no subnet", nearest(zone, zones))
+                yield Fault(f"{path}.zones[{index}]", f"{zone} has no subnet", nearest(zone, zones))
 
 
 def slots_differ(stated: Stated) -> Iterator[Fault]:
@@ -179,7 +182,7 @@ RULES: tuple[Callable[[Stated], Iterator[Fault]], ...] = (
     minimum_is_at_most_maximum,
     a_runner_has_one_back_end,
     zones_are_in_the_region,
-    pools_stand_in_zones_of_the_network,
+    nodes_stand_in_zones_of_the_network,
     slots_differ,
     ranges_do_not_overlap,
     a_protected_endpoint_is_not_open_to_all,

@@ -15,7 +15,11 @@ from config.values import Wrong
 
 def faults(error: ValidationError, model: type[BaseModel]) -> list[Fault]:
     """Every fault of `error`, in the words of somebody who has the stack file open."""
-    return [_fault(detail, model) for detail in error.errors(include_url=False)]
+    details = error.errors(include_url=False)
+    # A list whose entries were all refused is then too short as well, which is nobody's second mistake.
+    inside = {detail["loc"][:end] for detail in details for end in range(len(detail["loc"]))}
+    told = (detail for detail in details if detail["type"] != "too_short" or detail["loc"] not in inside)
+    return [_fault(detail, model) for detail in told]
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

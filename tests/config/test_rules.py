@@ -255,7 +255,7 @@ CASES = (
         told=("network.zones.us-east-1c: is not a zone of us-west-2; write us-west-2c",),
     ),
     Broken(
-        rule="pools_stand_in_zones_of_the_network",
+        rule="nodes_stand_in_zones_of_the_network",
         changes={"gpu-pools/t4-spot/zones": ["us-west-2a", "us-west-2d"]},
         told=('gpu-pools.t4-spot.zones[1]: us-west-2d has no subnet; did you mean "us-west-2c"?',),
     ),

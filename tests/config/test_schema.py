@@ -52,6 +52,9 @@ def test_a_committed_stack_file_is_bound_to_the_schema_and_keeps_it(name: str) -
     assert refused(yaml.safe_load(text)) == []
 
 
+SOUND_POOL = stacks.sections()["gpu-pools"]["t4-spot"]
+
+
 @pytest.mark.parametrize(
     ("path", "value"),
     [
@@ -62,7 +65,7 @@ def test_a_committed_stack_file_is_bound_to_the_schema_and_keeps_it(name: str) -
         ("network/zones/us-west-2", 3),
         ("network/zones/us-west-2a", 8),
         ("network/nat", "none"),
-        ("gpu-pools/T4_Spot", {"instance-types": ["g4dn.xlarge"], "capacity": "spot", "min": 0, "max": 1}),
+        ("gpu-pools/T4_Spot", SOUND_POOL),
         ("gpu-pools/t4-spot/capacity", OUT),
         ("gpu-pools/t4-spot/disk/size", "200GB"),
         ("gpu-pools/t4-spot/taints", {"team": "vision:NO_SCHEDULE"}),

@@ -53,13 +53,16 @@ def test_a_new_zone_touches_nothing_that_was_there() -> None:
     assert len(grown) > len(stacks.planned(stacks.STAGING))
 
 
-def test_a_new_zone_does_not_replace_a_pool_that_names_its_zones() -> None:
+def test_a_new_zone_replaces_no_node_group() -> None:
     """A node group is made anew where its subnets change, even where they only become more."""
     before = stacks.planned(stacks.STAGING)
     grown = staging_with("network", lambda network: network["zones"].update({"us-west-2d": 3}))
-    pool = ("aws:eks/nodeGroup:NodeGroup", "pool-t4-spot")
+    groups = [resource for resource in before if resource.type == "aws:eks/nodeGroup:NodeGroup"]
 
-    assert grown.one(*pool).inputs["subnetIds"] == before.one(*pool).inputs["subnetIds"]
+    assert [grown.one(group.type, group.name).inputs["subnetIds"] for group in groups] == [
+        group.inputs["subnetIds"] for group in groups
+    ]
+    assert len(groups) == 3
 
 
 def test_a_new_runner_touches_nothing_that_was_there() -> None:

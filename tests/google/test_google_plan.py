@@ -1,0 +1,403 @@
+"""The components of Google Cloud alone, as they would be registered: safe where nobody states anything."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import pulumi_command as command
+import pulumi_gcp as gcp
+import pytest
+from pulumi import ResourceOptions
+
+from components.cirun_permissions import google_permissions
+from components.gcp.apis import Apis
+from components.gcp.build_network import RANGES, BuildNetwork
+from components.gcp.cirun_access import CirunGoogleAccess, CirunGoogleArgs
+from components.gcp.docker_repository import DockerRepository, DockerRepositoryArgs
+from components.gcp.federation import Federation, FederationArgs, condition
+from components.gcp.host_image import (
+    ControlledImage,
+    ControlledImageArgs,
+    DeclaredImage,
+    DeclaredImageArgs,
+    HostImageArgs,
+)
+from components.gcp.image_controller import inputs
+from components.gcp.image_controller.content_hash import ImageContent
+from components.gcp.runner_account import RunnerAccount
+from composition import host_image
+from ops.recorder import record
+from tests.components.made import names, only, part, waits_for
+from tests.ops.small import stack_file
+from tests.plan import stacks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ops.plan import Plan
+
+pytestmark = pytest.mark.plan
+
+GOOGLE: Final = "examples/cirun-gcp.yaml"
+PROJECT: Final = "gpu-test-runners"
+COMMAND: Final = "command:local:Command"
+INSTANCE: Final = "gcp:compute/instance:Instance"
+IMAGE: Final = "gcp:compute/image:Image"
+REPOSITORY: Final = "gcp:artifactregistry/repository:Repository"
+PROVIDER: Final = "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider"
+SERVICE: Final = "gcp:projects/service:Service"
+IMAGE_MEMBER: Final = "gcp:compute/imageIamMember:ImageIamMember"
+
+CONTENT: Final = ImageContent(
+    files={"install.sh": "#!/bin/bash\ntrue\n"},
+    options={"NVIDIA_BRANCH": "580"},
+    base_image="ubuntu-os-cloud/ubuntu-2404-noble-amd64-v20261105",
+    disk_gib=50,
+    location="us-central1",
+)
+HOST: Final = HostImageArgs(
+    project=PROJECT,
+    family="gpu-host",
+    content=CONTENT,
+    zones=("us-central1-b", "us-central1-a"),
+    machine_type="e2-standard-8",
+    spot=True,
+    build_minutes=90,
+    subnetwork="build",
+    share_with={"research": "group:research@example.org"},
+)
+
+
+def made(build: Callable[[ResourceOptions], object]) -> Plan:
+    """The plan of what `build` makes on Google Cloud."""
+
+    def program() -> None:
+        here = [gcp.Provider("gcp", project=PROJECT, region="us-central1"), command.Provider("command")]
+        build(ResourceOptions(providers=here))
+
+    return record(stack_file(), program=program)
+
+
+def repository(**stated: Any) -> Plan:
+    args: dict[str, Any] = {
+        "project": PROJECT,
+        "region": "us-central1",
+        "repository": "gpu-tests",
+        "immutable_tags": True,
+        "keep": 10,
+        "drop_after_days": 30,
+        "dry_run": True,
+    }
+    return made(lambda here: DockerRepository("images", DockerRepositoryArgs(**{**args, **stated}), here))
+
+
+def declared(phase: Any, host: HostImageArgs = HOST, *, keep: bool = False) -> Plan:
+    args = DeclaredImageArgs(host=host, phase=phase, keep_on_destroy=keep)
+    return made(lambda here: DeclaredImage("host-image", args, here))
+
+
+def controlled(host: HostImageArgs = HOST, **stated: Any) -> Plan:
+    args: dict[str, Any] = {
+        "host": host,
+        "owner": "gpu-ci-test",
+        "attempts": 3,
+        "verify_machine_type": "n1-standard-4",
+        "verify_accelerator": "nvidia-tesla-t4",
+        "verify_gpus": 1,
+        "verify_options": {"GPUS": "1"},
+        "keep": 2,
+        "keep_on_destroy": False,
+    }
+    return made(lambda here: ControlledImage("host-image", ControlledImageArgs(**{**args, **stated}), here))
+
+
+def environment(plan: Plan) -> dict[str, str]:
+    return dict(part(only(plan, COMMAND), "environment"))
+
+
+@pytest.mark.parametrize("name", stacks.NAMES)
+def test_no_stack_has_a_key_that_does_not_expire(name: str) -> None:
+    """A key in a state is a key that somebody can read."""
+    keys = ("serviceaccount/key:Key", "iam/accessKey:AccessKey", "iam/workloadIdentityPoolProviderKey")
+
+    assert [resource.urn for resource in stacks.planned(name) if any(key in resource.type for key in keys)] == []
+
+
+def test_apis_stay_on_when_the_stack_goes() -> None:
+    plan = made(lambda here: Apis("apis", project=PROJECT, apis=["compute", "iam"], opts=here))
+
+    assert {service.inputs["service"]: service.inputs["disableOnDestroy"] for service in plan.of(SERVICE)} == {
+        "compute.googleapis.com": False,
+        "iam.googleapis.com": False,
+    }
+
+
+def test_everything_that_an_api_makes_waits_for_the_api() -> None:
+    plan = stacks.planned(GOOGLE)
+    on = plan.of(SERVICE)
+    early = [
+        resource.urn
+        for resource in plan
+        if resource.custom
+        and resource.type.startswith("gcp:")
+        and resource.type != SERVICE
+        and not all(waits_for(plan, resource, service) for service in on)
+    ]
+
+    assert len(on) == 5
+    assert early == []
+
+
+def test_cleaning_up_is_only_written_down_unless_it_is_meant() -> None:
+    assert part(only(repository(), REPOSITORY), "cleanupPolicyDryRun") is True
+    assert part(only(repository(dry_run=False), REPOSITORY), "cleanupPolicyDryRun") is False
+
+
+def test_an_age_is_stated_in_seconds_as_google_reads_it_back() -> None:
+    keep, drop = part(only(repository(drop_after_days=14), REPOSITORY), "cleanupPolicies")
+
+    assert (keep["action"], keep["mostRecentVersions"]) == ("KEEP", {"keepCount": 10})
+    assert (drop["action"], drop["condition"]) == ("DELETE", {"tagState": "ANY", "olderThan": "1209600s"})
+
+
+def test_tags_stay_what_they_were() -> None:
+    made_plain = only(repository(), REPOSITORY)
+
+    assert part(made_plain, "dockerConfig", "immutableTags") is True
+    assert (part(made_plain, "format"), made_plain.delete_before_replace) == ("DOCKER", True)
+
+
+def test_a_stack_that_protects_protects_its_images() -> None:
+    assert only(repository(protect=True), REPOSITORY).protect is True
+
+
+def test_whoever_pulls_cannot_push() -> None:
+    plan = repository(readers={"runners": "serviceAccount:r@x"}, writers={"github-vision": "principalSet://p"})
+    members = plan.of("gcp:artifactregistry/repositoryIamMember:RepositoryIamMember")
+
+    assert {(one.name, one.inputs["role"], one.inputs["member"]) for one in members} == {
+        ("images-reader-runners", "roles/artifactregistry.reader", "serviceAccount:r@x"),
+        ("images-writer-github-vision", "roles/artifactregistry.writer", "principalSet://p"),
+    }
+
+
+def test_the_runners_account_writes_logs_and_nothing_else_of_the_project() -> None:
+    plan = made(lambda here: RunnerAccount("runner", project=PROJECT, account="gpu-ci-runner", opts=here))
+
+    assert sorted(one.inputs["role"] for one in plan.of("gcp:projects/iAMMember:IAMMember")) == [
+        "roles/logging.logWriter",
+        "roles/monitoring.metricWriter",
+    ]
+
+
+def test_github_is_let_in_by_numbers_that_nobody_can_register_again() -> None:
+    args = FederationArgs(project=PROJECT, pool="gpu-ci", owner_id=9919, repositories={"b": 22, "a": 11})
+    provider = only(made(lambda here: Federation("federation", args, here)), PROVIDER)
+
+    assert part(provider, "attributeCondition") == (
+        "assertion.repository_owner_id == '9919' && assertion.repository_id in ['11', '22']"
+    )
+    assert part(provider, "attributeMapping", "attribute.repository_id") == "assertion.repository_id"
+    assert part(provider, "oidc", "issuerUri") == "https://token.actions.githubusercontent.com"
+
+
+def test_the_condition_names_no_name() -> None:
+    stated = condition(9919, {"vision": 84632176})
+
+    assert "vision" not in stated
+    assert "assertion.repository ==" not in stated
+    assert "repository_owner " not in stated
+
+
+def test_a_repository_is_its_own_member() -> None:
+    found: list[Federation] = []
+    args = FederationArgs(project=PROJECT, pool="gpu-ci", owner_id=1, repositories={"vision": 84632176})
+
+    def build(here: ResourceOptions) -> None:
+        found.append(Federation("federation", args, here))
+        found[0].members["vision"].apply(told.append)
+
+    told: list[str] = []
+    made(build)
+
+    assert [member.rpartition("/attribute.")[2] for member in told] == ["repository_id/84632176"]
+    assert told[0].startswith("principalSet://iam.googleapis.com/projects/")
+
+
+def test_nothing_comes_in_to_a_builder() -> None:
+    plan = made(
+        lambda here: BuildNetwork(
+            "net", project=PROJECT, title="build", regions={"us-central1": 0, "us-east1": 1}, opts=here
+        )
+    )
+    door = only(plan, "gcp:compute/firewall:Firewall")
+    ranges = {one.name: one.inputs["ipCidrRange"] for one in plan.of("gcp:compute/subnetwork:Subnetwork")}
+
+    assert (part(door, "direction"), part(door, "denies"), part(door, "sourceRanges")) == (
+        "INGRESS",
+        [{"protocol": "all"}],
+        ["0.0.0.0/0"],
+    )
+    assert "allows" not in door.inputs
+    assert ranges == {"net-us-central1": RANGES[0], "net-us-east1": RANGES[1]}
+    assert part(only(plan, "gcp:compute/network:Network"), "autoCreateSubnetworks") is False
+
+
+def test_cirun_starts_and_ends_machines_as_the_runners_and_grants_nothing() -> None:
+    args = CirunGoogleArgs(
+        project=PROJECT,
+        account="cirun",
+        role="cirun",
+        title="cirun",
+        permissions=google_permissions(),
+        runs_as="projects/p/serviceAccounts/runner",
+    )
+    plan = made(lambda here: CirunGoogleAccess("cirun", args, here))
+    role = only(plan, "gcp:projects/iAMCustomRole:IAMCustomRole")
+    runs_as = only(plan, "gcp:serviceaccount/iAMMember:IAMMember")
+    (granted,) = plan.of("gcp:projects/iAMMember:IAMMember")
+
+    assert part(role, "permissions") == list(google_permissions())
+    assert {"compute.instances.create", "compute.instances.delete", "compute.disks.create"} <= set(google_permissions())
+    assert [one for one in google_permissions() if "IamPolicy" in one or one.startswith("iam.")] == []
+    assert (part(runs_as, "role"), part(runs_as, "serviceAccountId")) == (
+        "roles/iam.serviceAccountUser",
+        "projects/p/serviceAccounts/runner",
+    )
+    assert not str(part(granted, "role")).startswith("roles/")
+
+
+@pytest.mark.parametrize("spot", [True, False])
+def test_a_builder_that_google_takes_stops_and_does_not_vanish(spot: bool) -> None:
+    """One that was deleted would be made again at every update; and every builder has an end."""
+    scheduling = part(only(declared("build", replace(HOST, spot=spot, build_minutes=45)), INSTANCE), "scheduling")
+
+    assert scheduling == {
+        "provisioningModel": "SPOT" if spot else "STANDARD",
+        "preemptible": spot,
+        "automaticRestart": False,
+        "onHostMaintenance": "TERMINATE",
+        "instanceTerminationAction": "STOP",
+        "maxRunDuration": {"seconds": 2700},
+    }
+
+
+def test_a_builder_has_no_gpu_no_identity_and_no_wish_to_run() -> None:
+    """A desired status would start it again at the update after it has stopped itself."""
+    builder = only(declared("build"), INSTANCE)
+
+    assert {"guestAccelerators", "serviceAccount", "desiredStatus"} & set(builder.inputs) == set()
+    assert part(builder, "shieldedInstanceConfig", "enableSecureBoot") is True
+    assert part(builder, "metadata", "enable-guest-attributes") == "TRUE"
+    assert part(builder, "name") == f"{HOST.image}-build"
+
+
+def test_another_installer_is_another_builder_and_no_change_of_one() -> None:
+    """The script replaces a machine that is there: it runs at boot, and a running one would never see it."""
+    first = only(declared("build"), INSTANCE)
+    second = only(
+        declared("build", replace(HOST, content=replace(CONTENT, options={"NVIDIA_BRANCH": "595"}))), INSTANCE
+    )
+
+    assert first.inputs["name"] != second.inputs["name"]
+    assert first.inputs["metadataStartupScript"] != second.inputs["metadataStartupScript"]
+    assert f"GPU_HOST_HASH={CONTENT.hash}" in first.inputs["metadataStartupScript"]
+    assert "STOP_WHEN_DONE=1" in first.inputs["metadataStartupScript"]
+
+
+def test_the_second_phase_has_the_image_and_no_builder() -> None:
+    plan = declared("image")
+    image = only(plan, IMAGE)
+
+    assert (names(plan, INSTANCE), part(image, "name"), part(image, "family")) == ([], HOST.image, "gpu-host")
+    assert part(image, "sourceDisk") == f"projects/{PROJECT}/zones/us-central1-b/disks/{HOST.image}-build"
+    assert part(only(plan, IMAGE_MEMBER), "role") == "roles/compute.imageUser"
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_a_declared_image_outlives_the_stack_only_where_that_is_stated(keep: bool) -> None:
+    assert only(declared("image", keep=keep), IMAGE).retain_on_delete is keep
+
+
+def test_the_controller_takes_every_variable_that_it_is_given() -> None:
+    stated = {name.removeprefix(inputs.PREFIX) for name in environment(controlled(export_bucket="archive-of-images"))}
+
+    assert stated - set(inputs.VARIABLES) == set()
+
+
+def test_the_stack_of_the_example_builds_what_the_controller_would_build() -> None:
+    """Name and content are worked out twice, in two processes, and must be the same."""
+    told = environment(stacks.planned(GOOGLE))
+    read = inputs.inputs({**told, "GPU_IMAGE_FOLDER": str(host_image.INSTALLER)})
+
+    assert read.name == told["GPU_IMAGE_NAME"]
+    assert (read.provisioning, read.attempts, read.build_minutes, read.verify_gpus) == (("SPOT", "STANDARD"), 3, 90, 1)
+    assert read.verify_options["GPU_NAME"] == "Tesla T4"
+
+
+def test_every_machine_of_the_controller_has_an_end() -> None:
+    told = environment(controlled(replace(HOST, build_minutes=45)))
+
+    assert told["GPU_IMAGE_BUILD_MINUTES"] == "45"
+    assert inputs.VARIABLES["VERIFY_MINUTES"][0] == "30"
+
+
+@pytest.mark.parametrize(("spot", "kinds"), [(True, "SPOT STANDARD"), (False, "STANDARD")])
+def test_a_build_on_spot_falls_back_to_a_machine_that_stays(spot: bool, kinds: str) -> None:
+    assert environment(controlled(replace(HOST, spot=spot)))["GPU_IMAGE_PROVISIONING"] == kinds
+
+
+def test_another_content_updates_the_command_and_another_family_replaces_it() -> None:
+    first = only(controlled(), COMMAND)
+    content = only(controlled(replace(HOST, content=replace(CONTENT, disk_gib=80))), COMMAND)
+    family = only(controlled(replace(HOST, family="cpu-host")), COMMAND)
+
+    assert first.inputs["triggers"] == content.inputs["triggers"] == [PROJECT, "gpu-ci-test", "gpu-host"]
+    assert first.inputs["environment"] != content.inputs["environment"]
+    assert family.inputs["triggers"] == [PROJECT, "gpu-ci-test", "cpu-host"]
+    assert first.inputs["update"] == first.inputs["create"]
+
+
+def test_what_decides_the_verification_makes_no_other_image() -> None:
+    other = environment(controlled(verify_gpus=2, verify_options={"GPUS": "2"}, attempts=5))
+    before = environment(controlled())
+
+    assert other["GPU_IMAGE_NAME"] == before["GPU_IMAGE_NAME"]
+    assert (other["GPU_IMAGE_VERIFY_GPUS"], json.loads(other["GPU_IMAGE_VERIFY_OPTIONS"])) == ("2", {"GPUS": "2"})
+
+
+def test_an_archive_is_closed_to_the_public_and_ends() -> None:
+    plan = controlled(export_bucket="archive-of-images", export_days=7)
+    bucket = only(plan, "gcp:storage/bucket:Bucket")
+
+    assert part(bucket, "publicAccessPrevention") == "enforced"
+    assert part(bucket, "uniformBucketLevelAccess") is True
+    assert part(bucket, "lifecycleRules") == [{"action": {"type": "Delete"}, "condition": {"age": 7}}]
+    assert environment(plan)["GPU_IMAGE_EXPORT"] == "gs://archive-of-images/images"
+
+
+@pytest.mark.parametrize(("keep", "forced"), [(True, False), (False, True)])
+def test_an_archive_goes_with_the_stack_only_where_the_image_does(keep: bool, forced: bool) -> None:
+    plan = controlled(export_bucket="archive-of-images", keep_on_destroy=keep)
+
+    assert part(only(plan, "gcp:storage/bucket:Bucket"), "forceDestroy") is forced
+    assert environment(plan)["GPU_IMAGE_KEEP_ON_DESTROY"] == str(int(keep))
+
+
+def test_only_what_the_image_is_called_is_shared() -> None:
+    member = only(controlled(), IMAGE_MEMBER)
+
+    assert (member.name, part(member, "image"), part(member, "member")) == (
+        "host-image-user-research",
+        HOST.image,
+        "group:research@example.org",
+    )
+
+
+def test_a_region_that_is_used_keeps_its_range_when_another_comes_behind_it() -> None:
+    assert host_image.region_slots(["us-central1-b", "us-central1-a", "us-east1-c"]) == {
+        "us-central1": 0,
+        "us-east1": 1,
+    }
