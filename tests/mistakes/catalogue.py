@@ -1,0 +1,819 @@
+"""Mistakes that people make in a stack file, each with what has to be said of it: data, and how a change is made.
+
+A mistake is a change to `Pulumi.staging.yaml`, put over it map by map. Exactly one line is said about it, at one path,
+with the words that tell what would be right; where more is wrong at once, the other paths are named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from ops.outcome import Exit
+
+OUT: Final = object()
+"""What a key is changed to, to be left out."""
+
+
+class Told(StrEnum):
+    """As what a mistake is told."""
+
+    FAULT = "fault"
+    """The stack file may not say it."""
+    ERROR = "error"
+    """It cannot work."""
+    RULE = "rule"
+    """A resource of the plan breaks a rule."""
+    WARNING = "warning"
+    """It works, and surprises."""
+
+    @property
+    def exit(self) -> Exit:
+        """How the command ends."""
+        return {Told.FAULT: Exit.WRONG, Told.WARNING: Exit.GOOD}.get(self, Exit.FINDING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mistake:
+    """One mistake."""
+
+    name: str
+    change: Mapping[str, Any]
+    """What is put over the sections of the stack file."""
+    told: Told = Told.FAULT
+    path: str
+    """Where it is told to be."""
+    words: tuple[str, ...]
+    """What the line says, what would be right above all."""
+    check: str = ""
+    """Which check tells it; empty where the stack file is refused as it is read."""
+    beside: tuple[str, ...] = ()
+    """The paths of what is wrong with the same change as well."""
+
+
+def put_over(below: Any, above: Any) -> Any:
+    """`below` with a change put over it, map by map."""
+    if not (isinstance(below, Mapping) and isinstance(above, Mapping)):
+        return above
+    kept = {key: value for key, value in below.items() if above.get(key) is not OUT}
+    changed = {key: put_over(below.get(key, {}), value) for key, value in above.items() if value is not OUT}
+    return {**kept, **changed}
+
+
+def _runner(name: str = "gpu-t4", /, **change: Any) -> dict[str, Any]:
+    return {"runners": {name: {key.replace("_", "-"): value for key, value in change.items()}}}
+
+
+def _pool(name: str = "t4-spot", /, **change: Any) -> dict[str, Any]:
+    return {"gpu-pools": {name: {key.replace("_", "-"): value for key, value in change.items()}}}
+
+
+def _image(**change: Any) -> dict[str, Any]:
+    return {"images": {"runner-gpu": {"digest": OUT, **change}}}
+
+
+def _on_google(**change: Any) -> dict[str, Any]:
+    return _runner("cirun-gcp-gpu", cirun_gcp={key.replace("_", "-"): value for key, value in change.items()})
+
+
+SMALL: Final = {"cpu": 1, "memory": "2Gi"}
+GRANTED: Final = {"quotas": {"NVIDIA_V100_GPUS": 2, "PREEMPTIBLE_NVIDIA_V100_GPUS": 2}}
+"""What machines with a V100 ask for, so that nothing is said about that."""
+ON_AMAZON: Final = {
+    "needs": {"gpu": "t4", "cpu": 3, "memory": "12Gi", "cuda": "12.9"},
+    "timeout-minutes": 60,
+    "cirun-aws": {
+        "instance-types": ["g4dn.xlarge"],
+        "regions": ["us-west-2"],
+        "images": {"us-west-2": "ami-0123456789abcdef0"},
+        "spot": [False],
+    },
+}
+"""A runner that is sound where cirun is let in."""
+
+NAMES: Final = (
+    Mistake(
+        name="a misspelt section",
+        change={"cirn": {}},
+        path="cirn",
+        words=("unknown section", 'did you mean "cirun"?'),
+    ),
+    Mistake(
+        name="a misspelt key",
+        change=_pool(dsk={"size": "200Gi"}),
+        path="gpu-pools.t4-spot.dsk",
+        words=("unknown key", 'did you mean "disk"?'),
+    ),
+    Mistake(
+        name="a pool that is not there",
+        change=_runner(arc={"pool": "t4-spto"}),
+        path="runners.gpu-t4.arc.pool",
+        words=('"t4-spto" is not in gpu-pools', 'did you mean "t4-spot"?'),
+    ),
+    Mistake(
+        name="an image that is not there",
+        change=_runner(arc={"image": "runner-gpuu"}),
+        path="runners.gpu-t4.arc.image",
+        words=('"runner-gpuu" is not in images', 'did you mean "runner-gpu"?'),
+    ),
+    Mistake(
+        name="a repository that is not there",
+        change={"images": {"runner-gpu": {"repository": "runner-gpuu"}}},
+        path="images.runner-gpu.repository",
+        words=("is not in ecr", 'did you mean "runner-gpu"?'),
+    ),
+    Mistake(
+        name="an image family that nobody builds",
+        change=_on_google(image_family="gpu-hosts"),
+        path="runners.cirun-gcp-gpu.cirun-gcp.image-family",
+        words=("is not built here", 'write "gpu-host"'),
+    ),
+    Mistake(
+        name="an unknown instance type",
+        change=_pool("t4-on-demand", instance_types=["g4dn.xlrage"]),
+        path="gpu-pools.t4-on-demand.instance-types[0]",
+        words=("g4dn.xlrage is not a known EC2 instance type", 'did you mean "g4dn.xlarge"?'),
+    ),
+    Mistake(
+        name="an unknown machine type",
+        change=_on_google(machine_types=["n1-standart-4"]),
+        path="runners.cirun-gcp-gpu.cirun-gcp.machine-types[0]",
+        words=("is not a known GCE machine type", 'did you mean "n1-standard-4"?'),
+    ),
+    Mistake(
+        name="an unknown GPU",
+        change=_runner("gpu-t4-steady", needs={"gpu": "t4g"}),
+        path="runners.gpu-t4-steady.needs.gpu",
+        words=('"t4g" is not a known GPU model', 'did you mean "t4"?'),
+    ),
+    Mistake(
+        name="another GPU than the pool's",
+        change=_runner("gpu-t4-steady", needs={"gpu": "a10g"}),
+        path="runners.gpu-t4-steady.needs.gpu",
+        words=("g4dn.xlarge has the GPU t4, not a10g", "write t4, or leave g4dn.xlarge out"),
+    ),
+    Mistake(
+        name="a pool without a GPU",
+        change=_pool("t4-on-demand", instance_types=["m6i.large"]),
+        path="gpu-pools.t4-on-demand.instance-types[0]",
+        words=("m6i.large has no GPU", "g4dn"),
+    ),
+    Mistake(
+        name="a zone without a subnet",
+        change=_pool(zones=["us-west-2a", "us-west-2d"]),
+        path="gpu-pools.t4-spot.zones[1]",
+        words=("us-west-2d has no subnet", 'did you mean "us-west-2'),
+    ),
+    Mistake(
+        name="a zone of another region",
+        change={"network": {"zones": {"us-east-1a": 3}}},
+        path="network.zones.us-east-1a",
+        words=("is not a zone of us-west-2", "write us-west-2a"),
+    ),
+    Mistake(
+        name="an unknown CUDA version",
+        change=_runner(needs={"cuda": "12.7"}),
+        told=Told.ERROR,
+        check="compatibility",
+        path="runners.gpu-t4",
+        words=("12.7 is not a known CUDA version", "did you mean 12."),
+    ),
+    Mistake(
+        name="an unknown point release of an image",
+        change={"test-image": {"cuda-image": "13.0.9-base-ubuntu24.04"}},
+        told=Told.ERROR,
+        check="compatibility",
+        path="test-image",
+        words=("13.0.9 is not a known CUDA version", "did you mean 13.0.3?"),
+    ),
+    Mistake(
+        name="an unknown torch",
+        change=_runner(needs={"torch": "2.9.9"}),
+        told=Told.ERROR,
+        check="compatibility",
+        path="runners.gpu-t4",
+        words=("2.9.9 is not a known torch version", "did you mean 2.9.1?"),
+    ),
+    Mistake(
+        name="an unknown onnxruntime",
+        change=_runner(needs={"onnxruntime": "1.99.0"}),
+        told=Told.ERROR,
+        check="compatibility",
+        path="runners.gpu-t4",
+        words=("1.99 is not a known onnxruntime-gpu version", "did you mean 1."),
+    ),
+    Mistake(
+        name="an unknown Kubernetes version",
+        change={"cluster": {"version": "1.34"}},
+        path="cluster.version",
+        words=("1.34 has no pinned node image and add-ons", 'did you mean "1.3'),
+    ),
+    Mistake(
+        name="a scale set's name that the chart refuses",
+        change={"runners": {"gpu-t4": OUT, f"gpu-{'t' * 42}": {
+            "needs": {"gpu": "t4", "cpu": 3, "memory": "12Gi", "cuda": "12.9"},
+            "timeout-minutes": 60,
+            "arc": {"pool": "t4-spot", "max": 5, "image": "runner-gpu"},
+        }}},
+        path=f"runners.gpu-{'t' * 42}",
+        words=("46 characters", "at most 45"),
+    ),
+)  # fmt: skip
+"""Names that are not known, with the one that was probably meant."""
+
+WRITING: Final = (
+    Mistake(
+        name="a CUDA version that YAML takes for a number",
+        change=_runner(needs={"cuda": 12.9}),
+        path="runners.gpu-t4.needs.cuda",
+        words=('write it in quotes: "12.9"',),
+    ),
+    Mistake(
+        name="a Kubernetes version that YAML takes for a number",
+        change={"cluster": {"version": 1.35}},
+        path="cluster.version",
+        words=('write it in quotes: "1.35"',),
+    ),
+    Mistake(
+        name="an account id that YAML takes for a number",
+        change={"aws": {"account": 123456789012}},
+        path="aws.account",
+        words=('write it in quotes: "123456789012"',),
+    ),
+    Mistake(
+        name="a size in another unit",
+        change=_runner(needs={"memory": "12GB"}),
+        path="runners.gpu-t4.needs.memory",
+        words=('"12GB" is not a size', "12Gi"),
+    ),
+    Mistake(
+        name="a taint as the EKS API spells it",
+        change=_pool(taints={"team": "vision:NO_SCHEDULE"}),
+        path="gpu-pools.t4-spot.taints.team",
+        words=("NO_SCHEDULE", "write vision:NoSchedule"),
+    ),
+    Mistake(
+        name="a taint without a value",
+        change=_pool(taints={"team": ":NoSchedule"}),
+        path="gpu-pools.t4-spot.taints.team",
+        words=("the autoscaler drops a taint without one", "write true:NoSchedule"),
+    ),
+    Mistake(
+        name="a second owner of a GPU node's label",
+        change=_pool(labels={"nvidia.com/gpu.product": "T4"}),
+        path="gpu-pools.t4-spot.labels.nvidia.com/gpu.product",
+        words=("is set by the program", "take a key of your own"),
+    ),
+    Mistake(
+        name="a second owner of the GPU's taint",
+        change=_pool(taints={"nvidia.com/gpu": "t4:NoSchedule"}),
+        path="gpu-pools.t4-spot.taints.nvidia.com/gpu",
+        words=("is set by the program",),
+    ),
+    Mistake(
+        name="a tag that AWS keeps for itself",
+        change={"stack": {"tags": {"aws:team": "ml"}}},
+        path="stack.tags.aws:team",
+        words=("is not a tag's key", "not aws:"),
+    ),
+    Mistake(
+        name="a region in a zone's place",
+        change={"host-image": {"zones": ["us-central1"]}},
+        path="host-image.zones[0]",
+        words=('"us-central1" is not a Google Cloud zone', "us-central1-b"),
+    ),
+    Mistake(
+        name="no zone to build in",
+        change={"host-image": {"zones": []}},
+        path="host-image.zones",
+        words=("state at least 1",),
+    ),
+    Mistake(
+        name="a range with bits behind its prefix",
+        change={"network": {"cidr": "10.0.0.1/16"}},
+        path="network.cidr",
+        words=("write the range itself: 10.0.0.0/16",),
+    ),
+    Mistake(
+        name="a range that an office has",
+        change={"network": {"reserved": {"office": "10.0.128.0/20"}}},
+        path="network.reserved.office",
+        words=("overlaps network.cidr 10.0.0.0/16", "move one of them"),
+    ),
+    Mistake(
+        name="a slot given twice",
+        change={"network": {"zones": {"us-west-2c": 1}}},
+        path="network.zones.us-west-2c",
+        words=("slot 1 is us-west-2b's", "take a free one, as 2"),
+    ),
+    Mistake(
+        name="more throughput than the IOPS carry",
+        change=_pool(disk={"throughput": 1000}),
+        path="gpu-pools.t4-spot.disk",
+        words=("1000 MiB/s needs 4000 IOPS", "state iops: 4000, or throughput: 750"),
+    ),
+    Mistake(
+        name="more runners kept than there may be",
+        change=_runner(arc={"min": 6}),
+        path="runners.gpu-t4.arc.min",
+        words=("6 is over max 5", "write at most 5, or raise max"),
+    ),
+    Mistake(
+        name="more nodes kept than there may be",
+        change=_pool(min=6),
+        path="gpu-pools.t4-spot.min",
+        words=("6 is over max 5",),
+    ),
+    Mistake(
+        name="two back ends for one name",
+        change=_runner("gpu-t4-steady", cirun_aws=ON_AMAZON["cirun-aws"]) | {"cirun": {"aws": True}},
+        path="runners.gpu-t4-steady",
+        words=("arc and cirun-aws are both stated", "keep arc, and give cirun-aws a runner with another name"),
+    ),
+    Mistake(
+        name="no back end at all",
+        change=_runner(arc=OUT),
+        path="runners.gpu-t4",
+        words=("no back end serves it", "state one of arc, cirun-aws, cirun-gcp"),
+    ),
+    Mistake(
+        name="jobs that need a volume without one to be had",
+        change=_runner(arc={"container-mode": "kubernetes"}),
+        path="runners.gpu-t4.arc.container-mode",
+        words=('"kubernetes" does not fit', "kubernetes-novolume"),
+    ),
+)
+"""What is written so that it does not mean what it says."""
+
+WHOLES: Final = (
+    Mistake(
+        name="pools without a device plugin",
+        change={"device-plugin": OUT},
+        path="device-plugin",
+        words=("missing, and gpu-pools needs it", "state device-plugin"),
+    ),
+    Mistake(
+        name="a pool that nothing ever scales",
+        change={"autoscaler": OUT} | _pool("t4-on-demand", min=2),
+        path="gpu-pools.t4-spot.max",
+        words=("the pool would stay at 0 nodes, since nothing scales it", "state autoscaler: {}, or min: 5"),
+    ),
+    Mistake(
+        name="runners on cirun without a way in for cirun",
+        change={"cirun": {"gcp": False}},
+        path="cirun.gcp",
+        words=("not on, and runners.cirun-gcp-gpu needs it", "state cirun: {gcp: true}"),
+    ),
+    Mistake(
+        name="no key of the GitHub App",
+        change={"github-app-private-key": OUT},
+        path="github-app-private-key",
+        words=("missing, and github needs it", "pulumi config set --secret"),
+    ),
+    Mistake(
+        name="the GitHub App's key in plain text",
+        change={"github-app-private-key": "no longer secret"},
+        path="github-app-private-key",
+        words=("stands in plain text", "pulumi config set --secret"),
+    ),
+    Mistake(
+        name="a credential inside a section",
+        change={"github": {"url": f"https://ghp_{'a1' * 18}@github.com/example-org"}},
+        path="github.url",
+        words=("holds a credential in plain text", "revoke it"),
+    ),
+    Mistake(
+        name="an image tag that moves",
+        change=_image(tag="latest"),
+        path="images.runner-gpu.tag",
+        words=('"latest" is not a tag that can be relied on', "name an exact version"),
+    ),
+    Mistake(
+        name="an image that is not pinned",
+        change=_image(),
+        path="images.runner-gpu",
+        words=("the image is not pinned", "state digest: sha256:… or an exact tag"),
+    ),
+    Mistake(
+        name="half of a digest",
+        change={"images": {"runner-gpu": {"digest": "sha256:9f86d081"}}},
+        path="images.runner-gpu.digest",
+        words=("is not an image digest", "64 hexadecimal digits"),
+    ),
+    Mistake(
+        name="a base image that is a family",
+        change={"host-image": {"source-image": "ubuntu-2404-lts-amd64"}},
+        path="host-image.source-image",
+        words=("names no exact image of ubuntu-os-cloud", "ubuntu-2404-noble-amd64-v20261105"),
+    ),
+    Mistake(
+        name="an AMI of one region for another",
+        change={
+            "cirun": {"aws": True},
+            "runners": {"cirun-aws-gpu": put_over(ON_AMAZON, {"cirun-aws": {"regions": ["us-west-2", "us-east-1"]}})},
+        },
+        path="runners.cirun-aws-gpu.cirun-aws.regions[1]",
+        words=("us-east-1 has no image", "state images: {us-east-1: ami-…}"),
+    ),
+    Mistake(
+        name="a protected cluster that is open to all",
+        change={
+            "stack": {"protect": True},
+            "ecr": {"runner-gpu": {"force-delete": False}},
+            "cluster": {"endpoint": {"public": ["0.0.0.0/0"]}},
+        },
+        path="cluster.endpoint.public[0]",
+        words=("lets everybody reach the API of a protected stack", "name the ranges that may, or none"),
+    ),
+    Mistake(
+        name="a cluster that is open to all",
+        change={"cluster": {"endpoint": {"public": ["0.0.0.0/0"]}}},
+        told=Told.RULE,
+        check="no-ingress-from-everywhere",
+        path="Cluster cluster",
+        words=("publicAccessCidrs lets 0.0.0.0/0 in", "name the ranges that need to come in"),
+    ),
+    Mistake(
+        name="a protected registry that is deleted by force",
+        change={"stack": {"protect": True}},
+        path="ecr.runner-gpu.force-delete",
+        words=("contradicts stack.protect", "write false, or unprotect the stack"),
+    ),
+    Mistake(
+        name="machines that all stand elsewhere than their images",
+        change=_on_google(zones=["us-east4-a"]),
+        path="runners.cirun-gcp-gpu.cirun-gcp.zones[0]",
+        words=("no zone is in us-central1, where its images are kept", "name a zone of us-central1"),
+    ),
+)
+"""What one part of the stack file needs of another, or contradicts."""
+
+ERRORS: Final = (
+    Mistake(
+        name="a runner larger than its node",
+        change=_runner("gpu-t4-steady", needs={"cpu": 4, "memory": "16Gi"}),
+        told=Told.ERROR,
+        check="fit",
+        path="runners.gpu-t4-steady",
+        words=("g4dn.xlarge of gpu-pools.t4-on-demand gives at most 3.64 CPU and 13.7Gi", "it asks for 4 CPU and 16Gi",
+               "ask for cpu: 3 and memory: 13Gi", "g4dn.2xlarge"),
+    ),
+    Mistake(
+        name="a runner that fits only the larger types of its pool",
+        change=_runner(needs={"cpu": 6}, arc={"fallback": OUT}),
+        told=Told.ERROR,
+        check="fit",
+        path="runners.gpu-t4",
+        words=("g4dn.xlarge of gpu-pools.t4-spot gives at most 3.64 CPU", "list only g4dn.2xlarge in gpu-pools.t4-spot"),
+    ),
+    Mistake(
+        name="a job with more files than its node's disk holds",
+        change=_runner("gpu-t4-steady", needs={"disk": "300Gi"}),
+        told=Told.ERROR,
+        check="fit",
+        path="runners.gpu-t4-steady",
+        words=("it asks for 300Gi of disk", "give gpu-pools.t4-on-demand a larger disk"),
+    ),
+    Mistake(
+        name="more GPUs than the node has",
+        change=_runner("gpu-t4-steady", needs={"gpus": 2}),
+        told=Told.ERROR,
+        check="fit",
+        path="runners.gpu-t4-steady",
+        words=("gives at most 1 nvidia.com/gpu", "ask for gpus: 1, or list only g4dn.12xlarge"),
+    ),
+    Mistake(
+        name="a runner larger than its machine",
+        change=_runner("cirun-gcp-gpu", needs={"memory": "16Gi"}),
+        told=Told.ERROR,
+        check="fit",
+        path="runners.cirun-gcp-gpu",
+        words=("n1-standard-4 has 13184 MiB of memory where 16384 are asked for", "memory: 12Gi"),
+    ),
+    Mistake(
+        name="several shares of a GPU by MPS",
+        change=_pool("t4-on-demand", sharing={"mode": "mps", "replicas": 4})
+        | _runner("gpu-t4-steady", needs={**SMALL, "gpus": 2}),
+        told=Told.ERROR,
+        check="counts",
+        path="runners.gpu-t4-steady",
+        words=("it asks for 2 shares of a GPU, which the device plugin refuses", "ask for one"),
+    ),
+    Mistake(
+        name="more idle runners than nodes have room for",
+        change=_runner(arc={"min": 7, "max": 7}),
+        told=Told.ERROR,
+        check="counts",
+        path="runners.gpu-t4",
+        words=("7 idle runners are kept, and gpu-pools.t4-spot has room for 5", "set it to 5, or gpu-pools.t4-spot.max"),
+    ),
+    Mistake(
+        name="a driver branch too old for the CUDA",
+        change={"host-image": {"driver": "550"}, "test-image": {"cuda-image": "12.4.1-base-ubuntu22.04"}},
+        told=Told.ERROR,
+        check="compatibility",
+        path="host-image",
+        words=("CUDA 13.0 cannot run on driver R550", "needs driver 580.65.06 or newer", "take driver R580"),
+    ),
+    Mistake(
+        name="a V100 with CUDA 13",
+        change=_runner("cirun-gcp-gpu", needs={"gpu": "v100", "cuda": "13.0"}) | GRANTED,
+        told=Told.ERROR,
+        check="compatibility",
+        path="runners.cirun-gcp-gpu",
+        words=("CUDA 13.0 cannot run on v100: CUDA 13 dropped sm_70", 'use cuda: "12.9"'),
+    ),
+    Mistake(
+        name="a GPU older than any toolkit of today",
+        change=_runner("cirun-gcp-gpu", needs={"gpu": "p100"}),
+        told=Told.ERROR,
+        check="floor",
+        path="runners.cirun-gcp-gpu",
+        words=("p100 has compute capability 6.0, and CUDA 12.9 needs 7.0", "choose a newer GPU"),
+    ),
+    Mistake(
+        name="an image with an older CUDA than the job's",
+        change=_runner(needs={"cuda": "13.0"}),
+        told=Told.ERROR,
+        check="compatibility",
+        path="runners.gpu-t4",
+        words=("the job needs CUDA 13.0, and the image has CUDA 12.9", 'use an image with CUDA 13.0.3, or cuda: "12.9"'),
+    ),
+    Mistake(
+        name="a torch without code for the GPU",
+        change=_runner("cirun-gcp-gpu", needs={"gpu": "v100", "torch": "2.9.1+cu130"}) | GRANTED,
+        told=Told.ERROR,
+        check="compatibility",
+        path="runners.cirun-gcp-gpu",
+        words=("cannot run on v100", "install torch=="),
+    ),
+    Mistake(
+        name="an onnxruntime for another CUDA",
+        change=_runner(needs={"onnxruntime": "1.28.0"}),
+        told=Told.ERROR,
+        check="compatibility",
+        path="runners.gpu-t4",
+        words=("loads CUDA 13 libraries, and there is CUDA 12.9", "use onnxruntime-gpu 1."),
+    ),
+    Mistake(
+        name="a Spot quota too small on AWS",
+        change={"quotas": {"L-3819A6DF": 16}},
+        told=Told.ERROR,
+        check="quota",
+        path="gpu-pools.t4-spot",
+        words=("56 vCPUs in us-west-2, quota L-3819A6DF", "16 are stated", "lower the maximum", "--desired-value 56"),
+    ),
+    Mistake(
+        name="a GPU quota too small on Google Cloud",
+        change={"quotas": {"NVIDIA_T4_GPUS": 1}},
+        told=Told.ERROR,
+        check="quota",
+        path="runners.cirun-gcp-gpu",
+        words=("2 GPUs in us-central1, quota NVIDIA_T4_GPUS", "1 are stated", "--preferred-value=2"),
+    ),
+    Mistake(
+        name="a Spot GPU quota too small on Google Cloud",
+        change={"quotas": {"PREEMPTIBLE_NVIDIA_T4_GPUS": 1}},
+        told=Told.ERROR,
+        check="quota",
+        path="runners.cirun-gcp-gpu",
+        words=("quota PREEMPTIBLE_NVIDIA_T4_GPUS", "--preferred-value=2"),
+    ),
+    Mistake(
+        name="a month over its budget",
+        change={"budget": {"expected": 100}},
+        told=Told.ERROR,
+        check="money",
+        path="budget.expected",
+        words=("the expected month costs", "100.00 USD are allowed", "fewer or cheaper machines there, or raise the limit"),
+    ),
+    Mistake(
+        name="a worst month over its budget",
+        change={"budget": {"worst": 1000}},
+        told=Told.ERROR,
+        check="money",
+        path="budget.worst",
+        words=("the worst month costs", "1,000.00 USD are allowed", "gpu-pools.t4-spot is"),
+    ),
+    Mistake(
+        name="a budget that cannot be checked",
+        change=_on_google(zones=["europe-west4-a", "us-central1-b"])
+        | {"budget": {"expected": 9999}, "quotas": {"GPUS_ALL_REGIONS": 8}},
+        told=Told.ERROR,
+        check="money",
+        path="runners.cirun-gcp-gpu",
+        words=("europe-west4 is not a known Google region with prices", "so the month is not reckoned", "state no budget"),
+    ),
+    Mistake(
+        name="a wait that most jobs exceed",
+        change=_runner(queue_target_minutes=2),
+        told=Told.ERROR,
+        check="queue-time",
+        path="runners.gpu-t4.queue-target-minutes",
+        words=("2 are asked for", "set gpu-pools.t4-spot.min: 1", "USD a month"),
+    ),
+)  # fmt: skip
+"""What a stack file may say, and no machine can do."""
+
+WARNINGS: Final = (
+    Mistake(
+        name="Spot with one type",
+        change=_pool(instance_types=["g4dn.xlarge"]),
+        told=Told.WARNING,
+        check="counts",
+        path="gpu-pools.t4-spot.capacity",
+        words=("spot with one type", "list more types, or add an on-demand pool"),
+    ),
+    Mistake(
+        name="Spot in one zone",
+        change=_pool(zones=["us-west-2a"]),
+        told=Told.WARNING,
+        check="counts",
+        path="gpu-pools.t4-spot.capacity",
+        words=("spot with one zone", "list more zones"),
+    ),
+    Mistake(
+        name="more jobs than nodes have room for",
+        change=_runner(arc={"max": 9}),
+        told=Told.WARNING,
+        check="counts",
+        path="runners.gpu-t4",
+        words=("9 jobs are taken, and gpu-pools.t4-spot has room for 5", "set it to 5, or gpu-pools.t4-spot.max to 9"),
+    ),
+    Mistake(
+        name="more nodes than jobs can use",
+        change=_pool("t4-on-demand", max=3) | {"quotas": {"L-DB2E81BA": 64}},
+        told=Told.WARNING,
+        check="counts",
+        path="gpu-pools.t4-on-demand.max",
+        words=("up to 3 nodes, and its runners can use 2 at most", "set it to 2"),
+    ),
+    Mistake(
+        name="several shares of a GPU by turns",
+        change=_pool("t4-on-demand", sharing={"mode": "time-slicing", "replicas": 2})
+        | _runner("gpu-t4-steady", needs={**SMALL, "gpus": 2}),
+        told=Told.WARNING,
+        check="counts",
+        path="runners.gpu-t4-steady",
+        words=("it asks for 2 shares of a GPU, which gives it no more of the GPU than one", "ask for one"),
+    ),
+    Mistake(
+        name="a share of a GPU that nobody can use",
+        change=_pool("t4-on-demand", sharing={"mode": "mps", "replicas": 2}),
+        told=Told.WARNING,
+        check="counts",
+        path="runners.gpu-t4-steady",
+        words=("only 1 of the 2 nvidia.com/gpu of a g4dn.xlarge can be used", "ask for less CPU and memory"),
+    ),
+    Mistake(
+        name="a GPU node that is kept for nothing",
+        change=_pool(min=1),
+        told=Told.WARNING,
+        check="money",
+        path="gpu-pools.t4-spot.min",
+        words=("1 node kept costs", "USD a month", "set it to 0, or state the runner's queue-target-minutes"),
+    ),
+    Mistake(
+        name="a GPU runner that is kept for nothing",
+        change=_runner(arc={"min": 1}),
+        told=Told.WARNING,
+        check="money",
+        path="runners.gpu-t4.arc.min",
+        words=("1 idle runner kept costs", "set it to 0"),
+    ),
+    Mistake(
+        name="more work than a pool can do",
+        change=_pool(max=1) | _runner(arc={"max": 1}, workload={"jobs-per-month": 5000}),
+        told=Told.WARNING,
+        check="money",
+        path="gpu-pools.t4-spot.max",
+        words=("machine hours a month, and at most 730 are to be had", "set it to at least"),
+        beside=("runners.gpu-t4.arc.max",),
+    ),
+    Mistake(
+        name="Spot for jobs longer than Spot lasts",
+        change=_pool(interruptions_per_hour=0.1) | _runner(timeout_minutes=240),
+        told=Told.WARNING,
+        check="spot-plan",
+        path="runners.gpu-t4",
+        words=("a spot job of 240 minutes is lost", "serve the long jobs from an on-demand pool, or lower timeout-minutes"),
+    ),
+    Mistake(
+        name="a wait that some jobs exceed",
+        change=_runner(queue_target_minutes=6),
+        told=Told.WARNING,
+        check="queue-time",
+        path="runners.gpu-t4.queue-target-minutes",
+        words=("6 are asked for", "set gpu-pools.t4-spot."),
+    ),
+    Mistake(
+        name="fewer runners than the working hours bring jobs for",
+        change=_runner(workload={"jobs-per-month": 9000}),
+        told=Told.WARNING,
+        check="queue-time",
+        path="runners.gpu-t4.arc.max",
+        words=("the line grows all day", "set it to at least"),
+    ),
+    Mistake(
+        name="parallel pulling where it does nothing",
+        change=_pool("t4-on-demand", fast_image_pull=True, instance_types=["g6f.large"])
+        | {"runners": {"gpu-t4": {"arc": {"fallback": OUT}}, "gpu-t4-steady": {"needs": {**SMALL, "gpu": "l4"}}}},
+        told=Told.WARNING,
+        check="queue-time",
+        path="gpu-pools.t4-on-demand.fast-image-pull",
+        words=("pulling in parallel is no help", "it needs 4 vCPU and 7 GiB of memory", "leave fast-image-pull out"),
+        beside=("runners.gpu-t4-steady",) * 3,
+    ),
+    Mistake(
+        name="a part of a GPU",
+        change=_pool("t4-on-demand", instance_types=["g6f.xlarge"])
+        | {"runners": {
+            "gpu-t4": {"arc": {"fallback": OUT}},
+            "gpu-t4-steady": {"needs": {"gpu": "l4", "cpu": 2, "memory": "8Gi"}},
+        }},
+        told=Told.WARNING,
+        check="floor",
+        path="runners.gpu-t4-steady",
+        words=("g6f.xlarge has 3 GB of GPU memory, and 8 are the least of use", "choose a type with a whole GPU"),
+    ),
+    Mistake(
+        name="a machine with too few vCPU and too little memory",
+        change=_runner("cirun-gcp-gpu", needs=SMALL, cirun_gcp={"machine-types": ["n1-standard-2"]}),
+        told=Told.WARNING,
+        check="floor",
+        path="runners.cirun-gcp-gpu",
+        words=("n1-standard-2 has 2 vCPU, and 4 are the least of use", "choose a larger type"),
+        beside=("runners.cirun-gcp-gpu",),
+    ),
+    Mistake(
+        name="a disk that one image fills",
+        change=_on_google(disk="40Gi"),
+        told=Told.WARNING,
+        check="floor",
+        path="runners.cirun-gcp-gpu",
+        words=("its machines get 42.9 GB of disk, and 50 are the least of use", "state a larger disk"),
+    ),
+    Mistake(
+        name="a driver older than the CUDA, of the same generation",
+        change=_runner("cirun-gcp-gpu", needs={"cuda": "13.1"}),
+        told=Told.WARNING,
+        check="compatibility",
+        path="runners.cirun-gcp-gpu",
+        words=("CUDA 13.1 runs on driver R580 by minor version compatibility only", "take CUDA 13.0"),
+    ),
+    Mistake(
+        name="an image that NVIDIA has ended",
+        change={"test-image": {"cuda-image": "11.8.0-base-ubuntu22.04"}},
+        told=Told.WARNING,
+        check="compatibility",
+        path="test-image",
+        words=("ended with its last driver branch", "keep a copy in a registry of your own"),
+    ),
+    Mistake(
+        name="an image that a point release has superseded",
+        change={"test-image": {"cuda-image": "13.0.0-base-ubuntu24.04"}},
+        told=Told.WARNING,
+        check="compatibility",
+        path="test-image",
+        words=("was superseded by CUDA 13.0.3", "use 13.0.3"),
+    ),
+    Mistake(
+        name="a quota that nobody has stated",
+        change={"quotas": {"L-3819A6DF": OUT}},
+        told=Told.WARNING,
+        check="quota",
+        path="gpu-pools.t4-spot",
+        words=("a new account has 0", "ask for it, and state what was granted", "--desired-value 56"),
+    ),
+    Mistake(
+        name="a quota under another name",
+        change={"quotas": {"NVIDIA_T4_GPU": 4}},
+        told=Told.WARNING,
+        check="quota",
+        path="quotas.NVIDIA_T4_GPU",
+        words=("nothing here counts against a quota called NVIDIA_T4_GPU", "did you mean NVIDIA_T4_GPUS?"),
+    ),
+    Mistake(
+        name="machines that may stand elsewhere than their images",
+        change=_on_google(zones=["us-central1-b", "us-east4-a"]) | {"quotas": {
+            "us-east4/NVIDIA_T4_GPUS": 2, "us-east4/PREEMPTIBLE_NVIDIA_T4_GPUS": 2, "GPUS_ALL_REGIONS": 8}},
+        told=Told.WARNING,
+        check="image-region",
+        path="runners.cirun-gcp-gpu.cirun-gcp.zones",
+        words=("machines in us-east4 pull their images from us-central1", "keep a repository in us-east4 as well"),
+    ),
+    Mistake(
+        name="a region without known prices",
+        change=_on_google(zones=["europe-west4-a", "us-central1-b"]) | {"quotas": {"GPUS_ALL_REGIONS": 8}},
+        told=Told.WARNING,
+        check="money",
+        path="runners.cirun-gcp-gpu",
+        words=("europe-west4 is not a known Google region with prices", "add the region's prices"),
+        beside=("runners.cirun-gcp-gpu.cirun-gcp.zones",),
+    ),
+)  # fmt: skip
+"""What works, and surprises."""
+
+MISTAKES: Final = (*NAMES, *WRITING, *WHOLES, *ERRORS, *WARNINGS)

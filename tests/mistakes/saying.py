@@ -1,0 +1,92 @@
+"""A stack file with a mistake in it, put before the real command line, and what that said, taken apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import yaml
+
+from ops import cli
+from ops.options import ROOT
+from tests.mistakes.catalogue import Told, put_over
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import pytest
+
+CONFIG: Final[Mapping[str, Any]] = yaml.safe_load((ROOT / "Pulumi.staging.yaml").read_text(encoding="utf-8"))["config"]
+"""The sound stack file that mistakes are put over."""
+WIDE: Final = "2000"
+"""Columns of a terminal on which no sentence is broken."""
+_INDENT: Final = " " * 9
+_WAY_OUT: Final = f"{_INDENT}→ "
+_CHAPTER: Final = f"{_INDENT}why: "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One thing that was said."""
+
+    told: str
+    path: str
+    check: str = ""
+    text: str
+    """The reason, and the way out behind an arrow."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """How the command ended, and everything it said was wrong."""
+
+    code: int
+    lines: tuple[Line, ...]
+    chapters: tuple[str, ...]
+
+    def paths(self, *told: str) -> list[str]:
+        """Where something was told."""
+        return sorted(line.path for line in self.lines if line.told in told)
+
+
+def write(change: Mapping[str, Any], folder: Path) -> Path:
+    """The stack file with a change put over it."""
+    sections = {key if ":" in key else f"gpu-ci:{key}": value for key, value in change.items()}
+    path = folder / "Pulumi.staging.yaml"
+    path.write_text(yaml.safe_dump({"config": put_over(CONFIG, sections)}, sort_keys=False), encoding="utf-8")
+    return path
+
+
+def plan(
+    change: Mapping[str, Any], folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Answer:
+    """What `plan` says of the stack file with that change."""
+    monkeypatch.setenv("COLUMNS", WIDE)
+    code = cli.run(["plan", "--file", str(write(change, folder))])
+    out, err = capsys.readouterr()
+    return Answer(
+        code=code,
+        lines=(*_faults(err), *_verdicts(out)),
+        chapters=tuple(line.removeprefix(_CHAPTER) for line in out.splitlines() if line.startswith(_CHAPTER)),
+    )
+
+
+def _faults(err: str) -> list[Line]:
+    *faults, _count = err.splitlines() or [""]
+    return [Line(told=Told.FAULT, path=path, text=text) for path, _, text in (line.partition(": ") for line in faults)]
+
+
+def _verdicts(out: str) -> list[Line]:
+    found: list[Line] = []
+    lines = iter(out.splitlines())
+    for line in lines:
+        level = line[: len(_INDENT)].strip()
+        if level in {"error", "warning"}:
+            path, _, check = line[len(_INDENT) :].rpartition("  ")
+            found.append(Line(told=level, path=path, check=check, text=next(lines).strip()))
+        elif line.startswith(_WAY_OUT):
+            last = found.pop()
+            text = f"{last.text} → {line.removeprefix(_WAY_OUT)}"
+            found.append(Line(told=last.told, path=last.path, check=last.check, text=text))
+    return found
