@@ -39,7 +39,7 @@ def cirun_runners(settings: Settings, identity: Identity, installer: Path = host
 
 
 def files(settings: Settings, identity: Identity, installer: Path = host_image.INSTALLER) -> dict[str, str]:
-    """Every file for a repository, by its path: cirun's own, workflows that test on a label, and the tests' container."""
+    """Every file for a repository, by its path: of cirun, the workflows that test on a label, the tests' container."""
     runners = cirun_runners(settings, identity, installer)
     container = gpu_test_image(settings)
     built: dict[str, str] = {}

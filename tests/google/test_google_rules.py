@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import judge
@@ -54,15 +54,19 @@ CASES = (
     Broken(
         changes={"host-image/zones": ["us-central1"]},
         told=(
-            'host-image.zones[0]: "us-central1" is not a Google Cloud zone; '
-            "write the region with a letter: us-central1-b",
+            (
+                'host-image.zones[0]: "us-central1" is not a Google Cloud zone; '
+                "write the region with a letter: us-central1-b"
+            ),
         ),
     ),
     Broken(
         changes={f"{RUNNER}/cirun-gcp/zones": ["us-central1-b", "us-central1"]},
         told=(
-            'runners.cirun-gcp-gpu.cirun-gcp.zones[1]: "us-central1" is not a Google Cloud zone; '
-            "write the region with a letter: us-central1-b",
+            (
+                'runners.cirun-gcp-gpu.cirun-gcp.zones[1]: "us-central1" is not a Google Cloud zone; '
+                "write the region with a letter: us-central1-b"
+            ),
         ),
     ),
     Broken(
@@ -72,8 +76,10 @@ CASES = (
     Broken(
         changes={"host-image/family": "GPU_Host", f"{RUNNER}/cirun-gcp/image-family": "GPU_Host"},
         told=(
-            'host-image.family: "GPU_Host" is not a name; '
-            "use lower-case letters, digits and single hyphens, letter first",
+            (
+                'host-image.family: "GPU_Host" is not a name; '
+                "use lower-case letters, digits and single hyphens, letter first"
+            ),
             'runners.cirun-gcp-gpu.cirun-gcp.image-family: "GPU_Host" is not a name; ',
         ),
     ),
@@ -105,8 +111,10 @@ CASES = (
         rule="machines_take_their_gpu",
         changes={f"{RUNNER}/cirun-gcp/machine-types": ["g2-standard-4"]},
         told=(
-            "runners.cirun-gcp-gpu.cirun-gcp.machine-types[0]: g2-standard-4 brings 1 x l4, and nothing else can be "
-            "attached to it; take an n1 machine, or one that brings the GPU asked for",
+            (
+                "runners.cirun-gcp-gpu.cirun-gcp.machine-types[0]: g2-standard-4 brings 1 x l4, and nothing else can be "
+                "attached to it; take an n1 machine, or one that brings the GPU asked for"
+            ),
         ),
     ),
     Broken(
@@ -148,16 +156,20 @@ CASES = (
         rule="a_workflow_can_push",
         changes={"github-federation": OUT},
         told=(
-            "github-federation: missing, and a workflow that pushes test-image needs it to be let in; "
-            "state github-federation, or test-image.built-by: stack",
+            (
+                "github-federation: missing, and a workflow that pushes test-image needs it to be let in; "
+                "state github-federation, or test-image.built-by: stack"
+            ),
         ),
     ),
     Broken(
         rule="images_and_machines_share_a_region",
         changes={f"{RUNNER}/cirun-gcp/zones": ["us-east1-c", "us-east1-d"]},
         told=(
-            "runners.cirun-gcp-gpu.cirun-gcp.zones[0]: no zone is in us-central1, where its images are kept; "
-            "name a zone of us-central1, or state artifact-registry.gpu-tests.region",
+            (
+                "runners.cirun-gcp-gpu.cirun-gcp.zones[0]: no zone is in us-central1, where its images are kept; "
+                "name a zone of us-central1, or state artifact-registry.gpu-tests.region"
+            ),
         ),
     ),
     Broken(
@@ -173,8 +185,10 @@ CASES = (
         rule="source_images_are_exact",
         changes={"host-image/source-image": "ubuntu-2404-lts-amd64"},
         told=(
-            'host-image.source-image: "ubuntu-2404-lts-amd64" names no exact image of ubuntu-os-cloud; '
-            "write the name with its date, as in ubuntu-2404-noble-amd64-v20261105",
+            (
+                'host-image.source-image: "ubuntu-2404-lts-amd64" names no exact image of ubuntu-os-cloud; '
+                "write the name with its date, as in ubuntu-2404-noble-amd64-v20261105"
+            ),
         ),
     ),
     Broken(
@@ -225,6 +239,7 @@ def test_a_region_that_is_stated_for_the_images_is_meant() -> None:
     assert stacks.faults(stacks.sections(GOOGLE, elsewhere)) == []
 
 
+@settings(max_examples=30)
 @given(st.from_regex(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", fullmatch=True).filter(lambda name: len(name) <= 50))
 def test_whatever_family_the_stack_file_takes_leaves_room_for_the_names_of_machines(family: str) -> None:
     raw = stacks.sections(GOOGLE, {"host-image/family": family, f"{RUNNER}/cirun-gcp/image-family": family})
