@@ -39,6 +39,14 @@ def test_gpus_are_those_of_the_first_type(first: str, gpus: int) -> None:
     assert wiring.gpu_node("t4-spot", settings.gpu_pools["t4-spot"]).gpus == gpus
 
 
+@pytest.mark.parametrize(("pool", "replicas", "named"), [("t4-shared", 2, "time-slicing-2"), ("l4-spot", 1, None)])
+def test_a_node_that_shares_says_how_often_and_how(pool: str, replicas: int, named: str | None) -> None:
+    """Without the number the autoscaler would buy a node for every job."""
+    node = wiring.gpu_node(pool, stacks.settings(SHARED).gpu_pools[pool])
+
+    assert (node.sharing_replicas, node.device_plugin_config) == (replicas, named)
+
+
 @pytest.mark.parametrize(
     ("changes", "add_ons"),
     [

@@ -260,6 +260,11 @@ CASES = (
         told=('gpu-pools.t4-spot.zones[1]: us-west-2d has no subnet; did you mean "us-west-2c"?',),
     ),
     Broken(
+        rule="nodes_stand_in_zones_of_the_network",
+        changes={"system-nodes/zones": ["us-west-2d"]},
+        told=('system-nodes.zones[0]: us-west-2d has no subnet; did you mean "us-west-2c"?',),
+    ),
+    Broken(
         rule="slots_differ",
         changes={"network/zones/us-west-2c": 0},
         told=("network.zones.us-west-2c: slot 0 is us-west-2a's; take a free one, as 2",),
