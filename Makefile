@@ -51,7 +51,7 @@ endif
 .FORCE:
 
 .venv/run: requirements.txt tools/setup.sh
-	@tools/setup.sh requirements.txt $@
+	@[ -x $(PY) ] && [ $@ -nt requirements.txt ] && [ $@ -nt tools/setup.sh ] || tools/setup.sh requirements.txt $@
 
 .venv/dev: requirements-dev.txt tools/setup.sh
 	@tools/setup.sh requirements-dev.txt $@

@@ -64,3 +64,26 @@ def test_a_tier_whose_only_test_failed_did_run(tmp_path: Path) -> None:
     source = EVERY_TIER.format(skipped=None, failed="plan")
 
     assert run(tmp_path, source, ci="true") == (1, [])
+
+
+def test_a_test_without_a_tier_fails_the_run(tmp_path: Path) -> None:
+    source = EVERY_TIER.format(skipped=None, failed=None) + "\ndef test_of_no_tier():\n    pass\n"
+
+    assert run(tmp_path, source, ci="") == (1, ["FAILED: a test is marked with no tier"])
+
+
+def test_the_table_counts_each_tier(tmp_path: Path) -> None:
+    tmp_path.joinpath("test_it.py").write_text(EVERY_TIER.format(skipped="docs", failed="plan"))
+    tmp_path.joinpath("pytest.ini").write_text("[pytest]\nmarkers = pure\n plan\n engine\n artefacts\n docs\n")
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "tools.tiers", "-p", "no:cacheprovider", "-n", "2", "."],
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "CI": "", "PYTHONPATH": str(ROOT)},
+        text=True,
+    )
+    rows = [line.split()[:4] for line in ended.stdout.splitlines() if line.split(" ")[0] in ("pure", "plan", "docs")]
+
+    assert rows == [["pure", "1", "0", "0"], ["plan", "0", "1", "0"], ["docs", "0", "0", "1"]]
+    assert "skipped in docs: 1: no such tool" in ended.stdout
