@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.artefacts
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERY_TIER = """
