@@ -8,11 +8,7 @@ is, `kit.cirun` says; a file that is of today's form already comes back as it wa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Any, Final
-
-import typer
-from rich.console import Console
+from typing import Any, Final
 
 from kit.cirun import FILE, LABEL_PREFIX, CirunFile, render
 from kit.cirun_extra import GOOGLE_SCOPE
@@ -222,30 +218,3 @@ class _Work:
 def _scope(scope: str) -> str:
     """A scope in full: the short names are gcloud's."""
     return scope if scope.startswith("https://") else f"{GOOGLE_SCOPE.rsplit('/', 1)[0]}/{scope}"
-
-
-def cirun_migrate(
-    file: Annotated[Path, typer.Argument(help="The old file.")] = Path(FILE),
-    write: Annotated[bool, typer.Option("--write", help="Replace the file instead of printing the new one.")] = False,
-) -> None:
-    """Rewrite an old cirun file to today's form, and say what changed."""
-    notes = Console(stderr=True, highlight=False)
-    try:
-        migration = migrate(file.read_text(encoding="utf-8"), str(file))
-    except FileNotFoundError:
-        notes.print(f"{file}: there is no such file; name the cirun file", markup=False)
-        raise typer.Exit(2) from None
-    except (OSError, UnicodeDecodeError) as error:
-        notes.print(f"{file}: it cannot be read ({error}); give a UTF-8 file", markup=False)
-        raise typer.Exit(2) from None
-    except FileError as error:
-        notes.print(str(error), markup=False, soft_wrap=True)
-        raise typer.Exit(2) from None
-    for note in migration.notes:
-        notes.print(f"{note.path}: {note.change}", markup=False, soft_wrap=True)
-    if not migration.notes:
-        notes.print(f"{file}: of today's form already", markup=False, soft_wrap=True)
-    elif write:
-        file.write_text(migration.text, encoding="utf-8")
-    if not write:
-        typer.echo(migration.text, nl=False)

@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from kit.cirun import read
 from kit.closed import FileError
-from ops.cirun_migrate import cirun_migrate, migrate
+from ops.cirun_migrate import migrate
+from ops.commands.cirun_migrate import main
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +55,7 @@ runners:
 """
 
 app = typer.Typer()
-app.command()(cirun_migrate)
+app.command()(main)
 
 
 def test_the_nested_form_becomes_a_list_of_documented_keys() -> None:
