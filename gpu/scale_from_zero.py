@@ -15,7 +15,7 @@ from gpu.node_group import ZONE, real_node
 from gpu.quantities import GPU, SHARED_GPU
 from gpu.scheduling import label_refusals, landing, lands, refusals, resource_refusals, taint_refusals
 from gpu.sharing import gpu_resource
-from gpu.template_gaps import CHECK, gaps
+from gpu.template_gaps import CHECK, gaps, untrue_labels
 from gpu.template_node import template_node
 from gpu.template_remedies import imagined_remedy, real_remedy
 from gpu.verdict import Level, Verdict
@@ -59,6 +59,9 @@ def scale_from_zero(
         *_in_vain(runner, pod, group, real, fits=fits),
         *gaps(pod, group, autoscaler, believed, real),
     ]
+    if group.min_size == 0 and not any(verdict.level is Level.ERROR for verdict in found):
+        # Where the runner itself asks for the label, its own verdict has named the tag.
+        found += untrue_labels(group, believed, real)
     if found:
         return found
     asked = pod.requests[gpu_resource(group.sharing)]

@@ -13,7 +13,7 @@ from gpu.node_group import ACCELERATOR, EFFECTS
 from gpu.quantities import GPU, SHARED_GPU
 from gpu.scheduling import KEEPS_AWAY
 from gpu.sharing import gpu_resource
-from gpu.template_node import RESOURCE_TAG, TAINT_TAG, passing
+from gpu.template_node import LABEL_TAG, RESOURCE_TAG, TAINT_TAG, labels_of, passing
 from gpu.verdict import Level, Verdict
 
 if TYPE_CHECKING:
@@ -92,6 +92,25 @@ def _untrue_taints(group: NodeGroupFacts, believed: TemplateNode, real: Node) ->
             reason=f"a tag tells the autoscaler of the taint {taint}, and nodes of {group.path} do not have it"
             + ("" if readable else f"; {taint.effect} is no effect that the scheduler knows"),
             way_out=f"spell the tag {TAINT_TAG}{taint.key} as the node group's taint, or take it away",
+            chain=believed.chain,
+        )
+
+
+def untrue_labels(group: NodeGroupFacts, believed: TemplateNode, real: Node) -> Iterator[Verdict]:
+    """A label that only a tag states: nodes are started for pods that ask for it, and they find it nowhere."""
+    for key in labels_of(group.asg_tags):
+        thought, true = believed.node.labels[key], real.labels.get(key)
+        if thought == true:
+            continue
+        close = nearest(key, [label for label in real.labels if label not in labels_of(group.asg_tags)])
+        yield Verdict(
+            check=CHECK,
+            level=Level.WARNING,
+            offender=f"{group.path}.labels",
+            reason=f"a tag tells the autoscaler of the label {key}={thought}, and nodes of {group.path} "
+            + (f"have it as {true}" if true is not None else "do not have it"),
+            way_out=f"spell the tag {LABEL_TAG}{key} as the node group's label, or take it away"
+            + (f" (nodes have {close}: {real.labels[close]})" if close else ""),
             chain=believed.chain,
         )
 

@@ -361,3 +361,24 @@ def test_what_else_is_wrong_with_a_pod_that_does_not_fit_is_told() -> None:
     assert [verdict.level for verdict in found] == [Level.ERROR, Level.ERROR]
     assert all("does not tolerate the taint" in verdict.reason for verdict in found)
     assert not any("CPU" in verdict.reason for verdict in found)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "said"), [({}, "nodes of gpu-pools.t4-spot do not have it"), ({"role": "cpu"}, "have it as cpu")]
+)
+def test_a_label_that_only_a_tag_states_is_warned_of(nodes: dict[str, str], said: str) -> None:
+    tagged = replace(TAGGED, labels={**POOL.labels, **nodes}, asg_tags={**TAGGED.asg_tags, f"{LABEL_TAG}role": "gpu"})
+
+    (verdict,) = judged(tagged, DEAF)
+
+    assert (verdict.level, verdict.offender) == (Level.WARNING, "gpu-pools.t4-spot.labels")
+    assert verdict.reason.startswith("a tag tells the autoscaler of the label role=gpu")
+    assert verdict.reason.endswith(said)
+
+
+def test_a_tag_whose_label_eks_itself_corrects_is_believed_by_nobody() -> None:
+    tagged = replace(
+        TAGGED, labels={**POOL.labels, "role": "gpu"}, asg_tags={**TAGGED.asg_tags, f"{LABEL_TAG}role": "cpu"}
+    )
+
+    assert level(judged(tagged)) is Level.OK
