@@ -53,7 +53,9 @@ def amazon(
         pulumi.export("repositories", dict(urls))
         pulumi.export("registry_login", exports.registry_login(account.account, account.region))
     if settings.cirun is not None and settings.cirun.aws:
-        made["cirun"] = _cirun(settings, account, identity, here)
+        access = _cirun(settings, account, identity, here)
+        served = {f"runners.{name}" for name, runner in settings.runners.items() if runner.cirun_aws is not None}
+        made |= dict.fromkeys(("cirun", *sorted(served)), access)
     if settings.network is None:
         return made
     network = Network("network", _network(settings.network, account, identity), here)

@@ -67,13 +67,15 @@ def google(
         images = _repository(name, repository, settings, stated, account, federation, ready)
         made[f"artifact-registry.{name}"] = images
         if settings.test_image is not None and settings.test_image.repository == name:
-            made |= _test_image(settings.test_image, images, here)
+            made |= {"test-image": images, **_test_image(settings.test_image, images, here)}
     if settings.host_image is not None:
         made["host-image"] = _image(settings.host_image, stated, identity, installer, ready)
     host = host_image.name(settings.host_image, stated.region, installer) if settings.host_image is not None else None
     pulumi.export("storage_locations", exports.storage_locations(settings, host))
     if settings.cirun is not None and settings.cirun.gcp:
-        made["cirun"] = _cirun(stated, identity, account, ready)
+        access = _cirun(stated, identity, account, ready)
+        served = {f"runners.{name}" for name, runner in settings.runners.items() if runner.cirun_gcp is not None}
+        made |= dict.fromkeys(("cirun", *sorted(served)), access)
     return made
 
 
