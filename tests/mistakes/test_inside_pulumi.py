@@ -1,0 +1,116 @@
+"""Who knows only `pulumi up` is told the same: nothing is made of a stack that cannot work, and warnings have an owner."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from pulumi.runtime.proto import engine_pb2
+
+from config.faults import StackFileError
+from judge import Refused
+from ops.plan import STACK_TYPE
+from ops.recorder import Recorder, record
+from ops.stack_file import read
+from tests.mistakes.catalogue import MISTAKES, Mistake, Told, put_over
+from tests.mistakes.saying import write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pulumi.runtime.proto import resource_pb2
+
+pytestmark = pytest.mark.plan
+
+BY_NAME = {mistake.name: mistake for mistake in MISTAKES}
+TOO_LARGE, TOO_OLD = BY_NAME["a runner larger than its node"], BY_NAME["a driver branch too old for the CUDA"]
+MISSPELT = BY_NAME["a misspelt key"]
+
+
+class Watched:
+    """What the engine was asked to make, and what it was told to say of what."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.registered: list[str] = []
+        self.warned: dict[str, str] = {}
+        register = Recorder.RegisterResource
+
+        def counted(
+            monitor: Recorder, request: resource_pb2.RegisterResourceRequest
+        ) -> resource_pb2.RegisterResourceResponse:
+            self.registered.append(request.type)
+            return register(monitor, request)
+
+        def heard(_monitor: Recorder, request: engine_pb2.LogRequest) -> None:
+            if request.severity == engine_pb2.WARNING:
+                self.warned[request.message] = request.urn
+
+        monkeypatch.setattr(Recorder, "RegisterResource", counted)
+        monkeypatch.setattr(Recorder, "Log", heard)
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> Watched:
+    return Watched(monkeypatch)
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_an_error_stops_the_program_before_its_first_resource(engine: Watched, tmp_path: Path, preview: bool) -> None:
+    both = put_over(TOO_LARGE.change, TOO_OLD.change)
+
+    with pytest.raises(Refused) as refused:
+        record(read(write(both, tmp_path)), preview=preview)
+
+    first, *lines = str(refused.value).splitlines()
+    assert set(engine.registered) <= {STACK_TYPE}
+    assert first == "2 errors, so nothing is built:"
+    assert [line.split(": ")[1] for line in lines] == [TOO_LARGE.path, TOO_OLD.path]
+    assert all(" → " in line for line in lines)
+
+
+def test_a_fault_of_the_stack_file_stops_it_as_well(engine: Watched, tmp_path: Path) -> None:
+    with pytest.raises(StackFileError) as refused:
+        record(read(write(MISSPELT.change, tmp_path)))
+
+    assert set(engine.registered) <= {STACK_TYPE}
+    assert str(refused.value).splitlines() == [
+        "1 fault in Pulumi.staging.yaml:",
+        f'  {MISSPELT.path}: unknown key; did you mean "disk"?',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "owner"),
+    [
+        ("Spot with one type", "gpu-ci:aws:GpuPool::pool-t4-spot"),
+        ("a GPU node that is kept for nothing", "gpu-ci:aws:GpuPool::pool-t4-spot"),
+        ("more jobs than nodes have room for", "gpu-ci:kubernetes:ScaleSet::runner-gpu-t4"),
+        ("fewer runners than the working hours bring jobs for", "gpu-ci:kubernetes:ScaleSet::runner-gpu-t4"),
+        ("a driver older than the CUDA, of the same generation", "gpu-ci:gcp:CirunGoogleAccess::cirun-gcp"),
+        ("an image that NVIDIA has ended", "gpu-ci:gcp:DockerRepository::repository-gpu-tests"),
+    ],
+)
+def test_a_warning_is_logged_on_what_it_concerns(engine: Watched, tmp_path: Path, name: str, owner: str) -> None:
+    mistake: Mistake = BY_NAME[name]
+
+    plan = record(read(write(mistake.change, tmp_path)))
+
+    (urn,) = [urn for message, urn in engine.warned.items() if message.startswith(f"warning: {mistake.path}: ")]
+    assert mistake.told is Told.WARNING
+    assert urn == f"urn:pulumi:staging::gpu-ci::{owner}"
+    assert len(plan) > 100
+
+
+def test_a_warning_about_what_nothing_is_made_for_is_logged_on_the_stack(engine: Watched, tmp_path: Path) -> None:
+    mistake = BY_NAME["a quota under another name"]
+
+    record(read(write(mistake.change, tmp_path)))
+
+    assert [urn for message, urn in engine.warned.items() if mistake.path in message] == [""]
+
+
+def test_a_sound_stack_is_made_without_a_word(engine: Watched, tmp_path: Path) -> None:
+    record(read(write({}, tmp_path)))
+
+    assert len(engine.registered) > 100
+    assert engine.warned == {}
