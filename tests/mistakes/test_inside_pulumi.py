@@ -83,7 +83,6 @@ def test_a_fault_of_the_stack_file_stops_it_as_well(engine: Watched, tmp_path: P
     ("name", "owner"),
     [
         ("Spot with one type", "gpu-ci:aws:GpuPool::pool-t4-spot"),
-        ("a GPU node that is kept for nothing", "gpu-ci:aws:GpuPool::pool-t4-spot"),
         ("more jobs than nodes have room for", "gpu-ci:kubernetes:ScaleSet::runner-gpu-t4"),
         ("fewer runners than the working hours bring jobs for", "gpu-ci:kubernetes:ScaleSet::runner-gpu-t4"),
         ("a driver older than the CUDA, of the same generation", "gpu-ci:gcp:CirunGoogleAccess::cirun-gcp"),
