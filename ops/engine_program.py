@@ -1,23 +1,30 @@
 """What the engine calls back: the program it runs, and the ear for its events.
 
-Owns the server of the two, on this machine, for as long as one operation lasts. The program runs in this process under
-the Automation API's own language server (`pulumi.automation`, 3.258); the rest of that API is not used, since it asks
-two or three more processes after every operation for what the events have told already.
+Owns the server of the two, on this machine, for as long as one operation lasts: the protocol of a language host, which
+runs the program in this process, and the stream of events, both as the SDK's Automation API serves them
+(`pulumi/automation/_server.py`, `_stack.py`, 3.258). Why that API is not used itself is told in
+`docs/adr/0003-inline-program-drives-the-engine.md`.
 """
+
+# The protocols name the methods of a server and their parameters, whether one needs them or not.
+# ruff: noqa: ARG002, N802
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import json
+import traceback
 from concurrent import futures
 from typing import TYPE_CHECKING, Any, Final
 
 import grpc
+import pulumi
 from google.protobuf import empty_pb2
-from pulumi.automation._server import LanguageServer
+from pulumi import log, runtime
 from pulumi.automation.events import EngineEvent
-from pulumi.runtime.proto import events_pb2_grpc, language_pb2, language_pb2_grpc
+from pulumi.runtime.proto import events_pb2_grpc, language_pb2, language_pb2_grpc, plugin_pb2
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
@@ -43,39 +50,71 @@ def called_back(program: Callable[[], None], told: Callable[[EngineEvent], None]
         server.stop(None)
 
 
-class _Program(LanguageServer):
-    """The SDK's own host of a program, for whose last words there may be nobody to listen."""
+class _Program(language_pb2_grpc.LanguageRuntimeServicer):
+    """A language host with one program in it."""
 
     def __init__(self, program: Callable[[], None]) -> None:
-        super().__init__(self._noted)
         self._program = program
-        self._loops: list[asyncio.AbstractEventLoop] = []
 
-    def Run(self, request: Any, context: Any) -> language_pb2.RunResponse:  # noqa: N802  # the protocol names it
-        """Run the program; what was wrong with it the engine has heard by then."""
+    def Handshake(self, request: Any, context: Any) -> language_pb2.LanguageHandshakeResponse:
+        """Nothing is asked for."""
+        return language_pb2.LanguageHandshakeResponse()
+
+    def GetPluginInfo(self, request: Any, context: Any) -> plugin_pb2.PluginInfo:
+        """A host of no version of its own."""
+        return plugin_pb2.PluginInfo()
+
+    def GetRequiredPackages(self, request: Any, context: Any) -> language_pb2.GetRequiredPackagesResponse:
+        """None: the stand-ins are attached, and nothing is to be looked for."""
+        return language_pb2.GetRequiredPackagesResponse()
+
+    def Run(self, request: language_pb2.RunRequest, context: Any) -> language_pb2.RunResponse:
+        """Run the program for one operation, in a context of its own."""
+        return contextvars.copy_context().run(self._run, request)
+
+    def _run(self, request: language_pb2.RunRequest) -> language_pb2.RunResponse:
+        runtime.reset_options(
+            project=request.project,
+            stack=request.stack,
+            organization=request.organization or "organization",
+            monitor_address=request.monitor_address,
+            engine_address=next(iter(request.args), ""),
+            parallel=request.parallel,
+            preview=request.dryRun,
+        )
+        runtime.set_all_config(dict(request.config), list(request.configSecretKeys))
+        loop = asyncio.new_event_loop()
+        # What still waits when the program fails, fails with it; the first fault is the one that is told.
+        loop.set_exception_handler(lambda _loop, _context: None)
         try:
-            response: language_pb2.RunResponse = super().Run(request, context)  # type: ignore[no-untyped-call]
-        except Exception:  # noqa: BLE001  # what was still waiting fails with what failed before it, or for want of an engine
+            loop.run_until_complete(runtime.run_in_stack(self._program))
+        except Exception as fault:  # noqa: BLE001  # whatever it is, the engine is told in this one place
+            _tell(fault)
             return language_pb2.RunResponse(bail=True)
-        else:
-            return response
         finally:
-            while self._loops:
-                _wind_up(self._loops.pop())
+            _wind_up(loop)
+        return language_pb2.RunResponse()
 
-    def _noted(self) -> None:
-        self._loops.append(asyncio.get_running_loop())
-        self._program()
+
+def _tell(fault: Exception) -> None:
+    """Say what was wrong: a user's fault in its own words, a fault of ours with its trace."""
+    if isinstance(fault, grpc.RpcError):
+        # The engine has refused something and said so, or it is no longer there.
+        return
+    words = str(fault) if isinstance(fault, pulumi.RunError) else "".join(traceback.format_exception(fault))
+    with contextlib.suppress(grpc.RpcError):
+        log.error(words)
 
 
 def _wind_up(loop: asyncio.AbstractEventLoop) -> None:
-    """End what the SDK leaves waiting where one of the waiting fails, and close the loop."""
-    if loop.is_closed():
-        return
+    """End what a failed run left waiting, and close the loop."""
     waiting = asyncio.all_tasks(loop)
     for task in waiting:
         task.cancel()
-    loop.run_until_complete(asyncio.gather(*waiting, return_exceptions=True))
+    # Not gathered: to gather nothing, there would have to be a loop already.
+    if waiting:
+        loop.run_until_complete(asyncio.wait(waiting))
+    loop.run_until_complete(loop.shutdown_default_executor())
     loop.close()
 
 
@@ -85,7 +124,7 @@ class _Ear(events_pb2_grpc.EventsServicer):
     def __init__(self, told: Callable[[EngineEvent], None]) -> None:
         self._told = told
 
-    def StreamEvents(self, request_iterator: Iterable[Any], context: Any) -> empty_pb2.Empty:  # noqa: ARG002, N802
+    def StreamEvents(self, request_iterator: Iterable[Any], context: Any) -> empty_pb2.Empty:
         """Hear them all, in order."""
         for request in request_iterator:
             self._told(EngineEvent.from_json(json.loads(request.event)))

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 SAME: Final = "same"
 _SUMMING_UP: Final = re.compile(r"^(update|preview|destroy|refresh) failed$|^resource .* failed|^run canceled")
-_REPEATING: Final = "an unhandled error occurred: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +119,7 @@ class Told:
         elif event.diagnostic_event and event.diagnostic_event.severity in ("error", "warning", "info#err"):
             said = event.diagnostic_event
             message = (said.message or "").strip()
-            if message and not _SUMMING_UP.search(message) and not self._again(message):
+            if message and not _SUMMING_UP.search(message):
                 one = Diagnostic(severity=said.severity, message=message, urn=said.urn or "")
                 if one not in self._diagnostics:
                     self._diagnostics.append(one)
@@ -138,11 +137,6 @@ class Told:
             diagnostics=told,
             seconds=seconds,
         )
-
-    def _again(self, message: str) -> bool:
-        """Whether the engine repeats what the program said of itself."""
-        tail = message.removeprefix(_REPEATING)
-        return tail != message and any(one.message == tail for one in self._diagnostics)
 
     def _done(self, step: Step) -> None:
         # A component and the stack tell their outputs once more when they are complete.

@@ -166,7 +166,7 @@ def _gone(engine: Engine) -> tuple[str, list[str]]:
     said = ""
     if guarded:
         if engine.preview_destroy().ok:
-            return "not refused", [f"{len(guarded)} are protected, and the destroy was not refused"]
+            return "not refused", [f"protected: {len(guarded)}, and yet the destroy was not refused"]
         engine.unprotect()
         said = f"refused for {len(guarded)} protected, then unprotected; "
     outcome = engine.destroy()

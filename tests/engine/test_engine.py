@@ -145,8 +145,6 @@ def test_a_type_that_no_table_knows_is_refused(cli: Found) -> None:
 
 
 def test_a_package_without_a_stand_in_is_refused_and_not_downloaded(cli: Found) -> None:
-    started = time.monotonic()
-
     def program() -> None:
         Made(
             "random:index/randomId:RandomId",
@@ -158,9 +156,7 @@ def test_a_package_without_a_stand_in_is_refused_and_not_downloaded(cli: Found) 
     with Engine(cli, stack_file(), program) as engine:
         outcome = engine.preview()
 
-    assert not outcome.ok
-    assert "random" in outcome.fault
-    assert time.monotonic() - started < 30
+    assert outcome.fault.startswith("random: no resource plugin 'pulumi-resource-random' found")
 
 
 def test_a_default_provider_is_refused_where_the_stack_file_forbids_them(cli: Found) -> None:

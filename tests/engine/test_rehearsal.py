@@ -153,3 +153,14 @@ def test_a_protected_stack_first_refuses_to_go(cli: Found) -> None:
     done = rehearsal.rehearse(cli, stack_file(), program=program, faults=False)
 
     assert done.phases[-1].said == "refused for 1 protected, then unprotected; 3 deleted, nothing left"
+
+
+def test_a_protection_that_does_not_hold_is_found_out(cli: Found, monkeypatch: pytest.MonkeyPatch) -> None:
+    def program() -> None:
+        opts = pulumi.ResourceOptions.merge(amazon(), pulumi.ResourceOptions(protect=True))
+        Made(aws.KEY, "key", {"description": "guarded"}, opts)
+
+    monkeypatch.setattr(Engine, "preview_destroy", Engine.preview)
+    phase = failed(cli, program)
+
+    assert (phase.name, phase.findings) == ("destroy", ("protected: 1, and yet the destroy was not refused",))
