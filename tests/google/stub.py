@@ -1,0 +1,61 @@
+"""gcloud's stand-in on a PATH of its own, for the command as a plan or a state holds it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+STUB: Final = ROOT / "tests" / "artefacts" / "stub_gcloud.py"
+
+
+class Google:
+    """A project of Google's with its machines and images, as gcloud shows it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        (folder / "bin").mkdir(parents=True)
+        gcloud = folder / "bin" / "gcloud"
+        gcloud.write_text(f"#!{sys.executable} -IS\n{STUB.read_text()}")
+        gcloud.chmod(0o755)
+        (folder / "plan.json").write_text("{}")
+        # What a shell would look for as `python3` is this interpreter.
+        (folder / "bin" / "python3").symlink_to(sys.executable)
+
+    def run(self, command: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+        """Run a command as Pulumi runs it: through a shell, in the project, with the stated variables."""
+        surroundings = {
+            "PATH": f"{self._folder / 'bin'}:/usr/bin:/bin",
+            "GCLOUD_STUB": str(self._folder),
+            "GPU_IMAGE_POLL_SECONDS": "0.01",
+        }
+        return subprocess.run(
+            ["/bin/sh", "-c", command],
+            env=surroundings | dict(environment),
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+    @property
+    def images(self) -> dict[str, Any]:
+        """The images that there are, by name."""
+        images: dict[str, Any] = json.loads((self._folder / "state.json").read_text())["images"]
+        return images
+
+    def calls(self) -> list[str]:
+        """What was asked since the last time: the verbs, without what is only looked at."""
+        file = self._folder / "calls.jsonl"
+        asked = [
+            [word for word in json.loads(line) if not word.startswith("--")] for line in file.read_text().splitlines()
+        ]
+        file.unlink()
+        return [" ".join(words[2:4]) for words in asked if words[3] not in {"list", "describe", "get-guest-attributes"}]

@@ -1,0 +1,203 @@
+"""The host image on the real engine: what a change of one byte touches, and what becomes of the builder."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import pulumi
+import pytest
+
+from composition.google import google
+from composition.host_image import INSTALLER
+from config.identity import Identity
+from config.load import load, settings_of
+from kit import stack as kit
+from kit.cirun import FILE, read
+from ops import rehearsal
+from ops.engine import Engine
+from tests.google.stub import Google
+from tests.plan import stacks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from ops.engine_told import Outcome
+    from ops.plan import Planned
+    from ops.pulumi_cli import Found
+    from ops.stack_file import StackFile
+
+pytestmark = pytest.mark.engine
+
+EXAMPLE: Final = "examples/cirun-gcp.yaml"
+COMMAND: Final = "command:local:Command"
+IMAGE: Final = "gcp:compute/image:Image"
+INSTANCE: Final = "gcp:compute/instance:Instance"
+MEMBER: Final = "gcp:compute/imageIamMember:ImageIamMember"
+SHARED: Final = {"share-with": {"research": "group:research@example.org"}}
+
+
+def stated(**host_image: Any) -> StackFile:
+    """The example's stack file with an image that is shared, and stated otherwise where a test says so."""
+    more = {key.replace("_", "-"): value for key, value in host_image.items()}
+    return stacks.changed(EXAMPLE, "host-image", lambda section: section.update({**SHARED, **more}))
+
+
+def program(installer: Path) -> Callable[[], None]:
+    """The Google half of the program, with an installer of the test's own."""
+
+    def run() -> None:
+        settings, _ = load()
+        assert settings.gcp is not None
+        identity = Identity(project=pulumi.get_project(), stack=pulumi.get_stack())
+        google(settings, settings.gcp, identity, installer)
+
+    return run
+
+
+def touched(outcome: Outcome) -> set[tuple[str, str]]:
+    """What was done, by type; the parts of a replacement as one."""
+    assert outcome.fault == ""
+    ops = {"create-replacement": "replace", "delete-replaced": "replace"}
+    return {(ops.get(step.op, step.op), step.type) for step in outcome.changes}
+
+
+def command(engine: Engine) -> Planned:
+    (found,) = (one for one in engine.state().resources.values() if one.type == COMMAND)
+    return found
+
+
+def told(engine: Engine) -> dict[str, str]:
+    return dict(command(engine).inputs["environment"])
+
+
+def cirun_yml(installer: Path) -> str:
+    file = stated()
+    settings = settings_of(file.config, file.secret_keys, file.path.name)
+    return kit.files(settings, Identity(project="gpu-ci", stack=file.name), installer)[FILE]
+
+
+@pytest.fixture(scope="module")
+def installer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the installer; a test that changes it changes it back."""
+    return shutil.copytree(INSTALLER, tmp_path_factory.mktemp("image") / "installer")
+
+
+@pytest.fixture(scope="module")
+def running(cli: Found, installer: Path) -> Iterator[Engine]:
+    """An engine for the example's Google half."""
+    with Engine(cli, stated(), program(installer)) as engine:
+        yield engine
+
+
+@pytest.fixture
+def engine(running: Engine) -> Engine:
+    """The example's Google half, up; a test leaves it as it was."""
+    assert running.up().fault == ""
+    return running
+
+
+def test_one_byte_of_the_installer_changes_the_image_and_what_reads_its_name_and_nothing_else(
+    engine: Engine, installer: Path
+) -> None:
+    assert engine.preview().changes == ()
+
+    script = installer / "seal.sh"
+    before, old, text_old = script.read_bytes(), told(engine), cirun_yml(installer)
+    script.write_bytes(before + b"\n")
+    changed = engine.up()
+    new, text_new = told(engine), cirun_yml(installer)
+    by_command = [step for step in changed.changes if step.type == COMMAND]
+
+    assert touched(changed) == {("update", COMMAND), ("replace", MEMBER)}
+    assert [dict(step.changed) for step in by_command] == [{"environment.GPU_IMAGE_NAME": "update"}]
+    assert {key for key in old | new if old.get(key) != new.get(key)} == {"GPU_IMAGE_NAME"}
+    assert engine.state().outputs["host_image"]["name"] == new["GPU_IMAGE_NAME"] != old["GPU_IMAGE_NAME"]
+    assert text_new == text_old.replace(old["GPU_IMAGE_NAME"], new["GPU_IMAGE_NAME"]) != text_old
+    assert read(text_new).runners[0].machine_image == f"gpu-test-runners:{new['GPU_IMAGE_NAME']}"
+    assert engine.preview().changes == ()
+
+    script.write_bytes(before)
+    back = engine.up()
+
+    assert touched(back) == {("update", COMMAND), ("replace", MEMBER)}
+    assert (told(engine), cirun_yml(installer)) == (old, text_old)
+
+
+def test_going_back_to_the_old_bytes_only_promotes_the_image_that_is_there(
+    engine: Engine, installer: Path, tmp_path: Path
+) -> None:
+    """The command is what the state holds, and the same that Pulumi would run."""
+    cloud = Google(tmp_path / "google")
+    script = installer / "seal.sh"
+    before, old, build = script.read_bytes(), told(engine), str(command(engine).inputs["update"])
+    first = cloud.run(build, old)
+    made = cloud.calls()
+    script.write_bytes(before + b"\n")
+    engine.up()
+    new = told(engine)
+    second = cloud.run(build, new)
+    cloud.calls()
+    script.write_bytes(before)
+    engine.up()
+    third = cloud.run(build, told(engine))
+
+    assert [run.returncode for run in (first, second, third)] == [0, 0, 0], third.stderr
+    assert (made.count("instances create"), made.count("images create")) == (2, 1)
+    assert set(cloud.calls()) == {"images deprecate"}
+    assert cloud.images[old["GPU_IMAGE_NAME"]]["deprecated"]["state"] == "ACTIVE"
+    assert cloud.images[new["GPU_IMAGE_NAME"]]["deprecated"] == {
+        "state": "DEPRECATED",
+        "replacement": old["GPU_IMAGE_NAME"],
+    }
+
+    gone = cloud.run(str(command(engine).inputs["delete"]), told(engine))
+
+    assert (gone.returncode, cloud.images) == (0, {}), gone.stderr
+
+
+def test_another_family_is_made_before_the_old_one_goes(engine: Engine) -> None:
+    runners = json.loads(stated().config["gpu-ci:runners"])
+    runners["cirun-gcp-gpu"]["cirun-gcp"]["image-family"] = "ml-host"
+    renamed = stated(family="ml-host")
+    engine.configure(replace(renamed, config={**renamed.config, "gpu-ci:runners": json.dumps(runners)}))
+    outcome = engine.up()
+    engine.configure(stated())
+    back = engine.up()
+    order = [step.op for step in outcome.changes if step.type == COMMAND]
+
+    assert touched(outcome) == touched(back) == {("replace", COMMAND), ("replace", MEMBER)}
+    assert order[0] == "create-replacement"
+    assert order[-1] == "delete-replaced"
+
+
+def test_a_declared_image_comes_and_its_builder_goes_in_one_update(cli: Found) -> None:
+    building = stated(mode="declared", phase="build", keep_on_destroy=True)
+    with Engine(cli, building) as engine:
+        assert ("create", INSTANCE) in touched(engine.up())
+        assert [thing.type for thing in engine.cloud if thing.type in {INSTANCE, IMAGE}] == [INSTANCE]
+        assert engine.preview().changes == ()
+        (builder,) = engine.cloud.of(INSTANCE)
+
+        engine.configure(stated(mode="declared", phase="image", keep_on_destroy=True))
+        second = engine.up()
+        (image,) = engine.cloud.of(IMAGE)
+
+        assert touched(second) == {("create", IMAGE), ("create", MEMBER), ("delete", INSTANCE)}
+        assert image.inputs["sourceDisk"].endswith(f"/disks/{builder.inputs['bootDisk']['deviceName']}")
+        assert list(engine.cloud.of(INSTANCE)) == []
+        assert [step.op for step in second.changes][-1] == "delete"
+        assert engine.preview().changes == ()
+
+        assert engine.destroy().fault == ""
+        assert [thing.type for thing in engine.cloud.left()] == [IMAGE]
+
+
+def test_a_declared_image_lives_its_whole_life(cli: Found) -> None:
+    done = rehearsal.rehearse(cli, stated(mode="declared", phase="image"), faults=False)
+
+    assert {phase.name: phase.findings for phase in done.phases if phase.findings} == {}
+    assert done.phases[-1].name == "destroy"
