@@ -20,6 +20,7 @@ class Section(BaseModel):
         extra="forbid",
         frozen=True,
         strict=True,
+        use_attribute_docstrings=True,
         alias_generator=kebab,
         validate_by_name=True,
         validate_by_alias=True,

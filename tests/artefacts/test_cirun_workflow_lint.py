@@ -41,7 +41,15 @@ def test_the_workflows_pass_actionlint(repository: Path) -> None:
 
 
 def test_the_workflows_pass_zizmor(repository: Path) -> None:
-    command = [linter("zizmor"), "--offline", "--pedantic", "--no-progress", "--quiet", ".github/workflows"]
+    command = [
+        linter("zizmor"),
+        "--offline",
+        "--pedantic",
+        "--no-progress",
+        "--quiet",
+        "--color=never",
+        ".github/workflows",
+    ]
     result = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
 
     assert (result.returncode, result.stdout[:22]) == (0, "No findings to report.")
