@@ -46,7 +46,7 @@ _CUDA_IMAGE: Final = re.compile(r"[a-z0-9][a-z0-9./-]*:[A-Za-z0-9._-]+(@sha256:[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestsImage:
+class GpuTestsImage:
     """The container of GPU tests, as a repository builds it."""
 
     reference: str
@@ -62,7 +62,7 @@ class TestsImage:
         return self.reference.partition("/")[0]
 
 
-def image_files(image: TestsImage) -> dict[str, str]:
+def image_files(image: GpuTestsImage) -> dict[str, str]:
     """The workflow and the recipe, by their path in the repository.
 
     Raises:

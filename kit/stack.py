@@ -14,7 +14,7 @@ from gpu.instance_types import gce_type, gpu_model
 from kit.cirun import FILE
 from kit.cirun_runners import GpuRunner, cirun_yml
 from kit.cirun_workflow import GpuTests, workflows
-from kit.image_workflow import TestsImage, image_files
+from kit.image_workflow import GpuTestsImage, image_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +44,9 @@ def files(settings: Settings, identity: Identity, installer: Path = host_image.I
     container = gpu_test_image(settings)
     built: dict[str, str] = {}
     if container is not None and settings.test_image is not None and settings.test_image.built_by == "workflow":
-        built = image_files(TestsImage(reference=container, cuda_image=f"nvidia/cuda:{settings.test_image.cuda_image}"))
+        built = image_files(
+            GpuTestsImage(reference=container, cuda_image=f"nvidia/cuda:{settings.test_image.cuda_image}")
+        )
     if not runners:
         return built
     text = cirun_yml(runners)
