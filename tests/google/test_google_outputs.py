@@ -1,0 +1,110 @@
+"""What a stack tells of its Google half, and what it says has to be done by hand."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Final
+
+import pytest
+
+from composition import exports, host_image
+from tests.config import stacks
+from tests.config.stacks import OUT
+from tests.plan import stacks as plans
+
+pytestmark = pytest.mark.plan
+
+GOOGLE: Final = "examples/cirun-gcp.yaml"
+AMAZON: Final = "examples/cirun-aws.yaml"
+NAME: Final = "gpu-host-01234567"
+EXPORT: Final = {"host-image/export": {"bucket": "archive-of-images"}}
+
+
+def test_the_places_are_those_that_are_paid_for() -> None:
+    assert exports.storage_locations(stacks.settings(GOOGLE, EXPORT), NAME) == {
+        "host-image": f"projects/gpu-test-runners/global/images/{NAME}",
+        "host-image-archive": f"gs://archive-of-images/images/{NAME}.tar.gz",
+        "host-image-region": "us-central1",
+        "test-image": "us-central1-docker.pkg.dev/gpu-test-runners/gpu-tests/gpu-tests:2026.11.1",
+    }
+
+
+def test_what_is_not_there_has_no_place() -> None:
+    assert list(exports.storage_locations(stacks.settings(GOOGLE), None)) == ["test-image"]
+    assert list(exports.storage_locations(stacks.settings(GOOGLE, {"test-image": OUT}), NAME)) == [
+        "host-image",
+        "host-image-region",
+    ]
+
+
+def test_the_example_tells_where_its_things_are() -> None:
+    told = plans.planned(GOOGLE).outputs
+    (command,) = plans.planned(GOOGLE).of("command:local:Command")
+    image = command.inputs["environment"]["GPU_IMAGE_NAME"]
+
+    assert told["storage_locations"]["host-image"] == f"projects/gpu-test-runners/global/images/{image}"
+    assert told["storage_locations"]["test-image"] == told["test_image"]
+    assert told["host_image"]["name"] == image
+
+
+def test_the_image_can_be_listed_described_and_used_elsewhere() -> None:
+    image = stacks.settings(GOOGLE).host_image
+    assert image is not None
+
+    assert host_image.facts(NAME, image, "gpu-test-runners") == {
+        "name": NAME,
+        "family": "gpu-host",
+        "self_link": f"projects/gpu-test-runners/global/images/{NAME}",
+        "list": "gcloud compute images list --project gpu-test-runners --no-standard-images --show-deprecated"
+        " --filter family=gpu-host",
+        "describe": f"gcloud compute images describe {NAME} --project gpu-test-runners",
+        "use-elsewhere": "gcloud compute instances create NAME --project OTHER --zone us-central1-b"
+        f" --image {NAME} --image-project gpu-test-runners",
+    }
+
+
+def test_an_archive_can_be_made_an_image_again_as_capable_as_the_first() -> None:
+    image = stacks.settings(GOOGLE, EXPORT).host_image
+    assert image is not None
+
+    assert host_image.facts(NAME, image, "gpu-test-runners")["import-elsewhere"] == (
+        f"gcloud compute images create {NAME} --project OTHER"
+        f" --source-uri gs://archive-of-images/images/{NAME}.tar.gz"
+        " --guest-os-features GVNIC,UEFI_COMPATIBLE,VIRTIO_SCSI_MULTIQUEUE"
+    )
+
+
+def test_what_cirun_needs_by_hand_is_told_step_by_step() -> None:
+    found = exports.cirun_google("cirun@gpu-test-runners.iam.gserviceaccount.com")
+
+    assert list(found) == ["repository", "key", "paste", "files"]
+    assert "https://cirun.io" in found["repository"]
+    assert shlex.split(found["key"])[-2:] == ["--iam-account", "cirun@gpu-test-runners.iam.gserviceaccount.com"]
+    assert "delete the file" in found["paste"]
+
+
+def test_todays_ami_is_looked_up_in_each_region_by_the_stated_parameter() -> None:
+    parameter = "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id"
+    found = exports.cirun_amazon("cirun", stacks.settings(AMAZON))
+
+    assert shlex.split(found["key"]) == ["aws", "iam", "create-access-key", "--user-name", "cirun"]
+    assert {key: value for key, value in found.items() if key.startswith("image-")} == {
+        f"image-cirun-aws-gpu-{region}": f"aws ssm get-parameter --region {region} --name {parameter}"
+        " --query Parameter.Value --output text"
+        for region in ("eu-west-1", "eu-north-1")
+    }
+
+
+def test_without_a_parameter_nothing_is_said_of_looking_it_up() -> None:
+    plain = stacks.settings(AMAZON, {"runners/cirun-aws-gpu/cirun-aws/image-parameter": OUT})
+
+    assert exports.newest_images(plain) == {}
+    assert exports.newest_images(stacks.settings(GOOGLE)) == {}
+
+
+@pytest.mark.parametrize(("name", "output"), [(GOOGLE, "cirun_gcp"), (AMAZON, "cirun_aws")])
+def test_no_output_holds_a_key(name: str, output: str) -> None:
+    told = plans.planned(name).outputs[output]
+
+    assert " create" in told["key"]
+    assert not any("PRIVATE" in line or "AKIA" in line for line in told.values())
