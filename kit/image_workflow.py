@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from kit.cirun_workflow import CHECKOUT
@@ -18,7 +18,7 @@ from kit.render import render
 from kit.run_script import IMAGE, RUN_FILE
 
 IMAGE_FILE: Final = ".github/workflows/gpu-test-image.yml"
-FOLDER: Final = str(Path(RUN_FILE).parent)
+FOLDER: Final = str(PurePosixPath(RUN_FILE).parent)
 """Where the recipe lies in a repository: pytest does not look into folders that begin with a dot."""
 PROVIDER: Final = "GPU_CI_WORKLOAD_IDENTITY_PROVIDER"
 """The repository variable that names the identity provider."""
