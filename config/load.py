@@ -18,6 +18,8 @@ from config.stated import section_names, settle
 from config.translate import nearest
 
 PROJECT = "gpu-ci"
+GOOGLE_STACK_NAME_LIMIT = 16
+"""Beside `gpu-ci-` and `-runner`, in the thirty characters that an account's id may have at Google."""
 _CREDENTIAL = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bA(?:KIA|SIA)[A-Z0-9]{16}\b"
 )
@@ -40,9 +42,18 @@ def load() -> tuple[Settings, Secrets]:
     """
     stated = _all()
     secret = frozenset(key for key in stated if is_config_secret(key))
-    settings = settings_of(stated, secret, f"Pulumi.{pulumi.get_stack()}.yaml")
+    source = f"Pulumi.{pulumi.get_stack()}.yaml"
+    settings = settings_of(stated, secret, source)
+    if settings.gcp is not None and len(pulumi.get_stack()) > GOOGLE_STACK_NAME_LIMIT:
+        raise StackFileError([_too_long(pulumi.get_stack())], source)
     config = pulumi.Config(PROJECT)
     return settings, Secrets(github_app_private_key=config.get_secret(GITHUB_APP_PRIVATE_KEY))
+
+
+def _too_long(stack: str) -> Fault:
+    """Said here, because Google would say it in the middle of an update."""
+    wrong = f'the stack\'s name "{stack}" has {len(stack)} characters, and its accounts at Google are named after it'
+    return Fault("gcp", wrong, f"take a name of at most {GOOGLE_STACK_NAME_LIMIT}")
 
 
 def settings_of(config: Mapping[str, str], secret_keys: frozenset[str], source: str) -> Settings:
