@@ -15,6 +15,8 @@ import asyncio
 import contextlib
 import contextvars
 import json
+import platform
+import sys
 import traceback
 from concurrent import futures
 from typing import TYPE_CHECKING, Any, Final
@@ -56,9 +58,9 @@ class _Program(language_pb2_grpc.LanguageRuntimeServicer):
     def __init__(self, program: Callable[[], None]) -> None:
         self._program = program
 
-    def Handshake(self, request: Any, context: Any) -> language_pb2.LanguageHandshakeResponse:
-        """Nothing is asked for."""
-        return language_pb2.LanguageHandshakeResponse()
+    def About(self, request: Any, context: Any) -> language_pb2.AboutResponse:
+        """Which interpreter this is."""
+        return language_pb2.AboutResponse(executable=sys.executable, version=platform.python_version())
 
     def GetPluginInfo(self, request: Any, context: Any) -> plugin_pb2.PluginInfo:
         """A host of no version of its own."""
