@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, cast
 import yaml
 
 from ops import engine_state, sdk_run
-from ops.engine_process import Cli, CommandFailedError
+from ops.engine_process import Cli, CommandFailedError, ending_on_terminate
 from ops.engine_program import called_back
 from ops.engine_told import Outcome, Step, Told
 from ops.quiet import surroundings
@@ -67,6 +67,7 @@ class Engine:
 
     def __enter__(self) -> Self:
         try:
+            self._ends.enter_context(ending_on_terminate())
             # A process that is ending may still write into the folder; what it leaves is not worth a fault.
             holder = tempfile.TemporaryDirectory(prefix="gpu-ci-engine-", ignore_cleanup_errors=True)
             self.folder = Path(self._ends.enter_context(holder))

@@ -6,14 +6,16 @@ home. What they are asked to do is `ops.engine`.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
+import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Generator, Mapping
     from pathlib import Path
 
     from ops.pulumi_cli import Found
@@ -84,6 +86,27 @@ class Cli:
         if process.returncode:
             raise CommandFailedError(out, err)
         return out
+
+
+@contextlib.contextmanager
+def ending_on_terminate() -> Generator[None]:
+    """Let a `kill` end what is under way as Ctrl-C does, instead of leaving it to itself.
+
+    Where somebody else has a say in it already, or outside the main thread, nothing changes.
+    """
+    mine = threading.current_thread() is threading.main_thread()
+    if not mine or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, _terminated)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _terminated(number: int, _frame: object) -> NoReturn:
+    raise SystemExit(128 + number)
 
 
 def _end(process: subprocess.Popen[str]) -> None:

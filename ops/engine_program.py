@@ -33,23 +33,30 @@ if TYPE_CHECKING:
 
 _LARGEST_MESSAGE: Final = 400 * 1024 * 1024
 """As the engine's own, in bytes."""
+_PATIENCE: Final = 5.0
+"""Seconds for a program that was given up to come to its end."""
 
 
 @contextlib.contextmanager
 def called_back(program: Callable[[], None], told: Callable[[EngineEvent], None]) -> Generator[str]:
     """The address at which `program` and `told` can be reached."""
+    threads = futures.ThreadPoolExecutor(max_workers=4, thread_name_prefix="engine-calls-back")
     server = grpc.server(
-        futures.ThreadPoolExecutor(max_workers=4, thread_name_prefix="engine-calls-back"),
+        threads,
         options=[("grpc.max_receive_message_length", _LARGEST_MESSAGE), ("grpc.so_reuseport", 0)],
     )
-    language_pb2_grpc.add_LanguageRuntimeServicer_to_server(_Program(program), server)
+    hosted = _Program(program)
+    language_pb2_grpc.add_LanguageRuntimeServicer_to_server(hosted, server)
     events_pb2_grpc.add_EventsServicer_to_server(_Ear(told), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     try:
         yield f"127.0.0.1:{port}"
     finally:
-        server.stop(None)
+        # An engine that was ended in the middle leaves a program that waits for it, and Python would wait for both.
+        hosted.give_up()
+        server.stop(None).wait(_PATIENCE)
+        threads.shutdown(wait=False)
 
 
 class _Program(language_pb2_grpc.LanguageRuntimeServicer):
@@ -57,6 +64,14 @@ class _Program(language_pb2_grpc.LanguageRuntimeServicer):
 
     def __init__(self, program: Callable[[], None]) -> None:
         self._program = program
+        self._running: dict[asyncio.AbstractEventLoop, asyncio.Task[None]] = {}
+
+    def give_up(self) -> None:
+        """Let every run that is still under way end where it waits."""
+        for loop, run in list(self._running.items()):
+            # One that has ended in the meantime has closed its loop.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(run.cancel)
 
     def About(self, request: Any, context: Any) -> language_pb2.AboutResponse:
         """Which interpreter this is."""
@@ -89,11 +104,15 @@ class _Program(language_pb2_grpc.LanguageRuntimeServicer):
         # What still waits when the program fails, fails with it; the first fault is the one that is told.
         loop.set_exception_handler(lambda _loop, _context: None)
         try:
-            loop.run_until_complete(runtime.run_in_stack(self._program))
+            self._running[loop] = loop.create_task(runtime.run_in_stack(self._program))
+            loop.run_until_complete(self._running[loop])
+        except asyncio.CancelledError:
+            return language_pb2.RunResponse(bail=True)
         except Exception as fault:  # noqa: BLE001  # whatever it is, the engine is told in this one place
             _tell(fault)
             return language_pb2.RunResponse(bail=True)
         finally:
+            del self._running[loop]
             _wind_up(loop)
         return language_pb2.RunResponse()
 
