@@ -138,12 +138,3 @@ class FederationSettings(Section):
     """The organisation's numeric id: a name can be registered again by somebody else."""
     repositories: Annotated[Mapping[Name, Annotated[int, Field(ge=1)]], Field(min_length=1)]
     """A name for each repository, to its numeric id."""
-
-
-class CirunSettings(Section):
-    """What cirun is let in with. The key itself is made by hand and pasted at cirun; no state ever holds it."""
-
-    aws: bool = False
-    """Whether to make a user for cirun on AWS, allowed the types and regions that runners state."""
-    gcp: bool = False
-    """Whether to make an account for cirun on Google Cloud, allowed to run machines as the runners' account."""

@@ -1,13 +1,12 @@
-"""What must hold between the sections that concern Google Cloud and cirun."""
+"""What must hold between the sections that concern Google Cloud."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from config.faults import Fault
-from config.translate import listed, nearest
+from config.translate import nearest
 from gpu.instance_types import GCE_TYPES, GPU_MODELS, attach, gce_type, gpu_model
 from gpu.instance_types.google import Unattachable
 from gpu.nearest import UnknownName
@@ -27,19 +26,6 @@ def image_families_exist(stated: Stated) -> Iterator[Fault]:
         path = f"runners.{name}.cirun-gcp.image-family"
         if family is not None and runner.cirun_gcp.image_family != family:
             yield Fault(path, f'"{runner.cirun_gcp.image_family}" is not built here', f'write "{family}"')
-
-
-def cirun_is_let_in(stated: Stated) -> Iterator[Fault]:
-    """A runner that cirun serves needs a way in for cirun, in that cloud."""
-    for cloud in ("aws", "gcp"):
-        needy = [
-            f"runners.{name}"
-            for name, runner in stated.part("runners").items()
-            if isinstance(runner, Mapping) and f"cirun-{cloud}" in runner
-        ]
-        if needy and stated.part("cirun").get(cloud) is not True:
-            verb = "needs" if len(needy) == 1 else "need"
-            yield Fault(f"cirun.{cloud}", f"not on, and {listed(needy)} {verb} it", f"state cirun: {{{cloud}: true}}")
 
 
 def machines_take_their_gpu(stated: Stated) -> Iterator[Fault]:
@@ -111,21 +97,6 @@ def images_and_machines_share_a_region(stated: Stated) -> Iterator[Fault]:
             )
 
 
-def every_region_has_an_image(stated: Stated) -> Iterator[Fault]:
-    """An AMI exists in one region alone."""
-    for name, runner in stated.settings.runners.items():
-        served = runner.cirun_aws
-        if served is None:
-            continue
-        path = f"runners.{name}.cirun-aws"
-        for index, region in enumerate(served.regions):
-            if region not in served.images:
-                yield Fault(f"{path}.regions[{index}]", f"{region} has no image", f"state images: {{{region}: ami-…}}")
-        for region in served.images:
-            if region not in served.regions:
-                yield Fault(f"{path}.images.{region}", "is in no region of regions", nearest(region, served.regions))
-
-
 def source_images_are_exact(stated: Stated) -> Iterator[Fault]:
     """A family's name means whatever is newest, and with each new base there would be a new build."""
     image = stated.settings.host_image
@@ -141,8 +112,6 @@ def source_images_are_exact(stated: Stated) -> Iterator[Fault]:
 
 GOOGLE_RULES: tuple[Callable[[Stated], Iterator[Fault]], ...] = (
     image_families_exist,
-    every_region_has_an_image,
-    cirun_is_let_in,
     machines_take_their_gpu,
     a_test_image_has_a_repository,
     a_workflow_can_push,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from config import pins, references
 from config.amazon import SERVICE_CIDR
+from config.cirun_rules import CIRUN_RULES
 from config.faults import Fault
 from config.google_rules import GOOGLE_RULES
 from config.runners import BACK_ENDS, SCALE_SET_NAME_LIMIT
@@ -191,6 +192,7 @@ RULES: tuple[Callable[[Stated], Iterator[Fault]], ...] = (
     scale_set_names_fit_the_chart,
     labels_and_taints_leave_ours_alone,
     *GOOGLE_RULES,
+    *CIRUN_RULES,
 )
 
 

@@ -8,8 +8,8 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from config.amazon import AmazonSettings, ClusterSettings, NetworkSettings, RepositorySettings
+from config.cirun import CirunSettings
 from config.google import (
-    CirunSettings,
     DockerRepositorySettings,
     FederationSettings,
     GoogleSettings,

@@ -12,19 +12,24 @@ from composition.exports import cirun_label, gpu_test_image
 from config.values import gibibytes
 from gpu.instance_types import gce_type, gpu_model
 from kit.cirun import FILE
+from kit.cirun_access import ACCESS_FILE, AccessFile, Grant, Policy, render_access
 from kit.cirun_runners import GpuRunner, cirun_yml
 from kit.cirun_workflow import GpuTests, workflows
 from kit.image_workflow import GpuTestsImage, image_files
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
+    from config.cirun import CirunAccessSettings
     from config.identity import Identity
     from config.runners import CirunAmazonBackEnd, CirunGoogleBackEnd, RunnerSettings
     from config.settings import Settings
 
 GLOBAL: Final = "organisation/.cirun.global.yml"
 """Of the organisation's repository `.cirun`: the same runners, for all its repositories."""
+ACCESS: Final = f"organisation/{ACCESS_FILE}"
+"""Beside it: who may start which."""
 
 
 def cirun_runners(settings: Settings, identity: Identity, installer: Path = host_image.INSTALLER) -> list[GpuRunner]:
@@ -58,7 +63,30 @@ def files(settings: Settings, identity: Identity, installer: Path = host_image.I
         gpus=needs.gpus,
         container=container if first.cloud == "gcp" else None,
     )
-    return {FILE: text, GLOBAL: text, **workflows(tests), **built}
+    access = settings.cirun.access if settings.cirun is not None else {}
+    shared = {ACCESS: render_access(_access(access))} if access else {}
+    return {FILE: text, GLOBAL: text, **shared, **workflows(tests), **built}
+
+
+def _access(stated: Mapping[str, CirunAccessSettings]) -> AccessFile:
+    runners = dict.fromkeys(runner for entry in stated.values() for runner in entry.runners)
+    return AccessFile(
+        policies=tuple(
+            Policy(
+                id=name,
+                repo=entry.repository,
+                teams=entry.teams or None,
+                roles=entry.roles or None,
+                users=entry.users or None,
+                pull_request=entry.pull_requests,
+            )
+            for name, entry in stated.items()
+        ),
+        access_control=tuple(
+            Grant(resource=runner, policies=tuple(name for name, entry in stated.items() if runner in entry.runners))
+            for runner in runners
+        ),
+    )
 
 
 def _amazon(name: str, runner: RunnerSettings, served: CirunAmazonBackEnd) -> GpuRunner:

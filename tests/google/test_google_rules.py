@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import judge
 from components.gcp.image_controller.content_hash import FAMILY_LIMIT, checked_family
+from config.cirun_rules import CIRUN_RULES
 from config.google import HostImageSettings
 from config.google_rules import GOOGLE_RULES
 from config.identity import Identity
@@ -26,6 +27,7 @@ pytestmark = pytest.mark.pure
 GOOGLE = "examples/cirun-gcp.yaml"
 AMAZON = "examples/cirun-aws.yaml"
 RUNNER = "runners/cirun-gcp-gpu"
+RULES = (*GOOGLE_RULES, *CIRUN_RULES)
 AMIS = "runners/cirun-aws-gpu/cirun-aws"
 
 
@@ -182,6 +184,28 @@ CASES = (
         ),
     ),
     Broken(
+        rule="access_leads_to_runners",
+        stack=stacks.STAGING,
+        changes={
+            "cirun/access": {
+                "core": {"repository": "vision", "teams": ["core"], "runners": ["cirun-gcp-gpus", "gpu-t4"]},
+            }
+        },
+        told=(
+            'cirun.access.core.runners[0]: no runner is called "cirun-gcp-gpus"; did you mean "cirun-gcp-gpu"?',
+            "cirun.access.core.runners[1]: cirun does not serve gpu-t4; ",
+            "runners.cirun-gcp-gpu: no entry of cirun.access names it; name it in one, or nobody can start it",
+        ),
+    ),
+    Broken(
+        changes={"cirun/access": {"core": {"repository": "example-org/vision", "runners": ["cirun-gcp-gpu"]}}},
+        told=('cirun.access.core.repository: "example-org/vision" is not a repository\'s name; write it without its',),
+    ),
+    Broken(
+        changes={"cirun/access": {"core": {"repository": "vision", "runners": ["cirun-gcp-gpu"]}}},
+        told=("cirun.access.core: lets nobody in; state teams, roles or users",),
+    ),
+    Broken(
         rule="source_images_are_exact",
         changes={"host-image/source-image": "ubuntu-2404-lts-amd64"},
         told=(
@@ -214,20 +238,20 @@ def test_a_fault_is_told_at_its_path_with_the_way_out(case: Broken) -> None:
 @pytest.mark.parametrize("case", [case for case in CASES if case.rule], ids=str)
 def test_the_rule_that_is_named_is_the_one_that_finds_it(case: Broken) -> None:
     stated = stacks.stated(stacks.sections(case.stack, case.changes))
-    telling = [rule.__name__ for rule in GOOGLE_RULES if list(rule(stated))]
+    telling = [rule.__name__ for rule in RULES if list(rule(stated))]
 
     assert telling == [case.rule]
 
 
 def test_every_rule_is_broken_by_some_case() -> None:
-    assert {rule.__name__ for rule in GOOGLE_RULES} == {case.rule for case in CASES if case.rule}
+    assert {rule.__name__ for rule in RULES} == {case.rule for case in CASES if case.rule}
 
 
 @pytest.mark.parametrize("name", [GOOGLE, AMAZON, stacks.STAGING, stacks.PRODUCTION])
 def test_a_committed_stack_breaks_no_rule(name: str) -> None:
     stated = stacks.stated(stacks.sections(name))
 
-    assert [fault for rule in GOOGLE_RULES for fault in rule(stated)] == []
+    assert [fault for rule in RULES for fault in rule(stated)] == []
 
 
 def test_a_region_that_is_stated_for_the_images_is_meant() -> None:

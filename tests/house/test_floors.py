@@ -56,6 +56,7 @@ FLOORS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
         "sections": (
             "config.amazon",
             "config.faults",
+            "config.cirun",
             "config.google",
             "config.machines",
             "config.runners",
@@ -66,6 +67,7 @@ FLOORS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
     },
     {
         "reading": (
+            "config.cirun_rules",
             "config.google_rules",
             "config.load",
             "config.references",

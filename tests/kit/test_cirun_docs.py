@@ -6,10 +6,14 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
+from config.identity import Identity
+from kit import stack as kit
 from kit.cirun import read
-from kit.cirun_access import read_access
+from kit.cirun_access import judge_access, read_access
 from ops.cirun_migrate import migrate
+from tests.config import stacks
 
 pytestmark = pytest.mark.docs
 
@@ -27,7 +31,11 @@ def test_the_old_file_becomes_the_new_one_as_shown() -> None:
     assert read(new).runners[0].name == "gpu-runner"
 
 
-def test_the_access_file_is_one() -> None:
-    (access,) = shown("cirun-organisation.md")
+def test_the_access_file_is_written_from_the_stack_file_as_shown() -> None:
+    stated, written = shown("cirun-organisation.md")
+    access = yaml.safe_load(stated)["gpu-ci:cirun"]["access"]
+    settings = stacks.settings("examples/cirun-gcp.yaml", {"cirun/access": access})
+    files = kit.files(settings, Identity(project="gpu-ci", stack="staging"))
 
-    assert read_access(access).access_control[0].resource == "gpu-t4-gcp"
+    assert files[kit.ACCESS] == written
+    assert judge_access(read_access(written), read(files[kit.GLOBAL])) == ()
