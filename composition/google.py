@@ -104,6 +104,7 @@ def _federation(
             pool=identity.prefix,
             owner_id=federated.owner_id,
             repositories=federated.repositories,
+            branches=federated.branches,
         ),
         opts,
     )
@@ -118,8 +119,8 @@ def _repository(
     federation: Federation | None,
     opts: ResourceOptions,
 ) -> DockerRepository:
-    """A repository that the runners pull from, and that the federated workflows push to."""
-    pushing = {f"github-{who}": member for who, member in federation.members.items()} if federation else {}
+    """A repository that the runners pull from, and that the federated workflows push to from their branches."""
+    pushing = {f"github-{who}": member for who, member in federation.trusted.items()} if federation else {}
     made = DockerRepository(
         f"repository-{name}",
         DockerRepositoryArgs(

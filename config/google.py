@@ -14,6 +14,7 @@ from config.values import (
     GoogleRegion,
     GoogleZone,
     MachineType,
+    Matching,
     Name,
     Positive,
     Size,
@@ -28,6 +29,12 @@ Member = Annotated[
     ),
 ]
 """Whom a role is given to, as Google spells it: `group:ci@example.org`."""
+
+Branch = Annotated[
+    str,
+    Field(max_length=200),
+    Matching(r"[A-Za-z0-9][A-Za-z0-9._/-]*", "a branch", "write its name alone, as in main"),
+]
 
 
 class GoogleSettings(Section):
@@ -138,3 +145,6 @@ class FederationSettings(Section):
     """The organisation's numeric id: a name can be registered again by somebody else."""
     repositories: Annotated[Mapping[Name, Annotated[int, Field(ge=1)]], Field(min_length=1)]
     """A name for each repository, to its numeric id."""
+    branches: Annotated[tuple[Branch, ...], Field(min_length=1)] = ("main",)
+    """Branches that take only what was reviewed: from there images may be pushed. The workflows that are written build
+    on the first and test on each."""

@@ -50,7 +50,11 @@ def files(settings: Settings, identity: Identity, installer: Path = host_image.I
     built: dict[str, str] = {}
     if container is not None and settings.test_image is not None and settings.test_image.built_by == "workflow":
         built = image_files(
-            GpuTestsImage(reference=container, cuda_image=f"nvidia/cuda:{settings.test_image.cuda_image}")
+            GpuTestsImage(
+                reference=container,
+                cuda_image=f"nvidia/cuda:{settings.test_image.cuda_image}",
+                branch=_branches(settings)[0],
+            )
         )
     if not runners:
         return built
@@ -61,11 +65,17 @@ def files(settings: Settings, identity: Identity, installer: Path = host_image.I
         runner=first.labels[0],
         timeout_minutes=first.timeout_minutes,
         gpus=needs.gpus,
+        branches=_branches(settings),
         container=container if first.cloud == "gcp" else None,
     )
     access = settings.cirun.access if settings.cirun is not None else {}
     shared = {ACCESS: render_access(_access(access))} if access else {}
     return {FILE: text, GLOBAL: text, **shared, **workflows(tests), **built}
+
+
+def _branches(settings: Settings) -> tuple[str, ...]:
+    """Where a repository's reviewed state is: images come from the first, and the state of each is tested."""
+    return settings.github_federation.branches if settings.github_federation is not None else ("main",)
 
 
 def _access(stated: Mapping[str, CirunAccessSettings]) -> AccessFile:

@@ -26,12 +26,20 @@ class FederationArgs:
     """The organisation's numeric id: names can be registered again by somebody else, ids cannot."""
     repositories: Mapping[str, int]
     """A name for each repository, to its numeric id."""
+    branches: tuple[str, ...] = ("main",)
+    """Where a workflow has been reviewed, so that its jobs may be trusted with more."""
 
 
 def condition(owner_id: int, repositories: Mapping[str, int]) -> str:
-    """What a token must say to be taken at all: the owner, and one of the repositories."""
+    """What a token must say to be taken at all: the owner, one of the repositories, and no borrowed name.
+
+    A job of `pull_request_target` carries the branch that a fork asks to be merged into, and may run the fork's code.
+    """
     listed = ", ".join(f"'{repository}'" for repository in sorted(repositories.values()))
-    return f"assertion.repository_owner_id == '{owner_id}' && assertion.repository_id in [{listed}]"
+    return (
+        f"assertion.repository_owner_id == '{owner_id}' && assertion.repository_id in [{listed}]"
+        " && assertion.event_name != 'pull_request_target'"
+    )
 
 
 class Federation(pulumi.ComponentResource):
@@ -40,7 +48,9 @@ class Federation(pulumi.ComponentResource):
     provider_name: Output[str]
     """What a workflow gives as `workload_identity_provider`."""
     members: Mapping[str, Output[str]]
-    """Repository to the member that its jobs are, for roles."""
+    """Repository to the member that all its jobs are, for roles."""
+    trusted: Mapping[str, Output[str]]
+    """Repository and branch, as in `vision-main`, to the member that the jobs on that branch are."""
 
     def __init__(self, name: str, args: FederationArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:gcp:Federation", name, None, opts)
@@ -60,17 +70,21 @@ class Federation(pulumi.ComponentResource):
             attribute_mapping={
                 "google.subject": "assertion.sub",
                 "attribute.repository_id": "assertion.repository_id",
-                "attribute.ref": "assertion.ref",
+                "attribute.repository_ref": "assertion.repository_id + ':' + assertion.ref",
             },
             attribute_condition=condition(args.owner_id, args.repositories),
             oidc={"issuer_uri": ISSUER},
             opts=fixed,
         )
         self.provider_name = provider.name
+        everybody = Output.concat("principalSet://iam.googleapis.com/", pool.name, "/attribute.")
         self.members = {
-            repository: Output.concat(
-                "principalSet://iam.googleapis.com/", pool.name, "/attribute.repository_id/", str(number)
-            )
+            repository: Output.concat(everybody, "repository_id/", str(number))
             for repository, number in args.repositories.items()
+        }
+        self.trusted = {
+            f"{repository}-{branch}": Output.concat(everybody, f"repository_ref/{number}:refs/heads/{branch}")
+            for repository, number in args.repositories.items()
+            for branch in args.branches
         }
         self.register_outputs({"provider_name": self.provider_name})

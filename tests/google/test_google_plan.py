@@ -198,6 +198,7 @@ def test_github_is_let_in_by_numbers_that_nobody_can_register_again() -> None:
 
     assert part(provider, "attributeCondition") == (
         "assertion.repository_owner_id == '9919' && assertion.repository_id in ['11', '22']"
+        " && assertion.event_name != 'pull_request_target'"
     )
     assert part(provider, "attributeMapping", "attribute.repository_id") == "assertion.repository_id"
     assert part(provider, "oidc", "issuerUri") == "https://token.actions.githubusercontent.com"
@@ -211,19 +212,38 @@ def test_the_condition_names_no_name() -> None:
     assert "repository_owner " not in stated
 
 
-def test_a_repository_is_its_own_member() -> None:
-    found: list[Federation] = []
-    args = FederationArgs(project=PROJECT, pool="gpu-ci", owner_id=1, repositories={"vision": 84632176})
+def test_a_repository_is_its_own_member_and_so_is_each_of_its_branches() -> None:
+    args = FederationArgs(
+        project=PROJECT, pool="gpu-ci", owner_id=1, repositories={"vision": 84632176}, branches=("main", "release/1")
+    )
+    told: dict[str, str] = {}
 
     def build(here: ResourceOptions) -> None:
-        found.append(Federation("federation", args, here))
-        found[0].members["vision"].apply(told.append)
+        made = Federation("federation", args, here)
+        for name, member in {**made.members, **made.trusted}.items():
+            member.apply(lambda text, name=name: told.update({name: text}))
 
-    told: list[str] = []
-    made(build)
+    plan = made(build)
 
-    assert [member.rpartition("/attribute.")[2] for member in told] == ["repository_id/84632176"]
-    assert told[0].startswith("principalSet://iam.googleapis.com/projects/")
+    assert {name: text.rpartition("/attribute.")[2] for name, text in told.items()} == {
+        "vision": "repository_id/84632176",
+        "vision-main": "repository_ref/84632176:refs/heads/main",
+        "vision-release/1": "repository_ref/84632176:refs/heads/release/1",
+    }
+    assert all(text.startswith("principalSet://iam.googleapis.com/projects/") for text in told.values())
+    assert part(only(plan, PROVIDER), "attributeMapping", "attribute.repository_ref") == (
+        "assertion.repository_id + ':' + assertion.ref"
+    )
+
+
+def test_images_are_pushed_from_the_branch_that_is_reviewed_alone() -> None:
+    pushing = [
+        one.inputs["member"]
+        for one in stacks.planned(GOOGLE).of("gcp:artifactregistry/repositoryIamMember:RepositoryIamMember")
+        if one.inputs["role"] == "roles/artifactregistry.writer"
+    ]
+
+    assert [member.rpartition("/attribute.")[2] for member in pushing] == ["repository_ref/84632176:refs/heads/main"]
 
 
 def test_nothing_comes_in_to_a_builder() -> None:

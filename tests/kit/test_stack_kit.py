@@ -78,6 +78,14 @@ def test_an_image_that_the_stack_builds_needs_no_workflow_and_is_run_all_the_sam
     assert f"bash {RUN_FILE}" in found[TESTS_FILE]
 
 
+def test_the_workflows_follow_the_branches_that_may_push() -> None:
+    found = files(changes={"github-federation/branches": ["trunk", "release/2"]})
+
+    assert parsed(found[TESTS_FILE])["on"]["push"]["branches"] == ["trunk", "release/2"]
+    assert parsed(found[IMAGE_FILE])["on"]["push"]["branches"] == ["trunk"]
+    assert parsed(found[IMAGE_FILE])["jobs"]["build"]["if"] == "github.ref == 'refs/heads/trunk'"
+
+
 def test_a_machine_on_aws_runs_the_tests_on_itself() -> None:
     """It has no account of Google's to pull as."""
     found = files(AMAZON)
