@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -221,7 +222,7 @@ def test_a_repository_is_its_own_member_and_so_is_each_of_its_branches() -> None
     def build(here: ResourceOptions) -> None:
         made = Federation("federation", args, here)
         for name, member in {**made.members, **made.trusted}.items():
-            member.apply(lambda text, name=name: told.update({name: text}))
+            member.apply(functools.partial(told.__setitem__, name))
 
     plan = made(build)
 
