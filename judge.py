@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
-from composition import asks, estate, facts, waiting
+from composition import asks, estate, facts, system, waiting
 from config.values import gibibytes, mebibytes
 from gpu import money, queue_time, quota, spot_plan
 from gpu.compatibility import conflicts, solve
@@ -17,6 +17,7 @@ from gpu.image_region import image_region
 from gpu.instance_types import attach, ec2_type, gce_type, gpu_model
 from gpu.machine_fit import machine_fits
 from gpu.scale_from_zero import scale_from_zero
+from gpu.system_room import system_room
 from gpu.verdict import Level, Verdict
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def verdicts(settings: Settings, identity: Identity) -> list[Verdict]:
     """Every judgement on the stack, good ones too, each once: what two runners share is judged for both."""
     found = [
         *_pools(settings, identity.prefix),
+        *_system_nodes(settings, identity.prefix),
         *(verdict for ask in asks.compatibility(settings) for verdict in solve(ask)),
         *_machines(settings),
         *_floors(settings),
@@ -99,6 +101,18 @@ def _pools(settings: Settings, cluster: str) -> Iterator[Verdict]:
                 daemonsets=beside,
                 fits=all(verdict.level is Level.OK for verdict in room),
             )
+
+
+def _system_nodes(settings: Settings, cluster: str) -> list[Verdict]:
+    """What waits on them waits with every runner: DNS, the controllers, the listeners."""
+    if settings.system_nodes is None:
+        return []
+    return system_room(
+        system.node_group(settings.system_nodes, cluster),
+        tuple(system.pods(settings)),
+        daemonsets=system.daemonsets(settings),
+        grows=settings.autoscaler is not None,
+    )
 
 
 def _machines(settings: Settings) -> Iterator[Verdict]:

@@ -20,6 +20,7 @@ RUNNERS = "arc-runners"
 RELEASE = "arc"
 SERVICE_ACCOUNT = f"{RELEASE}-gha-rs-controller"
 """What the chart names the controller's account: the release's name with this ending."""
+CONTROLLER_RESOURCES = {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}}
 APP_SECRET = "github-app"  # noqa: S105 - the name of a Secret, not one
 
 
@@ -52,7 +53,7 @@ def controller_values(log_level: str) -> dict[str, Any]:
             "listenerEndpoint": "/metrics",
         },
         "nodeSelector": {"role": "system"},
-        "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
+        "resources": CONTROLLER_RESOURCES,
     }
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 NAMESPACE = "kube-system"
 SERVICE_ACCOUNT = "cluster-autoscaler"
+RESOURCES = {"requests": {"cpu": "100m", "memory": "300Mi"}, "limits": {"memory": "600Mi"}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,7 @@ def autoscaler_values(args: AutoscalerValues, cluster_name: Any) -> dict[str, An
         "image": {"tag": args.image_tag},
         "rbac": {"serviceAccount": {"create": True, "name": SERVICE_ACCOUNT}},
         "nodeSelector": {"role": "system"},
-        "resources": {"requests": {"cpu": "100m", "memory": "300Mi"}, "limits": {"memory": "600Mi"}},
+        "resources": RESOURCES,
         "extraArgs": {
             "expander": ",".join(args.expander),
             "scale-down-unneeded-time": f"{args.scale_down_after_minutes}m",

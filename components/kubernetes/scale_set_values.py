@@ -19,6 +19,8 @@ SAFE_TO_EVICT = {
     "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
     "karpenter.sh/do-not-disrupt": "true",
 }
+LISTENER = {"name": "listener", "resources": {"requests": {"cpu": "50m", "memory": "64Mi"}}}
+"""The container that asks GitHub for a runner's jobs, on a system node."""
 START_UP_MINUTES = 30
 """Allowed beside a job's own time for its node to come up and its image to be pulled."""
 
@@ -162,7 +164,7 @@ def scale_set_values(
             "spec": {
                 "nodeSelector": {"role": "system"},
                 # The template must hold the container, even one that is told nothing.
-                "containers": [{"name": "listener", "resources": {"requests": {"cpu": "50m", "memory": "64Mi"}}}],
+                "containers": [LISTENER],
             }
         },
     }

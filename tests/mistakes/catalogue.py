@@ -452,6 +452,14 @@ WHOLES: Final = (
 
 ERRORS: Final = (
     Mistake(
+        name="system nodes with no room for what the cluster needs",
+        change={"system-nodes": {"instance-types": ["t3.micro"]}},
+        told=Told.ERROR,
+        check="system-room",
+        path="system-nodes",
+        words=("4 x t3.micro have no room for", "take a larger type", "left for 0 pods"),
+    ),
+    Mistake(
         name="a runner larger than its node",
         change=_runner("gpu-t4-steady", needs={"cpu": 4, "memory": "16Gi"}),
         told=Told.ERROR,
@@ -794,6 +802,15 @@ WARNINGS: Final = (
         check="quota",
         path="quotas.NVIDIA_T4_GPU",
         words=("nothing here counts against a quota called NVIDIA_T4_GPU", "did you mean NVIDIA_T4_GPUS?"),
+    ),
+    Mistake(
+        name="runners that wait on system nodes for more jobs than those hold",
+        change={"runners": {"gpu-t4": {"arc": {"max": 5, "container-mode": "kubernetes-novolume"}}},
+            "system-nodes": {"instance-types": ["t3.medium"], "min": 1, "max": 1}},
+        told=Told.WARNING,
+        check="system-room",
+        path="system-nodes",
+        words=("1 x t3.medium have no room for", "x runner of gpu-t4", "raise system-nodes.max to 2"),
     ),
     Mistake(
         name="machines that may stand elsewhere than their images",

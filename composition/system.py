@@ -1,0 +1,69 @@
+"""From the stack file to what runs on the system nodes: the same values that the components are made from, as pods."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from components.kubernetes.arc_controller import CONTROLLER_RESOURCES
+from components.kubernetes.autoscaler_values import RESOURCES as AUTOSCALER_RESOURCES
+from components.kubernetes.scale_set_values import LISTENER, runner_pod
+from composition import wiring
+from config.values import gibibytes
+from gpu.daemonsets import daemonset
+from gpu.node_group import NodeGroupFacts
+from gpu.pods import pod_from_template
+from gpu.system_room import DNS, METRICS, VOLUMES, SystemPods
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from config.machines import SystemNodesSettings
+    from config.settings import Settings
+    from gpu.daemonsets import DaemonSet
+
+
+def node_group(nodes: SystemNodesSettings, cluster: str) -> NodeGroupFacts:
+    """The system nodes' own group."""
+    return NodeGroupFacts(
+        path="system-nodes",
+        name="system",
+        cluster=cluster,
+        instance_types=nodes.instance_types,
+        min_size=nodes.min,
+        max_size=nodes.max,
+        zones=nodes.zones,
+        disk_gib=gibibytes(nodes.disk.size),
+    )
+
+
+def pods(settings: Settings) -> Iterator[SystemPods]:
+    """What has nowhere else to run: the add-ons, the controllers, and what each runner needs besides its job."""
+    yield DNS
+    if settings.storage is not None:
+        yield VOLUMES
+    if settings.monitoring is not None and settings.monitoring.metrics_server:
+        yield METRICS
+    if settings.autoscaler is not None:
+        yield _one("the autoscaler", AUTOSCALER_RESOURCES)
+    if settings.arc is not None:
+        yield _one("the runner controller", CONTROLLER_RESOURCES)
+    for name, runner in settings.runners.items():
+        if runner.arc is None:
+            continue
+        yield _one(f"the listener of {name}", LISTENER["resources"])
+        if runner.arc.container_mode != "none":
+            # The job's pod goes to a GPU; the runner that waits for it does not.
+            pod = pod_from_template(runner_pod(wiring.scale_set(name, runner, runner.arc, settings), ""))
+            idle, most = runner.arc.min, runner.arc.max
+            yield SystemPods(name=f"runner of {name}", pod=pod, copies=idle, jobs=most - idle)
+
+
+def daemonsets(settings: Settings) -> tuple[DaemonSet, ...]:
+    """What runs on every node without a GPU."""
+    volumes = ("ebs-csi-node",) if settings.storage is not None else ()
+    return tuple(daemonset(name) for name in ("aws-node", "kube-proxy", "eks-pod-identity-agent", *volumes))
+
+
+def _one(name: str, resources: Any) -> SystemPods:
+    template = {"spec": {"containers": [{"name": "main", "resources": resources}]}}
+    return SystemPods(name=name, pod=pod_from_template(template))

@@ -1,0 +1,133 @@
+"""What has nowhere else to run, held against the nodes that there are for it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpu.daemonsets import daemonset
+from gpu.fit import place
+from gpu.node_group import NodeGroupFacts
+from gpu.pods import Pod
+from gpu.quantities import CPU, MEMORY, MIB, PODS, Resources
+from gpu.system_room import DNS, METRICS, VOLUMES, SystemPods, system_room
+from gpu.verdict import Level, Verdict
+
+pytestmark = pytest.mark.pure
+
+DAEMONS = tuple(daemonset(name) for name in ("aws-node", "kube-proxy", "eks-pod-identity-agent", "ebs-csi-node"))
+
+
+def group(*types: str, least: int = 1, most: int = 2) -> NodeGroupFacts:
+    return NodeGroupFacts(
+        path="system-nodes",
+        name="system",
+        cluster="gpu-ci-staging",
+        instance_types=types,
+        min_size=least,
+        max_size=most,
+        zones=("us-west-2a",),
+        disk_gib=50,
+    )
+
+
+def pods(name: str, *, copies: int = 0, jobs: int = 0, cpu: int = 50, memory: int = 64) -> SystemPods:
+    requests = Resources.of({CPU: cpu, MEMORY: memory * MIB})
+    return SystemPods(name=name, pod=Pod(requests=requests), copies=copies, jobs=jobs)
+
+
+def judged(nodes: NodeGroupFacts, *stated: SystemPods, grows: bool = True) -> Verdict:
+    (verdict,) = system_room(nodes, stated, daemonsets=DAEMONS, grows=grows)
+    return verdict
+
+
+def test_the_add_ons_and_a_listener_fit_on_a_small_node() -> None:
+    verdict = judged(group("t3.large"), DNS, METRICS, VOLUMES, pods("the listener of gpu-t4", copies=1))
+
+    assert (verdict.level, verdict.reason) == (Level.OK, "7 pods of the system fit on 1 of 2 x t3.large")
+
+
+def test_a_node_has_no_more_pods_than_addresses() -> None:
+    """Thirty-five on a t3.large, of which the daemons take four: the CPU and the memory would do for more."""
+    fits = judged(group("t3.large", most=1), pods("listener", copies=31, cpu=1, memory=1))
+    over = judged(group("t3.large", most=1), pods("listener", copies=32, cpu=1, memory=1))
+
+    assert fits.level is Level.OK
+    assert (over.level, over.offender) == (Level.ERROR, "system-nodes")
+    assert over.reason == "1 x t3.large have no room for listener"
+    assert over.way_out == "raise system-nodes.max to 2, or take a larger type"
+
+
+def test_a_type_on_which_a_pod_never_fits_is_not_to_be_had_more_of() -> None:
+    verdict = judged(group("t3.micro", most=50), DNS)
+
+    assert verdict.reason == "50 x t3.micro have no room for 2 x CoreDNS"
+    assert verdict.way_out == "take a larger type: t3.micro has 1.75 CPU and 428Mi left for 0 pods"
+
+
+def test_pods_that_come_with_jobs_are_a_warning_and_leave_what_always_runs_its_room() -> None:
+    runners = pods("runner of gpu-t4", copies=1, jobs=49, cpu=200, memory=512)
+    verdict = judged(group("t3.large"), DNS, runners)
+
+    assert verdict.level is Level.WARNING
+    assert verdict.reason == "2 x t3.large have no room for 35 x runner of gpu-t4 when every runner has its jobs"
+    assert verdict.way_out == "raise system-nodes.max to 7, or take a larger type"
+    assert judged(group("t3.large", most=7), DNS, runners).level is Level.OK
+
+
+def test_without_an_autoscaler_there_are_no_nodes_but_the_least() -> None:
+    stated = pods("listener", copies=40, cpu=1, memory=1)
+
+    assert judged(group("t3.large"), stated).level is Level.OK
+    assert judged(group("t3.large"), stated, grows=False).way_out == (
+        "raise system-nodes.min to 2, or take a larger type"
+    )
+
+
+def test_the_type_that_holds_least_decides_in_whatever_order_they_are_stated() -> None:
+    stated = pods("listener", copies=31, cpu=1, memory=1)
+    found = [judged(group(*types, most=1), stated) for types in (("t3.large", "t3.small"), ("t3.small", "t3.large"))]
+
+    assert [verdict.reason for verdict in found] == ["1 x t3.small have no room for 24 x listener"] * 2
+
+
+def test_what_is_left_out_is_named_and_the_rest_counted() -> None:
+    kinds = [pods(f"listener-{index}", copies=2, memory=900 - index) for index in range(5)]
+
+    assert judged(group("t3.small", most=1), *kinds).reason == (
+        "1 x t3.small have no room for listener-0, 2 x listener-1, 2 x listener-2 and 4 more"
+    )
+
+
+@settings(max_examples=60)
+@given(
+    kinds=st.lists(
+        st.builds(
+            pods,
+            st.sampled_from(["a", "b", "c"]),
+            copies=st.integers(0, 30),
+            jobs=st.integers(0, 30),
+            cpu=st.integers(0, 900),
+            memory=st.integers(0, 3000),
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_the_number_told_is_enough_one_less_is_not_and_no_node_is_filled_over_its_brim(kinds: list[SystemPods]) -> None:
+    wide = judged(group("t3.large", most=9999), *kinds)
+    needed = int(wide.reason.partition(" fit on ")[2].partition(" ")[0])
+    room = place(group("t3.large"), group("t3.large").first, DAEMONS).left
+    count = sum(kind.copies + kind.jobs for kind in kinds)
+    asked = {
+        resource: sum((kind.copies + kind.jobs) * kind.pod.requests[resource] for kind in kinds)
+        for resource in (CPU, MEMORY)
+    }
+
+    assert wide.level is Level.OK
+    assert all(asked[resource] <= needed * room[resource] for resource in asked)
+    assert count <= needed * room[PODS]
+    assert judged(group("t3.large", most=max(1, needed)), *kinds).level is Level.OK
+    if needed > 1:
+        assert judged(group("t3.large", most=needed - 1), *kinds).level is not Level.OK
