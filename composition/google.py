@@ -81,7 +81,8 @@ def google(
 
 def _apis(settings: Settings) -> list[str]:
     """What the stated sections are made through."""
-    apis = ["iam", "compute"]
+    # A role on a project is given through the resource manager, and is refused where that is off.
+    apis = ["cloudresourcemanager", "iam", "compute"]
     if settings.artifact_registry:
         apis.append("artifactregistry")
     if settings.github_federation is not None:

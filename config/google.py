@@ -117,7 +117,9 @@ class DockerRepositorySettings(Section):
     region: GoogleRegion | None = None
     """Elsewhere than the stack's own region: pulls across regions are slow and are paid for."""
     immutable_tags: bool = True
+    """Tags that do not move. Nor can they be deleted: of such a repository only images without a tag are cleaned up."""
     keep: Positive = 10
+    """Versions of each image that stay whatever their age."""
     drop_after_days: Positive = 30
     cleanup: Literal["dry-run", "delete"] = "dry-run"
     """Whether old images go, or are only written down. Without it said, Google deletes at once."""

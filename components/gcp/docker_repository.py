@@ -1,4 +1,8 @@
-"""A Docker repository in Artifact Registry: tags that stay what they were, and images that expire."""
+"""A Docker repository in Artifact Registry: tags that stay what they were, and images that expire.
+
+The two exclude each other: a tag that cannot be moved cannot be deleted either, nor what it names, not even by a cleanup
+policy (`immutableTags` in the Artifact Registry API: "modified, moved or deleted").
+"""
 
 from __future__ import annotations
 
@@ -27,6 +31,7 @@ class DockerRepositoryArgs:
     keep: int
     """Versions of each image that are always kept."""
     drop_after_days: int
+    """When an image goes: without a tag, where tags are immutable, and any otherwise."""
     dry_run: bool
     """Whether cleaning up is only written to the audit log."""
     readers: Mapping[str, Input[str]] = field(default_factory=dict)
@@ -64,8 +69,11 @@ class DockerRepository(pulumi.ComponentResource):
                 {
                     "id": "drop-old",
                     "action": "DELETE",
-                    # In seconds, as the API reads it back: days would be a difference at every preview.
-                    "condition": {"tag_state": "ANY", "older_than": f"{args.drop_after_days * DAY_SECONDS}s"},
+                    "condition": {
+                        "tag_state": "UNTAGGED" if args.immutable_tags else "ANY",
+                        # In seconds, as the API reads it back: days would be a difference at every preview.
+                        "older_than": f"{args.drop_after_days * DAY_SECONDS}s",
+                    },
                 },
             ],
             # Its id is its address, so that a new one cannot be made beside the old.

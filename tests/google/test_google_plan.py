@@ -147,7 +147,7 @@ def test_everything_that_an_api_makes_waits_for_the_api() -> None:
         and not all(waits_for(plan, resource, service) for service in on)
     ]
 
-    assert len(on) == 5
+    assert len(on) == 6
     assert early == []
 
 
@@ -160,7 +160,13 @@ def test_an_age_is_stated_in_seconds_as_google_reads_it_back() -> None:
     keep, drop = part(only(repository(drop_after_days=14), REPOSITORY), "cleanupPolicies")
 
     assert (keep["action"], keep["mostRecentVersions"]) == ("KEEP", {"keepCount": 10})
-    assert (drop["action"], drop["condition"]) == ("DELETE", {"tagState": "ANY", "olderThan": "1209600s"})
+    assert (drop["action"], drop["condition"]) == ("DELETE", {"tagState": "UNTAGGED", "olderThan": "1209600s"})
+
+
+def test_a_tagged_image_goes_only_where_tags_can_be_deleted() -> None:
+    _, drop = part(only(repository(immutable_tags=False), REPOSITORY), "cleanupPolicies")
+
+    assert drop["condition"]["tagState"] == "ANY"
 
 
 def test_tags_stay_what_they_were() -> None:
