@@ -12,14 +12,13 @@ import pulumi
 from pulumi.runtime.config import CONFIG, get_config_env, is_config_secret
 
 from config.faults import Fault, StackFileError
+from config.identity import stack_name_faults
 from config.rules import broken
 from config.settings import GITHUB_APP_PRIVATE_KEY, SECRETS, Settings
 from config.stated import section_names, settle
 from config.translate import nearest
 
 PROJECT = "gpu-ci"
-GOOGLE_STACK_NAME_LIMIT = 16
-"""Beside `gpu-ci-` and `-runner`, in the thirty characters that an account's id may have at Google."""
 _CREDENTIAL = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bA(?:KIA|SIA)[A-Z0-9]{16}\b"
 )
@@ -42,21 +41,13 @@ def load() -> tuple[Settings, Secrets]:
     """
     stated = _all()
     secret = frozenset(key for key in stated if is_config_secret(key))
-    source = f"Pulumi.{pulumi.get_stack()}.yaml"
-    settings = settings_of(stated, secret, source)
-    if settings.gcp is not None and len(pulumi.get_stack()) > GOOGLE_STACK_NAME_LIMIT:
-        raise StackFileError([_too_long(pulumi.get_stack())], source)
+    stack = pulumi.get_stack()
+    settings = settings_of(stated, secret, stack, f"Pulumi.{stack}.yaml")
     config = pulumi.Config(PROJECT)
     return settings, Secrets(github_app_private_key=config.get_secret(GITHUB_APP_PRIVATE_KEY))
 
 
-def _too_long(stack: str) -> Fault:
-    """Said here, because Google would say it in the middle of an update."""
-    wrong = f'the stack\'s name "{stack}" has {len(stack)} characters, and its accounts at Google are named after it'
-    return Fault("gcp", wrong, f"take a name of at most {GOOGLE_STACK_NAME_LIMIT}")
-
-
-def settings_of(config: Mapping[str, str], secret_keys: frozenset[str], source: str) -> Settings:
+def settings_of(config: Mapping[str, str], secret_keys: frozenset[str], stack: str, source: str) -> Settings:
     """The settings in `config`, for whoever has a stack file without Pulumi: keys with their namespace, texts as JSON.
 
     Raises:
@@ -69,6 +60,7 @@ def settings_of(config: Mapping[str, str], secret_keys: frozenset[str], source: 
     # What else is wrong where a secret stood follows from its having been taken out.
     hidden = tuple(fault.path for fault in faults)
     faults += [fault for fault in (*wrong, *broken(stated)) if not _within(fault.path, hidden)]
+    faults += stack_name_faults(stack, google=stated.has("gcp"))
     if faults:
         raise StackFileError(faults, source)
     return stated.settings

@@ -33,7 +33,11 @@ NEEDS = {
     "github-federation": ("gcp",),
 }
 """Section to the sections it cannot do without."""
-BACK_ENDS_NEED = {"arc": ("arc", "gpu-pools", "images"), "cirun-gcp": ("host-image",)}
+BACK_ENDS_NEED = {
+    "arc": ("arc", "gpu-pools", "images"),
+    "cirun-aws": ("aws",),
+    "cirun-gcp": ("gcp", "host-image"),
+}
 """A runner's back end to the sections that it cannot do without."""
 
 
@@ -47,6 +51,9 @@ def sections_have_what_they_need(stated: Stated) -> Iterator[Fault]:
         for back_end in runner if isinstance(runner, Mapping) else ():
             for other in BACK_ENDS_NEED.get(back_end, ()):
                 needed_by.setdefault(other, []).append(f"runners.{name}")
+    for cloud in ("aws", "gcp"):
+        if stated.part("cirun").get(cloud) is True:
+            needed_by.setdefault(cloud, []).append(f"cirun.{cloud}")
     for other, needy in needed_by.items():
         if not stated.has(other):
             verb, them = ("needs", needy[0]) if len(needy) == 1 else ("need", "them")

@@ -21,7 +21,7 @@ Check = Annotated[bool, typer.Option("--check", help="Write nothing; say whether
 def main(stack: Stack = None, file: File = None, out: Out = Path("out"), check: Check = False) -> None:
     """Write the files that a repository needs to use a stack's runners."""
     stack_file = chosen(stack, file)
-    settings = settings_of(stack_file.config, stack_file.secret_keys, stack_file.path.name)
+    settings = settings_of(stack_file.config, stack_file.secret_keys, stack_file.name, stack_file.path.name)
     identity = Identity(project=PROJECT, stack=stack_file.name, extra=settings.stack.tags)
     files = kit.files(settings, identity)
     if not files:

@@ -99,6 +99,16 @@ CASES = (
         told=("host-image: missing, and runners.cirun-gcp-gpu needs it",),
     ),
     Broken(
+        stack=AMAZON,
+        changes={"aws": OUT},
+        told=("aws: missing, and runners.cirun-aws-gpu and cirun.aws need it; state aws, or leave them out",),
+    ),
+    Broken(
+        stack=AMAZON,
+        changes={"cirun/gcp": True},
+        told=("gcp: missing, and cirun.gcp needs it; state gcp, or leave cirun.gcp out",),
+    ),
+    Broken(
         rule="cirun_is_let_in",
         changes={"cirun/gcp": False},
         told=("cirun.gcp: not on, and runners.cirun-gcp-gpu needs it; state cirun: {gcp: true}",),

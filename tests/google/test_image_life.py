@@ -76,7 +76,7 @@ def told(engine: Engine) -> dict[str, str]:
 
 def cirun_yml(installer: Path) -> str:
     file = stated()
-    settings = settings_of(file.config, file.secret_keys, file.path.name)
+    settings = settings_of(file.config, file.secret_keys, file.name, file.path.name)
     return kit.files(settings, Identity(project="gpu-ci", stack=file.name), installer)[FILE]
 
 

@@ -50,12 +50,11 @@ FLOORS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
             "components.jarvis",
         ),
     },
-    {"rules": ("policy", "policy.*"), NEIGHBOURS: ()},
+    {"rules": ("policy", "policy.*"), "faults": ("config.faults",), NEIGHBOURS: ()},
     {
         "identity": ("config.identity",),
         "sections": (
             "config.amazon",
-            "config.faults",
             "config.cirun",
             "config.google",
             "config.machines",

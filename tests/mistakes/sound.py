@@ -21,7 +21,7 @@ _KEY: Final = "gpu-ci:"
 def staging() -> Settings:
     """The settings of `Pulumi.staging.yaml`."""
     file = read(ROOT / "Pulumi.staging.yaml")
-    return settings_of(file.config, file.secret_keys, file.path.name)
+    return settings_of(file.config, file.secret_keys, file.name, file.path.name)
 
 
 def large(pools: int) -> Settings:
@@ -45,4 +45,4 @@ def large(pools: int) -> Settings:
         **{f"{_KEY}{key}": json.dumps(value) for key, value in many.items()},
         f"{_KEY}quotas": "{}",
     }
-    return settings_of(config, file.secret_keys, "a large stack")
+    return settings_of(config, file.secret_keys, file.name, "a large stack")

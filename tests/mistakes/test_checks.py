@@ -36,7 +36,7 @@ JUDGED: Final = [mistake for mistake in MISTAKES if mistake.told in {Told.ERROR,
 
 def judged(mistake: Mistake, folder: Path) -> list[Verdict]:
     file = read(write(mistake.change, folder))
-    return verdicts(settings_of(file.config, file.secret_keys, str(file.path)), IDENTITY)
+    return verdicts(settings_of(file.config, file.secret_keys, file.name, str(file.path)), IDENTITY)
 
 
 def test_no_verdict_carries_another_name() -> None:
@@ -85,6 +85,6 @@ def test_what_is_said_can_be_acted_on(mistake: Mistake, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["Pulumi.staging.yaml", "Pulumi.production.yaml"])
 def test_a_committed_stack_has_nothing_to_be_said_about(name: str) -> None:
     file = read(ROOT / name)
-    said = verdicts(settings_of(file.config, file.secret_keys, name), IDENTITY)
+    said = verdicts(settings_of(file.config, file.secret_keys, file.name, name), IDENTITY)
 
     assert [str(verdict) for verdict in said if verdict.level is not Level.OK] == []
