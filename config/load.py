@@ -12,9 +12,9 @@ import pulumi
 from pulumi.runtime.config import CONFIG, get_config_env, is_config_secret
 
 from config.faults import Fault, StackFileError
-from config.identity import stack_name_faults
 from config.rules import broken
 from config.settings import GITHUB_APP_PRIVATE_KEY, SECRETS, Settings
+from config.stack_name import stack_name_faults
 from config.stated import section_names, settle
 from config.translate import nearest
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from config.faults import StackFileError
-from config.identity import GOOGLE_STACK_NAME_LIMIT, STACK_NAME_LIMIT, stack_name_faults
+from config.stack_name import GOOGLE_STACK_NAME_LIMIT, STACK_NAME_LIMIT, stack_name_faults
 from ops.recorder import record
 from ops.stack_file import read
 

@@ -50,12 +50,13 @@ FLOORS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
             "components.jarvis",
         ),
     },
-    {"rules": ("policy", "policy.*"), "faults": ("config.faults",), NEIGHBOURS: ()},
+    {"rules": ("policy", "policy.*"), NEIGHBOURS: ()},
     {
         "identity": ("config.identity",),
         "sections": (
             "config.amazon",
             "config.cirun",
+            "config.faults",
             "config.google",
             "config.machines",
             "config.runners",
@@ -72,6 +73,7 @@ FLOORS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
             "config.references",
             "config.rules",
             "config.schema",
+            "config.stack_name",
             "config.stated",
             "config.translate",
         ),
