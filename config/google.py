@@ -126,6 +126,14 @@ class DockerRepositorySettings(Section):
     readers: Mapping[Name, Member] = Field(default_factory=dict)
     writers: Mapping[Name, Member] = Field(default_factory=dict)
 
+    @model_validator(mode="after")
+    def _the_stack_keeps_its_own(self) -> DockerRepositorySettings:
+        own = [f"readers.{name}" for name in self.readers if name == "runners"]
+        own += [f"writers.{name}" for name in self.writers if name.startswith("github-")]
+        if own:
+            raise Wrong(f"{own[0]} would take the place of the stack's own", "give it another name")
+        return self
+
 
 class GpuTestImageSettings(Section):
     """The container that GPU tests run in."""

@@ -99,6 +99,14 @@ CASES = (
         told=("host-image: missing, and runners.cirun-gcp-gpu needs it",),
     ),
     Broken(
+        changes={"artifact-registry/gpu-tests/readers": {"runners": "group:x@example.org"}},
+        told=("artifact-registry.gpu-tests: readers.runners would take the place of the stack's own; give it another",),
+    ),
+    Broken(
+        changes={"artifact-registry/gpu-tests/writers": {"github-vision-main": "group:x@example.org"}},
+        told=("artifact-registry.gpu-tests: writers.github-vision-main would take the place of the stack's own; ",),
+    ),
+    Broken(
         stack=AMAZON,
         changes={"aws": OUT},
         told=("aws: missing, and runners.cirun-aws-gpu and cirun.aws need it; state aws, or leave them out",),
