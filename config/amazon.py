@@ -13,6 +13,7 @@ from config.values import (
     Account,
     Count,
     KubernetesVersion,
+    Matching,
     Name,
     Network,
     Positive,
@@ -24,6 +25,26 @@ from config.values import (
 
 SERVICE_CIDR = IPv4Network("172.20.0.0/16")
 """What EKS gives services by itself."""
+
+RepositoryName = Annotated[
+    str,
+    Field(min_length=2, max_length=256),
+    Matching(
+        r"[a-z0-9]+([._/-][a-z0-9]+)*",
+        "a repository's name",
+        "use lower-case letters and digits, with single dots, hyphens, underscores or slashes between them",
+    ),
+]
+"""A repository of ECR; it may stand in a folder, as in `team/runner-gpu`."""
+
+TagWildcard = Annotated[
+    str,
+    Matching(
+        r"[0-9A-Za-z._*-]{1,128}",
+        "a wildcard of tags",
+        "use letters, digits, dots, hyphens, underscores and *, as in cache-*",
+    ),
+]
 
 
 class AmazonSettings(Section):
@@ -79,7 +100,7 @@ class RepositorySettings(Section):
     """Images kept; older ones expire."""
     untagged_days: Positive = 3
     """Days after which an image without a tag expires."""
-    mutable_tags: tuple[Annotated[str, Field(pattern=r"^[0-9A-Za-z._*-]{1,128}$")], ...] = ()
+    mutable_tags: tuple[TagWildcard, ...] = ()
     """Wildcards of the tags that may be overwritten (`cache-*`); every other tag is immutable."""
     pull_request_days: Count = 14
     """Days after which images tagged `pr-*` expire; 0 keeps them."""

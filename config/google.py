@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from config.section import Section
 from config.values import (
@@ -20,12 +20,16 @@ from config.values import (
     Size,
     Tag,
     Wrong,
+    in_quotes,
 )
 
 Member = Annotated[
     str,
-    Field(
-        pattern=r"^(user|group|serviceAccount|domain|principal|principalSet):[^\s]+$", examples=["group:ci@example.org"]
+    Field(examples=["group:ci@example.org"]),
+    Matching(
+        r"(user|group|serviceAccount|domain|principal|principalSet):\S+",
+        "whom a role can be given to",
+        "write the kind and the name, as in group:ci@example.org or user:jo@example.org",
     ),
 ]
 """Whom a role is given to, as Google spells it: `group:ci@example.org`."""
@@ -34,6 +38,45 @@ Branch = Annotated[
     str,
     Field(max_length=200),
     Matching(r"[A-Za-z0-9][A-Za-z0-9._/-]*", "a branch", "write its name alone, as in main"),
+]
+
+
+BucketName = Annotated[
+    str,
+    Matching(
+        r"[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]",
+        "a bucket's name",
+        "use 3 to 63 lower-case letters, digits, dots, hyphens and underscores, a letter or digit at both ends",
+    ),
+]
+ImageName = Annotated[
+    str,
+    Matching(
+        r"[a-z]([-a-z0-9]*[a-z0-9])?",
+        "the name of an image of Google Cloud",
+        "write it alone, without project or family, as in ubuntu-2404-noble-amd64-v20261105",
+    ),
+]
+DriverBranch = Annotated[
+    str,
+    BeforeValidator(in_quotes),
+    Matching(r"\d{3}", "a driver branch", 'write its number alone, in quotes: "580"'),
+]
+UserName = Annotated[
+    str,
+    Matching(
+        r"[a-z][a-z0-9-]{0,30}",
+        "a user's name",
+        "use at most 31 lower-case letters, digits and hyphens, letter first",
+    ),
+]
+CudaImageTag = Annotated[
+    str,
+    Matching(
+        r"\d+\.\d+\.\d+(-cudnn\d?)?-(base|runtime|devel)-ubuntu\d\d\.\d\d",
+        "a tag of nvidia/cuda on Ubuntu",
+        "write version, flavour and system, as in 13.0.3-base-ubuntu24.04 or 13.0.3-cudnn-runtime-ubuntu24.04",
+    ),
 ]
 
 
@@ -68,7 +111,7 @@ class VerifierSettings(Section):
 class ExportSettings(Section):
     """A copy of each image as an archive in Cloud Storage."""
 
-    bucket: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$")]
+    bucket: BucketName
     """The bucket's name, unique in all of Google Cloud; made by this stack."""
     keep_days: Positive = 30
 
@@ -82,16 +125,16 @@ class HostImageSettings(Section):
     phase: Literal["build", "image"] = "build"
     """For `declared` alone: `build` runs the builder, `image` keeps the image and takes the builder down."""
     family: Name
-    source_image: Annotated[str, Field(pattern=r"^[a-z]([-a-z0-9]*[a-z0-9])?$")]
+    source_image: ImageName
     """The base image's exact name: a family would be another image, and a new build, every few weeks."""
     source_project: GoogleProject = "ubuntu-os-cloud"
     zones: Annotated[tuple[GoogleZone, ...], Field(min_length=1)]
     """Zones to build and to try in, in turn: a GPU is often not to be had in the first."""
-    driver: Annotated[str, Field(pattern=r"^\d{3}$")]
+    driver: DriverBranch
     """The driver branch, in quotes, as in "580"."""
     cuda: CudaVersion
     """The newest CUDA that jobs bring; the driver must carry it."""
-    docker_user: Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_-]{0,31}$")] = "ci-gpu-runner"
+    docker_user: UserName = "ci-gpu-runner"
     local_ssd: bool = True
     """Whether a local SSD, where there is one, becomes Docker's storage."""
     builder: BuilderSettings = BuilderSettings()
@@ -141,9 +184,7 @@ class GpuTestImageSettings(Section):
     repository: Name
     built_by: Literal["workflow", "stack"]
     """`workflow` leaves the build to GitHub Actions; `stack` builds with Docker wherever `pulumi up` runs."""
-    cuda_image: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+(-cudnn\d?)?-(base|runtime|devel)-ubuntu\d\d\.\d\d$")] = (
-        "13.0.3-base-ubuntu24.04"
-    )
+    cuda_image: CudaImageTag = "13.0.3-base-ubuntu24.04"
     """The tag of nvidia/cuda that it is built on."""
     tag: Tag
 

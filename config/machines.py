@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from config.section import Section
 from config.values import Count, InstanceType, Matching, Positive, Size, Wrong, Zone
@@ -91,10 +91,20 @@ class SystemNodesSettings(Section):
     disk: DiskSettings = DiskSettings(size="50Gi")
 
 
+def _mode(value: object) -> object:
+    """Say why there is no third mode: whoever knows it from an A100 looks for it here."""
+    if value == "mig":
+        raise Wrong(
+            '"mig" is not offered: a T4, an L4 or an A10G cannot be split in hardware, and no GPU is here',
+            "write time-slicing or mps",
+        )
+    return value
+
+
 class SharingSettings(Section):
     """One GPU for several jobs at a time."""
 
-    mode: Literal["time-slicing", "mps"]
+    mode: Annotated[Literal["time-slicing", "mps"], BeforeValidator(_mode)]
     """`time-slicing` takes turns without isolation; `mps` runs side by side and splits the memory."""
     replicas: Annotated[int, Field(ge=2, le=48)]
     """How many jobs share one GPU."""

@@ -9,10 +9,29 @@ from pydantic import Field
 
 from config.machines import Types
 from config.section import Section
-from config.values import Count, CudaVersion, GoogleZone, MachineType, Name, Positive, Region, Size, Version
+from config.values import Count, CudaVersion, GoogleZone, MachineType, Matching, Name, Positive, Region, Size, Version
 
 SCALE_SET_NAME_LIMIT = 45
 """Longest name that the scale set chart renders."""
+
+Ami = Annotated[
+    str,
+    Matching(
+        r"ami-[0-9a-f]{8,17}",
+        "an AMI's id",
+        "write ami- and its hexadecimal digits, as in ami-0123456789abcdef0",
+    ),
+]
+ImageParameter = Annotated[
+    str,
+    Matching(
+        r"/aws/service/[a-zA-Z0-9/._-]+",
+        "a public parameter of AWS",
+        "write its whole path, as in /aws/service/…/latest/ami-id",
+    ),
+]
+Markets = Annotated[tuple[bool, ...], Field(min_length=1, max_length=2)]
+"""Spot or not, in the order in which a machine is asked for."""
 
 
 class Needs(Section):
@@ -57,11 +76,11 @@ class CirunAmazonBackEnd(Section):
     instance_types: Types
     regions: Annotated[tuple[Region, ...], Field(min_length=1)]
     """Regions to try in turn."""
-    images: Annotated[Mapping[Region, Annotated[str, Field(pattern=r"^ami-[0-9a-f]{8,17}$")]], Field(min_length=1)]
+    images: Annotated[Mapping[Region, Ami], Field(min_length=1)]
     """The AMI in each region: an image exists in one region alone."""
-    image_parameter: Annotated[str, Field(pattern=r"^/aws/service/[a-zA-Z0-9/._-]+$")] | None = None
+    image_parameter: ImageParameter | None = None
     """The SSM parameter by which the images were found; the stack says how to look again."""
-    spot: tuple[bool, ...] = (True,)
+    spot: Markets = (True,)
     """What to try in turn: `[true, false]` falls back to on-demand."""
     disk: Size = "100Gi"
     at_once: Positive = 1
@@ -75,7 +94,7 @@ class CirunGoogleBackEnd(Section):
     zones: Annotated[tuple[GoogleZone, ...], Field(min_length=1)]
     """Zones to try in turn."""
     image_family: Name
-    spot: tuple[bool, ...] = (True,)
+    spot: Markets = (True,)
     """What to try in turn: `[true, false]` falls back to on-demand."""
     disk: Size = "100Gi"
     at_once: Positive = 1
@@ -85,7 +104,7 @@ class CirunGoogleBackEnd(Section):
 class Workload(Section):
     """What is known of the jobs, for the reckoning of money and waiting time."""
 
-    jobs_per_month: Count
+    jobs_per_month: Annotated[int, Field(ge=0, le=10_000_000)]
     minutes: Annotated[int, Field(ge=1, le=5760)]
     """How long a typical job takes."""
     p95_minutes: Annotated[int, Field(ge=1, le=5760)] | None = None

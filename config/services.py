@@ -7,7 +7,16 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from config.section import Section
-from config.values import CudaVersion, Digest, GitHubUrl, Name, Positive, Tag, Wrong
+from config.values import CudaVersion, Digest, GitHubUrl, Matching, Name, Positive, Size, Tag, Wrong
+
+Reference = Annotated[
+    str,
+    Matching(
+        r"[a-z0-9.-]+(:\d+)?(/[a-z0-9._-]+)+",
+        "an image without its tag",
+        "write registry/repository, as in ghcr.io/example-org/runner; the tag or digest is stated beside it",
+    ),
+]
 
 
 class GitHubSettings(Section):
@@ -77,13 +86,13 @@ class ImageSettings(Section):
 
     repository: Name | None = None
     """The ECR repository of this stack that holds it."""
-    reference: Annotated[str, Field(pattern=r"^[a-z0-9.-]+(:\d+)?(/[a-z0-9._-]+)+$")] | None = None
+    reference: Reference | None = None
     """A registry and repository elsewhere, without a tag."""
     tag: Tag | None = None
     digest: Digest | None = None
     cuda: CudaVersion
     """The CUDA version inside; judged against the nodes' driver."""
-    compressed: Annotated[str, Field(pattern=r"^\d+(Mi|Gi)$")] | None = None
+    compressed: Size | None = None
     """What a node has to pull, for the reckoning of waiting time."""
 
     @model_validator(mode="after")

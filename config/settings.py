@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from config.amazon import AmazonSettings, ClusterSettings, NetworkSettings, RepositorySettings
+from config.amazon import AmazonSettings, ClusterSettings, NetworkSettings, RepositoryName, RepositorySettings
 from config.cirun import CirunSettings
 from config.google import (
     DockerRepositorySettings,
@@ -66,9 +66,7 @@ class Settings(Section):
     autoscaler: AutoscalerSettings | None = None
     storage: StorageSettings | None = None
     monitoring: MonitoringSettings | None = None
-    ecr: Mapping[Annotated[str, Field(pattern=r"^[a-z0-9]+([._/-][a-z0-9]+)*$", min_length=2)], RepositorySettings] = (
-        Field(default_factory=dict)
-    )
+    ecr: Mapping[RepositoryName, RepositorySettings] = Field(default_factory=dict)
     images: Mapping[Name, ImageSettings] = Field(default_factory=dict)
     github: GitHubSettings | None = None
     arc: ArcSettings | None = None

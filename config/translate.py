@@ -70,7 +70,6 @@ _EXPECTED = {
     "literal_error": "write one of {expected}",
     "greater_than_equal": "write at least {ge}",
     "less_than_equal": "write at most {le}",
-    "string_pattern_mismatch": "it must match {pattern}",
     "string_too_short": "write at least {min_length} characters",
     "string_too_long": "write at most {max_length} characters",
     "too_short": "state at least {min_length}",

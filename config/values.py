@@ -60,7 +60,7 @@ class Matching:
         return value
 
 
-def _text(value: object) -> object:
+def in_quotes(value: object) -> object:
     """Refuse a YAML number where a version belongs: `1.30` would arrive as 1.3."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         raise Wrong(f"{value} is a number", f'write it in quotes: "{value}"')
@@ -179,7 +179,7 @@ GoogleProject = Annotated[
 ]
 Account = Annotated[
     str,
-    BeforeValidator(_text),
+    BeforeValidator(in_quotes),
     Matching(r"\d{12}", "an AWS account id", 'write twelve digits in quotes: "123456789012"'),
 ]
 _RANGE = WithJsonSchema(
@@ -189,15 +189,15 @@ Network = Annotated[IPv4Network, PlainValidator(network), _RANGE]
 PrivateNetwork = Annotated[IPv4Network, PlainValidator(network), AfterValidator(_private), _RANGE]
 KubernetesVersion = Annotated[
     str,
-    BeforeValidator(_text),
+    BeforeValidator(in_quotes),
     Matching(r"1\.\d{2}", "a Kubernetes minor version", 'write it as "1.35", in quotes'),
 ]
 CudaVersion = Annotated[
-    str, BeforeValidator(_text), Matching(r"\d{2}\.\d", "a CUDA version", 'write it as "12.9", in quotes')
+    str, BeforeValidator(in_quotes), Matching(r"\d{2}\.\d", "a CUDA version", 'write it as "12.9", in quotes')
 ]
 Version = Annotated[
     str,
-    BeforeValidator(_text),
+    BeforeValidator(in_quotes),
     Matching(r"\d+(\.\d+){1,3}(\+[a-z0-9.]+)?", "a version", 'write it in quotes, as in "2.9.1"'),
 ]
 InstanceType = Annotated[

@@ -10,14 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError, create_model
 
-from config import machines, values
+from config import amazon, google, machines, runners, services, values
 from config.section import Section
+from config.settings import Settings
 from config.translate import faults
 from config.values import gibibytes, mebibytes
 
 pytestmark = pytest.mark.pure
 
-KINDS = {**vars(values), **vars(machines)}
+KINDS = {
+    **vars(values),
+    **{name: kind for part in (amazon, google, machines, runners, services) for name, kind in vars(part).items()},
+}
 
 
 def answer(kind: str, value: Any) -> str:
@@ -76,6 +80,23 @@ TAKEN = [
     ("TagKey", "a b:c/d=e+f-g@h"),
     ("Count", 0),
     ("Positive", 1),
+    ("RepositoryName", "runner-gpu"),
+    ("RepositoryName", "team/runner_gpu.2"),
+    ("TagWildcard", "cache-*"),
+    ("Reference", "ghcr.io/example-org/runner"),
+    ("Reference", "localhost:5000/runner"),
+    ("Ami", "ami-0123456789abcdef0"),
+    ("ImageParameter", "/aws/service/deeplearning/ami/x86_64/base/latest/ami-id"),
+    ("Markets", [True, False]),
+    ("Member", "group:ci@example.org"),
+    ("Branch", "release/1.0"),
+    ("BucketName", "gpu-images.example.org"),
+    ("ImageName", "ubuntu-2404-noble-amd64-v20261105"),
+    ("DriverBranch", "580"),
+    ("UserName", "ci-gpu-runner"),
+    ("UserName", "c" * 31),
+    ("CudaImageTag", "13.0.3-base-ubuntu24.04"),
+    ("CudaImageTag", "12.9.1-cudnn-runtime-ubuntu22.04"),
 ]
 
 
@@ -99,6 +120,7 @@ LABEL_VALUE = "use at most 63 letters, digits, dots, hyphens and underscores, a 
 TAG = "is not a tag that can be relied on; name an exact version"
 ADDRESS = "is not a GitHub address; write https://github.com/ORGANISATION or https://github.com/OWNER/REPOSITORY"
 SIZE = "is not a size; write whole binary units, as in"
+USER = "is not a user's name; use at most 31 lower-case letters, digits and hyphens, letter first"
 TEXT = 'does not fit; write text; a version such as "1.35" needs its quotes'
 
 REFUSED = [
@@ -208,6 +230,78 @@ REFUSED = [
     ("Count", 1.5, "1.5 does not fit; write a whole number"),
     ("Positive", 0, "0 does not fit; write at least 1"),
     ("Positive", None, "nothing does not fit; write a whole number"),
+    (
+        "RepositoryName",
+        "Runner",
+        (
+            '"Runner" is not a repository\'s name; '
+            "use lower-case letters and digits, with single dots, hyphens, underscores or slashes between them"
+        ),
+    ),
+    ("RepositoryName", "r", '"r" does not fit; write at least 2 characters'),
+    (
+        "TagWildcard",
+        "cache *",
+        '"cache *" is not a wildcard of tags; use letters, digits, dots, hyphens, underscores and *, as in cache-*',
+    ),
+    (
+        "Reference",
+        "ghcr.io/example-org/runner:1.0",
+        (
+            '"ghcr.io/example-org/runner:1.0" is not an image without its tag; '
+            "write registry/repository, as in ghcr.io/example-org/runner; the tag or digest is stated beside it"
+        ),
+    ),
+    (
+        "Ami",
+        "ubuntu-24.04",
+        ('"ubuntu-24.04" is not an AMI\'s id; write ami- and its hexadecimal digits, as in ami-0123456789abcdef0'),
+    ),
+    (
+        "ImageParameter",
+        "latest",
+        ('"latest" is not a public parameter of AWS; write its whole path, as in /aws/service/…/latest/ami-id'),
+    ),
+    ("Markets", [], "a list does not fit; state at least 1"),
+    ("Markets", [True, False, True], "a list does not fit; state at most 2"),
+    (
+        "Member",
+        "ci@example.org",
+        (
+            '"ci@example.org" is not whom a role can be given to; '
+            "write the kind and the name, as in group:ci@example.org or user:jo@example.org"
+        ),
+    ),
+    ("Branch", "main branch", '"main branch" is not a branch; write its name alone, as in main'),
+    (
+        "BucketName",
+        "GPU",
+        (
+            '"GPU" is not a bucket\'s name; use 3 to 63 lower-case letters, digits, dots, hyphens and underscores, '
+            "a letter or digit at both ends"
+        ),
+    ),
+    (
+        "ImageName",
+        "ubuntu-os-cloud/ubuntu-2404",
+        (
+            '"ubuntu-os-cloud/ubuntu-2404" is not the name of an image of Google Cloud; '
+            "write it alone, without project or family, as in ubuntu-2404-noble-amd64-v20261105"
+        ),
+    ),
+    ("DriverBranch", "R580", '"R580" is not a driver branch; write its number alone, in quotes: "580"'),
+    ("DriverBranch", 580, '580 is a number; write it in quotes: "580"'),
+    ("UserName", "ci_runner", f'"ci_runner" {USER}'),
+    ("UserName", "_ci", f'"_ci" {USER}'),
+    ("UserName", "c" * 32, f'"{"c" * 32}" {USER}'),
+    (
+        "CudaImageTag",
+        "13.0-base",
+        (
+            '"13.0-base" is not a tag of nvidia/cuda on Ubuntu; write version, flavour and system, '
+            "as in 13.0.3-base-ubuntu24.04 or 13.0.3-cudnn-runtime-ubuntu24.04"
+        ),
+    ),
 ]
 
 
@@ -220,6 +314,18 @@ def test_every_type_is_taken_and_refused_by_some_value() -> None:
     kinds = {name for name, kind in KINDS.items() if hasattr(kind, "__metadata__") and name[0].isupper()}
 
     assert kinds - {"Types"} == {kind for kind, _ in TAKEN} == {kind for kind, *_ in REFUSED}
+
+
+def patterns(schema: Any) -> list[str]:
+    """Every pattern by which pydantic itself refuses a text: its message would show the pattern."""
+    if isinstance(schema, dict):
+        own = [str(schema["pattern"])] if schema.get("type") == "str" and "pattern" in schema else []
+        return [*own, *(found for inner in schema.values() for found in patterns(inner))]
+    return [found for inner in schema for found in patterns(inner)] if isinstance(schema, list) else []
+
+
+def test_no_text_is_refused_by_showing_a_pattern() -> None:
+    assert patterns(Settings.__pydantic_core_schema__) == []
 
 
 @given(st.from_regex(r"[1-9][0-9]{0,5}(Mi|Gi|Ti)", fullmatch=True))
