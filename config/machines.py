@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from config.section import Section
-from config.values import Count, InstanceType, Matching, Positive, Size, Wrong, Zone
+from config.values import Count, InstanceType, Matching, Positive, Size, Wrong, Zone, gibibytes
 
 Types = Annotated[tuple[InstanceType, ...], Field(min_length=1, max_length=20)]
 
@@ -61,6 +61,12 @@ Taint = Annotated[
 ]
 
 
+IMAGE_ROOT_GIB = 20
+"""The root disk of EKS's own AL2023 images (EKS user guide, 2026): EC2 makes no volume smaller than its snapshot."""
+GP3_MOST_IOPS_PER_GIB = 500
+"""What EC2 gives a gp3 volume for each GiB (EBS user guide, 2026)."""
+
+
 class DiskSettings(Section):
     """A node's encrypted gp3 root volume."""
 
@@ -71,7 +77,18 @@ class DiskSettings(Section):
     """MiB/s; gp3 gives at most a quarter of a MiB/s for each of its IOPS."""
 
     @model_validator(mode="after")
-    def _within_gp3(self) -> DiskSettings:
+    def _can_be_made(self) -> DiskSettings:
+        gib = gibibytes(self.size)
+        if gib < IMAGE_ROOT_GIB:
+            raise Wrong(
+                f"{self.size} is smaller than the {IMAGE_ROOT_GIB} GiB of the nodes' own image",
+                f"state size: {IMAGE_ROOT_GIB}Gi at the least",
+            )
+        if self.iops > gib * GP3_MOST_IOPS_PER_GIB:
+            raise Wrong(
+                f"{self.iops} IOPS need {-(-self.iops // GP3_MOST_IOPS_PER_GIB)} GiB, and {self.size} are stated",
+                f"state size: {-(-self.iops // GP3_MOST_IOPS_PER_GIB)}Gi, or iops: {gib * GP3_MOST_IOPS_PER_GIB}",
+            )
         if self.throughput * 4 > self.iops:
             raise Wrong(
                 f"{self.throughput} MiB/s needs {self.throughput * 4} IOPS, and {self.iops} are stated",

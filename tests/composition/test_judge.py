@@ -218,7 +218,7 @@ def test_a_warning_is_logged_where_the_plan_shows_it() -> None:
                 st.sampled_from(["g4dn.xlarge", "g4dn.2xlarge", "g4dn.12xlarge", "g4dn.metal"]), min_size=1, max_size=3
             ),
             "gpu-pools/t4-spot/max": st.integers(1, 10_000),
-            "gpu-pools/t4-spot/disk/size": st.integers(1, 2000).map("{}Gi".format),
+            "gpu-pools/t4-spot/disk/size": st.integers(20, 2000).map("{}Gi".format),
             "gpu-pools/t4-spot/sharing": st.builds(
                 lambda mode, replicas: {"mode": mode, "replicas": replicas},
                 st.sampled_from(["time-slicing", "mps"]),

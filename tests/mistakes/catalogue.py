@@ -315,6 +315,18 @@ WRITING: Final = (
         words=("1000 MiB/s needs 4000 IOPS", "state iops: 4000, or throughput: 750"),
     ),
     Mistake(
+        name="a disk smaller than the nodes' image",
+        change=_pool(disk={"size": "10Gi"}),
+        path="gpu-pools.t4-spot.disk",
+        words=("10Gi is smaller than the 20 GiB of the nodes' own image", "state size: 20Gi at the least"),
+    ),
+    Mistake(
+        name="more IOPS than the disk's size carries",
+        change=_pool(disk={"size": "30Gi", "iops": 16000}),
+        path="gpu-pools.t4-spot.disk",
+        words=("16000 IOPS need 32 GiB, and 30Gi are stated", "state size: 32Gi, or iops: 15000"),
+    ),
+    Mistake(
         name="more runners kept than there may be",
         change=_runner(arc={"min": 6}),
         path="runners.gpu-t4.arc.min",
