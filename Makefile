@@ -7,9 +7,11 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
 .DEFAULT_GOAL := help
 
-# The stack whose file is read, or another stack file, as in: make plan FILE=examples/arc.yaml
+# The stack whose file is read, or another stack file, as in: make plan FILE=examples/eks-arc.yaml
 STACK ?= staging
 FILE ?=
+# Any text, for `make plan` and `make preview` to print what holds as well, and the steps that led to every verdict.
+WHY ?=
 # Where `make kit` writes: the folder of the repository that is to use the runners.
 OUT ?= out
 # How many processes run tests.
@@ -21,7 +23,7 @@ CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gpu-ci
 BIN := $(CACHE)/bin
 PY := .venv/bin/python
 OPS = $(PY) -m ops
-WHICH = $(if $(FILE),--file $(FILE),--stack $(STACK))
+WHICH = $(if $(FILE),--file '$(FILE)',--stack '$(STACK)')
 PYTEST = $(PY) -m pytest
 CODE := $(sort $(patsubst %/,%,$(dir $(wildcard */*.py)))) $(wildcard *.py)
 SCRIPTS = $(shell git ls-files '*.sh' .ci/run)
@@ -65,17 +67,17 @@ policy/.venv/run: requirements-policy.txt tools/setup.sh
 
 .PHONY: preview plan rehearse
 preview: .venv/run ## Print the plan, then have the real engine preview it against stand-in clouds; needs no account
-	@$(OPS) preview $(WHICH)
+	@$(OPS) preview $(WHICH) $(if $(WHY),--why)
 
 plan: .venv/run ## Print the plan alone: resources, verdicts, cost, findings
-	@$(OPS) plan $(WHICH)
+	@$(OPS) plan $(WHICH) $(if $(WHY),--why)
 
 rehearse: .venv/run ## Live a stack's whole life on the real engine with stand-in clouds: up, change, destroy
 	@$(OPS) rehearse $(WHICH)
 
 .PHONY: kit
 kit: .venv/run ## Write the files that a repository needs to use the runners, into OUT=out
-	@$(OPS) kit $(WHICH) --out $(OUT)
+	@$(OPS) kit $(WHICH) --out '$(OUT)'
 
 # Test -------------------------------------------------------------------------------------------------------------
 

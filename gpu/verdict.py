@@ -39,9 +39,9 @@ class Verdict:
         return f"explanation/checks/{self.check}.md"
 
     def __str__(self) -> str:
-        """The verdict as one line for a terminal."""
+        """The verdict as one line, for whoever sees nothing but a log."""
         tail = f" → {self.way_out}" if self.way_out else ""
-        return f"{self.level}: {self.offender}: {self.reason}{tail}"
+        return f"{self.level}: {self.offender}: {self.reason}{tail} ({self.check}: docs/{self.chapter})"
 
 
 def worst(verdicts: list[Verdict]) -> Level:

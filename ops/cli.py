@@ -102,7 +102,7 @@ def _faults(fault: Any) -> int:
     """Every fault of a stack file on a line, and how many there are."""
     console = terminal.err()
     for one in fault.faults:
-        console.print(f"[path]{escape(one.path)}[/]: {escape(one.wrong)}. {escape(one.right)}", soft_wrap=True)
+        console.print(f"[path]{escape(one.path)}[/]: {escape(one.wrong)}; {escape(one.right)}", soft_wrap=True)
     count = len(fault.faults)
     console.print(f"{count} {'fault' if count == 1 else 'faults'} in the stack file. Nothing was written.")
     return Exit.WRONG

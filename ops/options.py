@@ -21,6 +21,7 @@ File = Annotated[Path | None, typer.Option("--file", "-f", help="Another stack f
 Json = Annotated[
     Path | None, typer.Option("--json", help="Also write the result as JSON to this file; - is standard output.")
 ]
+Why = Annotated[bool, typer.Option("--why", help="Also print what holds, and the steps that led to every verdict.")]
 
 
 def chosen(stack: str | None, file: Path | None) -> StackFile:

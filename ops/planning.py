@@ -65,13 +65,13 @@ def findings(plan: Plan) -> tuple[Finding, ...]:
     )
 
 
-def show(console: Console, made: Planning) -> None:
-    """Print all of it: the tree, what is to be said about it, and a line that sums it up."""
+def show(console: Console, made: Planning, *, why: bool = False) -> None:
+    """Print all of it: the tree, what is to be said about it, with `why` at length, and a line that sums it up."""
     console.print(tree.tree(made.plan))
     console.print()
     for one in made.findings:
         verdicts.entry(console, "error", f"{tree.short_type(one.type)} {one.name}", one.rule, one.wrong)
-    verdicts.show(console, made.plan.verdicts)
+    verdicts.show(console, made.plan.verdicts, why=why)
     for line in textwrap.wrap(summary(made), console.width):
         console.print(escape(line), style="path", soft_wrap=True)
 

@@ -22,25 +22,27 @@ _TOLD_ALWAYS: Final = frozenset({"money"})
 """Checks whose figures a reader wants even where all is well."""
 
 
-def show(console: Console, verdicts: Sequence[Verdict]) -> None:
+def show(console: Console, verdicts: Sequence[Verdict], *, why: bool = False) -> None:
     """Print what must change, then what may surprise, then what it costs; what else holds is counted.
 
-    The chapter that explains a check stands once, under the first verdict that there is something to explain about.
+    An error is followed by the steps that led to it; with `why` every verdict is, and what holds is printed as well. A
+    step or a chapter that explains several stands once, under the first of them.
     """
     explained: set[str] = set()
+    steps: set[str] = set()
     for level in (Level.ERROR, Level.WARNING):
         for verdict in verdicts:
             if verdict.level is level:
-                _one(console, verdict)
+                _one(console, verdict, steps if why or level is Level.ERROR else None)
                 if verdict.check not in explained:
                     explained.add(verdict.check)
                     console.print(f"{' ' * _INDENT}[quiet]why: docs/{verdict.chapter}[/]", soft_wrap=True)
     good = [verdict for verdict in verdicts if verdict.level is Level.OK]
     for verdict in good:
-        if verdict.check in _TOLD_ALWAYS:
-            _one(console, verdict)
+        if why or verdict.check in _TOLD_ALWAYS:
+            _one(console, verdict, steps if why else None)
     held = Counter(verdict.check for verdict in good)
-    if held:
+    if held and not why:
         _head(console, "ok", f"{held.total()} hold")
         _paragraph(console, ", ".join(f"{check} {count}" for check, count in sorted(held.items())))
 
@@ -64,15 +66,21 @@ def counted(number: int, noun: str) -> str:
     return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
 
 
-def _one(console: Console, verdict: Verdict) -> None:
+def _one(console: Console, verdict: Verdict, told: set[str] | None) -> None:
+    """Print one verdict, with those of its steps that were not `told` before; with none of them where that is None."""
     entry(console, str(verdict.level), verdict.offender, verdict.check, verdict.reason, verdict.way_out)
+    if told is not None:
+        for step in verdict.chain:
+            if step not in told:
+                _paragraph(console, step, "· ", style="quiet")
+        told.update(verdict.chain)
 
 
 def _head(console: Console, level: str, text: str) -> None:
     console.print(f"[{level}]{level:<{_LABEL}}[/]  {text}", soft_wrap=True)
 
 
-def _paragraph(console: Console, text: str, lead: str = "") -> None:
+def _paragraph(console: Console, text: str, lead: str = "", style: str = "") -> None:
     """Print `text` clear of the labels. Paths and commands are not broken: they are copied."""
     lines = textwrap.wrap(
         text,
@@ -83,4 +91,4 @@ def _paragraph(console: Console, text: str, lead: str = "") -> None:
         break_on_hyphens=False,
     )
     for line in lines:
-        console.print(escape(line), soft_wrap=True)
+        console.print(escape(line), soft_wrap=True, style=style)

@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from ops import agreement, planning, pulumi_cli, terminal
 from ops.engine import Engine, EngineNotReadyError
-from ops.options import File, Json, Stack, chosen
+from ops.options import File, Json, Stack, Why, chosen
 from ops.outcome import Exit, Stop
 from ops.progress import Progress, progress
 from ops.recorder import record
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from ops.stack_file import StackFile
 
 
-def main(stack: Stack = None, file: File = None, json: Json = None) -> int:
+def main(stack: Stack = None, file: File = None, json: Json = None, why: Why = False) -> int:
     """Print the plan, then have the real engine preview the same stack against stand-in clouds, and compare the two."""
     stack_file = chosen(stack, file)
     console = terminal.out(quiet=str(json) == "-")
     made = planning.make(stack_file)
-    planning.show(console, made)
+    planning.show(console, made, why=why)
     with progress("Looking for the Pulumi CLI") as line:
         cli = pulumi_cli.find(line.stage)
         outcome, differences = _engine(cli, stack_file, line) if isinstance(cli, pulumi_cli.Found) else (None, ())

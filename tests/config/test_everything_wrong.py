@@ -18,21 +18,21 @@ pytestmark = pytest.mark.pure
 
 FILE: Final = Path(__file__).with_name("everything-wrong.yaml")
 TOLD: Final = {
-    "cluster.log-retention-day": 'unknown key. did you mean "log-retention-days"?',
-    "device-plugin": "missing, and gpu-pools needs it. state device-plugin, or leave gpu-pools out",
-    "github-app-private-key": "stands in plain text. run: pulumi config set --secret gpu-ci:github-app-private-key",
+    "cluster.log-retention-day": 'unknown key; did you mean "log-retention-days"?',
+    "device-plugin": "missing, and gpu-pools needs it; state device-plugin, or leave gpu-pools out",
+    "github-app-private-key": "stands in plain text; run: pulumi config set --secret gpu-ci:github-app-private-key",
     "gpu-pools.t4-on-demand.taints.team": (
-        "the effect NO_SCHEDULE is the EKS API's spelling; tags and pods need Kubernetes' own. write vision:NoSchedule"
+        "the effect NO_SCHEDULE is the EKS API's spelling; tags and pods need Kubernetes' own; write vision:NoSchedule"
     ),
     "gpu-pools.t4-spot.instance-types[1]": (
-        'g4dn.2xlage is not a known EC2 instance type. did you mean "g4dn.2xlarge"?'
+        'g4dn.2xlage is not a known EC2 instance type; did you mean "g4dn.2xlarge"?'
     ),
-    "gpu-pools.t4-spot.min": "9 is over max 5. write at most 5, or raise max",
-    "montoring": 'unknown section. did you mean "monitoring"?',
-    "network.reserved.office": ("10.0.64.0/18 overlaps network.cidr 10.0.0.0/16. move one of them out of the other"),
-    "network.zones.us-east-1c": "is not a zone of us-west-2. write us-west-2c",
-    "runners.gpu-t4-elsewhere.arc.pool": '"t4-sopt" is not in gpu-pools. did you mean "t4-spot"?',
-    "runners.gpu-t4-nowhere.arc.pool": "missing. state pool",
+    "gpu-pools.t4-spot.min": "9 is over max 5; write at most 5, or raise max",
+    "montoring": 'unknown section; did you mean "monitoring"?',
+    "network.reserved.office": ("10.0.64.0/18 overlaps network.cidr 10.0.0.0/16; move one of them out of the other"),
+    "network.zones.us-east-1c": "is not a zone of us-west-2; write us-west-2c",
+    "runners.gpu-t4-elsewhere.arc.pool": '"t4-sopt" is not in gpu-pools; did you mean "t4-spot"?',
+    "runners.gpu-t4-nowhere.arc.pool": "missing; state pool",
     "runners.gpu-t4-twice": (
         "arc and cirun-aws are both stated, and a runner has one back end. "
         "keep arc, and give cirun-aws a runner with another name"
@@ -41,10 +41,10 @@ TOLD: Final = {
         "the name has 53 characters. a scale set's name has at most 45"
     ),
     "runners.gpu-t4-with-a-name-of-more-than-forty-five-characters.needs.gpu": (
-        '"t5" is not a known GPU model. did you mean "t4"?'
+        '"t5" is not a known GPU model; did you mean "t4"?'
     ),
-    "runners.gpu-t4.needs.memory": '"12GB" is not a size. write whole binary units, as in 12Gi',
-    "stack.tags.Token": "holds a credential in plain text. revoke it, and set secrets with --secret",
+    "runners.gpu-t4.needs.memory": '"12GB" is not a size; write whole binary units, as in 12Gi',
+    "stack.tags.Token": "holds a credential in plain text; revoke it, and set secrets with --secret",
 }
 """Every fault of the file, in the order in which they are told."""
 
@@ -96,11 +96,11 @@ def without_the_secret(text: str) -> str:
         ),
         (
             lambda text: text.replace('version: "1.35"', "version: 1.35"),
-            'cluster.version: 1.35 is a number. write it in quotes: "1.35"',
+            'cluster.version: 1.35 is a number; write it in quotes: "1.35"',
         ),
         (
             lambda text: text.replace("autoscaler:\n    scale-down-after-minutes: 5", "autoscaler: none"),
-            'autoscaler: "none" does not fit. write a map: key: value',
+            'autoscaler: "none" does not fit; write a map: key: value',
         ),
     ],
     ids=["the missing secret", "a number for a version", "a word for a section"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -89,9 +90,9 @@ def test_a_name_is_not_taken_for_markup() -> None:
     assert shown(plan(planned("gpu-ci:aws:Box", "[red]box[/red]")))[1] == "└── [red]box[/red]  Box, 0"
 
 
-def said(*found: Verdict) -> list[str]:
+def said(*found: Verdict, why: bool = False) -> list[str]:
     console = Console(file=io.StringIO(), width=80, theme=terminal._THEME, highlight=False)
-    verdicts.show(console, found)
+    verdicts.show(console, found, why=why)
     return [line.rstrip() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
 
 
@@ -117,6 +118,31 @@ def test_errors_come_before_warnings_and_good_ones_are_counted() -> None:
         "         why: docs/explanation/checks/counts.md",
         "ok       2 hold",
         "         fit 1, quota 1",
+    ]
+
+
+def test_an_error_is_followed_by_its_steps_each_once() -> None:
+    found = [
+        replace(verdict(level, way_out="do"), chain=("a", step))
+        for level, step in ((Level.ERROR, "b"), (Level.ERROR, "c"), (Level.WARNING, "d"))
+    ]
+
+    assert [line.strip() for line in said(*found) if line.strip()[0] in "·→"] == [
+        "→ do", "· a", "· b", "→ do", "· c", "→ do",
+    ]  # fmt: skip
+
+
+def test_who_asks_why_is_told_what_holds_and_how() -> None:
+    lines = said(replace(verdict(Level.OK), chain=("a",)), replace(verdict(Level.WARNING), chain=("b",)), why=True)
+
+    assert lines == [
+        "warning  runners.gpu-t4  fit",
+        "         it is so",
+        "         · b",
+        "         why: docs/explanation/checks/fit.md",
+        "ok       runners.gpu-t4  fit",
+        "         it is so",
+        "         · a",
     ]
 
 
