@@ -38,7 +38,7 @@ TOLD: Final = {
         "keep arc, and give cirun-aws a runner with another name"
     ),
     "runners.gpu-t4-with-a-name-of-more-than-forty-five-characters": (
-        "the name has 53 characters. a scale set's name has at most 45"
+        "the name has 53 characters; a scale set's name has at most 45"
     ),
     "runners.gpu-t4-with-a-name-of-more-than-forty-five-characters.needs.gpu": (
         '"t5" is not a known GPU model; did you mean "t4"?'
@@ -90,7 +90,7 @@ def without_the_secret(text: str) -> str:
         (
             without_the_secret,
             (
-                "github-app-private-key: missing, and github needs it. "
+                "github-app-private-key: missing, and github needs it; "
                 "run: pulumi config set --secret gpu-ci:github-app-private-key < key.pem"
             ),
         ),
