@@ -7,13 +7,12 @@ compile them again each time; what it compiles is kept in the user's cache inste
 
 from __future__ import annotations
 
-import os
 import sys
-from pathlib import Path
+
+from ops import cache
 
 if sys.dont_write_bytecode and sys.pycache_prefix is None:
-    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    sys.pycache_prefix = str(Path(cache) / "gpu-ci" / "bytecode")
+    sys.pycache_prefix = str(cache.folder() / "bytecode")
     sys.dont_write_bytecode = False
 
 from ops.cli import run

@@ -56,6 +56,8 @@ class Cli:
             "PULUMI_HOME": str(folder / ".pulumi"),
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "TMPDIR": str(folder),
+            # The engine notes who works on a stack, and a number without a name stops it.
+            "USER": "gpu-ci",
             **surroundings,
         }
 

@@ -20,6 +20,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from ops import cache
 from ops import pulumi_cli_get as get
 
 WANTED: Final = importlib.metadata.version("pulumi")
@@ -88,11 +89,10 @@ class Where:
 
     @classmethod
     def usual(cls) -> Where:
-        """The machine's own places (XDG base directories, 0.8)."""
-        home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+        """The machine's own places."""
         return cls(
             search_path=os.environ.get("PATH", ""),
-            cache=Path(home) / "gpu-ci" / "pulumi",
+            cache=cache.folder() / "pulumi",
             sources=get.Sources.official(WANTED),
         )
 

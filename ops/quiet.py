@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-_PREFIXES: Final = ("AWS_", "CLOUDSDK_", "GCLOUD_", "GCP_", "GOOGLE_", "PULUMI_CONFIG", "PULUMI_K8S_")
+_PREFIXES: Final = (
+    *("AWS_", "CLOUDSDK_", "GCLOUD_", "GCP_", "GOOGLE_"),
+    *("BUILDKIT_", "BUILDX_", "DOCKER_"),
+    *("PULUMI_CONFIG", "PULUMI_K8S_"),
+)
 _NAMES: Final = frozenset({"KUBECONFIG", "PULUMI_DISABLE_RESOURCE_REFERENCES", "PULUMI_ENABLE_LEGACY_APPLY"})
 _STRICT: Final = {"PULUMI_ERROR_OUTPUT_STRING": "1"}
 """An Output in an f-string raises, where by default a warning's sentence would end up in a resource."""

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 # An Output inside an f-string raises, where by default a warning's sentence would end up in a resource. Set before
 # the SDK is imported, which reads it once.
 os.environ["PULUMI_ERROR_OUTPUT_STRING"] = "1"
+# What is printed is held against texts: neither colours nor a width of whoever runs the tests belong into it.
+for name in ("CLICOLOR_FORCE", "COLUMNS", "FORCE_COLOR", "PY_COLORS"):
+    os.environ.pop(name, None)
 
 
 @pytest.fixture(autouse=True)

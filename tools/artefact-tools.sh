@@ -59,6 +59,7 @@ go_tool_actionlint() {
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
+debian jq jq jq
 debian shellcheck shellcheck shellcheck
 debian dot graphviz graphviz
 debian systemd-analyze systemd ""
