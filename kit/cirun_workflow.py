@@ -3,12 +3,19 @@
 Owns two workflows. `gpu-tests.yml` runs the tests: on the main branch, and on a pull request for the very event of the
 label, so that a later push waits for a new one. `gpu-tests-triage.yml` takes the label off again; it needs a token
 that writes, which GitHub gives a fork's pull request only in `pull_request_target`, and so it never checks out code.
+
+The tests' own job cannot be the required check: it is skipped where nobody asked for it, and a skipped job "will report
+its status as Success" (GitHub Docs, "Troubleshooting required status checks", 2026). A second job therefore reports in
+every run, under a name that stands nowhere else. Every label starts a run of the same commit, and that run's check is
+believed: it repeats what was found before, since a run without that check leaves the pull request waiting for ever
+(open-metadata/OpenMetadata#31997, 2026).
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Final
 
 from kit.cirun import LABEL_PREFIX
@@ -18,6 +25,8 @@ from kit.run_script import IMAGE, RUN_FILE, run_script
 
 TESTS_FILE: Final = ".github/workflows/gpu-tests.yml"
 TRIAGE_FILE: Final = ".github/workflows/gpu-tests-triage.yml"
+CHECK: Final = "GPU tests"
+"""The job to require before a merge."""
 
 # renovate: datasource=github-tags depName=actions/checkout
 CHECKOUT: Final = "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1"
@@ -49,7 +58,7 @@ class GpuTests:
     run_label: str = "run-gpu-ci"
     """The label that lets a pull request's present commit run."""
     skip_label: str = "skip-gpu-ci"
-    """The label that says a pull request needs no GPU."""
+    """The label that excuses a pull request's present commit."""
     python: str = "3.12"
     install: tuple[str, ...] = ("uv sync --locked --all-extras",)
     """Commands, one a line."""
@@ -63,7 +72,8 @@ class GpuTests:
     """The image in Artifact Registry that install and tests run in, by tag or digest; the machine itself without it.
     The machine pulls it as the account that it runs as, which only a machine on Google Cloud has."""
     switch: str | None = None
-    """A repository variable that must be "true" for a job to be queued at all."""
+    """A repository variable that must be "true" for a job to be queued at all. Without it nothing is tested, and so
+    nothing passes."""
 
 
 def workflows(tests: GpuTests) -> dict[str, str]:
@@ -78,9 +88,10 @@ def workflows(tests: GpuTests) -> dict[str, str]:
         raise FileError(TESTS_FILE, faults)
     pins = {"checkout": CHECKOUT, "setup_uv": SETUP_UV, "codecov": CODECOV, "uv": UV}
     container = IMAGE.fullmatch(tests.container or "")
-    registry = {"registry": container["host"] if container else "", "run_file": RUN_FILE}
+    names = {"check": CHECK, "workflow": PurePosixPath(TESTS_FILE).name, "run_file": RUN_FILE}
+    registry = container["host"] if container else ""
     files = {
-        TESTS_FILE: render("gpu-tests.yml.j2", tests=tests, **registry, **pins),
+        TESTS_FILE: render("gpu-tests.yml.j2", tests=tests, registry=registry, **names, **pins),
         TRIAGE_FILE: render("gpu-tests-triage.yml.j2", tests=tests),
     }
     return files if tests.container is None else {**files, RUN_FILE: run_script(tests.container, tests.gpus)}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from composition import host_image
 from composition.exports import cirun_label, gpu_test_image
 from config.values import gibibytes
+from gpu.image_tags import cuda_base
 from gpu.instance_types import gce_type, gpu_model
 from kit.cirun import FILE
 from kit.cirun_access import ACCESS_FILE, AccessFile, Grant, Policy, render_access
@@ -52,7 +53,7 @@ def files(settings: Settings, identity: Identity, installer: Path = host_image.I
         built = image_files(
             GpuTestsImage(
                 reference=container,
-                cuda_image=f"nvidia/cuda:{settings.test_image.cuda_image}",
+                cuda_image=cuda_base(settings.test_image.cuda_image),
                 branch=_branches(settings)[0],
             )
         )

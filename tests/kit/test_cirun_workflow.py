@@ -60,22 +60,6 @@ def test_no_expression_stands_inside_a_script() -> None:
     assert [script for script in scripts if "${{" in script] == []
 
 
-def test_a_push_to_a_branch_is_never_cancelled_by_the_next() -> None:
-    concurrency = parsed(TESTS, TESTS_FILE)["concurrency"]
-
-    assert concurrency["group"].endswith("github.event.pull_request.number || github.run_id }}")
-    assert concurrency["cancel-in-progress"] == "true"
-
-
-def test_a_pull_request_runs_on_the_event_of_the_label_alone() -> None:
-    gate = parsed(TESTS, TESTS_FILE)["jobs"]["gate"]
-
-    assert "github.event.label.name != 'run-gpu-ci'" in gate["if"]
-    assert gate["steps"][0]["if"] == "github.event_name == 'pull_request' && github.event.action != 'labeled'"
-    assert gate["steps"][0]["run"].rstrip().endswith("exit 1")
-    assert parsed(TESTS, TESTS_FILE)["jobs"]["test"]["needs"] == "gate"
-
-
 def test_each_attempt_of_each_run_has_a_runner_of_its_own() -> None:
     assert parsed(TESTS, TESTS_FILE)["jobs"]["test"]["runs-on"] == (
         "cirun-gpu-t4--${{ github.run_id }}-${{ github.run_attempt }}"
@@ -89,7 +73,13 @@ def test_every_job_has_an_upper_bound() -> None:
         for name, job in parsed(replace(TESTS, timeout_minutes=45), path)["jobs"].items()
     }
 
-    assert bounds == {"gate": "5", "test": "45", "triage": "5"}
+    assert bounds == {"test": "45", "check": "75", "triage": "5"}
+
+
+def test_no_job_of_github_s_own_is_given_longer_than_it_can_have() -> None:
+    check = parsed(replace(TESTS, timeout_minutes=1440), TESTS_FILE)["jobs"]["check"]
+
+    assert check["timeout-minutes"] == "360"
 
 
 def test_the_gpu_is_asked_before_anything_else_and_by_a_query_that_can_fail() -> None:
@@ -104,7 +94,7 @@ def test_what_is_not_asked_for_is_not_there() -> None:
     document = parsed(TESTS, TESTS_FILE)
 
     assert "schedule" not in document["on"]
-    assert "vars." not in document["jobs"]["gate"]["if"]
+    assert "vars." not in document["jobs"]["test"]["if"]
     assert "codecov" not in workflows(TESTS)[TESTS_FILE]
 
 
@@ -112,7 +102,7 @@ def test_what_is_asked_for_is_there() -> None:
     document = parsed(FULL, TESTS_FILE)
 
     assert document["on"]["schedule"] == [{"cron": "17 3 * * *"}]
-    assert document["jobs"]["gate"]["if"].startswith("vars.ENABLE_GPU == 'true' &&")
+    assert document["jobs"]["test"]["if"].startswith("vars.ENABLE_GPU == 'true' &&")
     assert document["on"]["push"]["branches"] == ["main", "[0-9]+.x"]
     assert document["jobs"]["test"]["steps"][-1]["with"]["flags"] == "gpu"
 

@@ -1,0 +1,116 @@
+"""GitHub's expressions, as far as the workflows that are written here use them, so that tests can ask what an event does.
+
+After GitHub Docs, "Evaluate expressions in workflows and actions" (2026): a name that is not there is null, texts are
+compared without regard to case, and `&&` and `||` give one of their sides back. What is not known here is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_TOKEN: Final = re.compile(r"\s*('(?:[^']|'')*'|&&|\|\||==|!=|!|\(|\)|[A-Za-z_][\w.-]*)")
+_PLACE: Final = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
+
+
+def text_of(value: str, contexts: Mapping[str, Any]) -> str:
+    """`value` with every expression in it evaluated."""
+    return _PLACE.sub(lambda found: _shown(value_of(found[1], contexts)), value)
+
+
+def holds(condition: str, contexts: Mapping[str, Any], *, so_far: bool = True) -> bool:
+    """Whether a job or a step with this `if` is run; `so_far` says whether everything before it went well.
+
+    A condition without a function of its own that asks for the state is `success() && (…)`.
+    """
+    asked = re.search(r"\b(always|cancelled|failure|success)\(\)", condition)
+    if asked is None and not so_far:
+        return False
+    return _true(value_of(condition, {**contexts, "always()": True, "success()": so_far}))
+
+
+def value_of(expression: str, contexts: Mapping[str, Any]) -> Any:
+    """What an expression comes to."""
+    inner = _PLACE.fullmatch(expression.strip())
+    return _Reading(inner[1] if inner else expression, contexts).whole()
+
+
+class _Reading:
+    """One expression, read from left to right: the loosest operator first."""
+
+    def __init__(self, text: str, contexts: Mapping[str, Any]) -> None:
+        self.contexts = contexts
+        self.tokens: list[str] = []
+        text, at = text.strip(), 0
+        while at < len(text):
+            found = _TOKEN.match(text, at)
+            assert found, f"no expression that is known here: {text[at:]}"
+            self.tokens.append(found[1])
+            at = found.end()
+
+    def whole(self) -> Any:
+        value = self.either()
+        assert not self.tokens, f"left over: {self.tokens}"
+        return value
+
+    def either(self) -> Any:
+        value = self.both()
+        while self.tokens[:1] == ["||"]:
+            self.tokens.pop(0)
+            other = self.both()
+            value = value if _true(value) else other
+        return value
+
+    def both(self) -> Any:
+        value = self.compared()
+        while self.tokens[:1] == ["&&"]:
+            self.tokens.pop(0)
+            other = self.compared()
+            value = other if _true(value) else value
+        return value
+
+    def compared(self) -> Any:
+        value = self.single()
+        while self.tokens[:1] in (["=="], ["!="]):
+            same = self.tokens.pop(0) == "=="
+            value = _equal(value, self.single()) == same
+        return value
+
+    def single(self) -> Any:
+        token = self.tokens.pop(0)
+        if token == "!":
+            return not _true(self.single())
+        if token == "(":
+            value = self.either()
+            assert self.tokens.pop(0) == ")"
+            return value
+        if token.startswith("'"):
+            return token[1:-1].replace("''", "'")
+        if self.tokens[:2] == ["(", ")"]:
+            del self.tokens[:2]
+            return self.contexts[f"{token}()"]
+        first, *names = token.split(".")
+        value: Any = {"true": True, "false": False}[first] if first in {"true", "false"} else self.contexts[first]
+        for name in names:
+            value = value.get(name) if isinstance(value, dict) else None
+        return value
+
+
+def _true(value: Any) -> bool:
+    return value not in (None, False, 0, "")
+
+
+def _equal(left: Any, right: Any) -> bool:
+    if isinstance(left, str) and isinstance(right, str):
+        return left.lower() == right.lower()
+    assert type(left) is type(right) or None in (left, right), f"{left!r} and {right!r} are compared as numbers"
+    return bool(left == right)
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)

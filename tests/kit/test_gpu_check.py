@@ -1,0 +1,306 @@
+"""The check that a merge waits for: what every event makes of it, with GitHub's part played by the rules it documents.
+
+Every event starts a run. Its conditions are evaluated, its script is run against a stand-in for `gh`, and the newest
+check of the required name is the one that GitHub believes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from kit.cirun_workflow import CHECK, TESTS_FILE, TRIAGE_FILE, GpuTests, workflows
+from tests.kit.github_expressions import holds, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+pytestmark = pytest.mark.artefacts
+
+TESTS = GpuTests(runner="cirun-gpu-t4")
+OURS, EXCUSE, ANOTHER = "run-gpu-ci", "skip-gpu-ci", "documentation"
+PASSED, FAILED = "success", "failure"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happens in a repository."""
+
+    name: str = "pull_request"
+    action: str | None = None
+    label: str | None = None
+    commit: str = "aaa"
+    fork: bool = False
+    number: int = 7
+    """The pull request's."""
+
+    @property
+    def context(self) -> dict[str, Any]:
+        """What GitHub says of it."""
+        payload: dict[str, Any] = {}
+        if self.name == "pull_request":
+            payload = {
+                "action": self.action,
+                "pull_request": {"number": self.number, "head": {"sha": self.commit, "repo": {"fork": self.fork}}},
+            }
+            if self.label is not None:
+                payload["label"] = {"name": self.label}
+        return {"event_name": self.name, "event": payload, "sha": "merged" if payload else self.commit}
+
+
+OPENED = Event(action="opened")
+PUSHED = Event(action="synchronize", commit="bbb")
+ASKED = Event(action="labeled", label=OURS)
+EXCUSED = Event(action="labeled", label=EXCUSE)
+LABELLED = Event(action="labeled", label=ANOTHER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What came of one event."""
+
+    number: int
+    commit: str
+    group: str
+    on_gpu: bool
+    """Whether a machine with a GPU was asked for."""
+    check: str
+    """How the required check ended."""
+    said: str
+
+
+class Repository:
+    """A repository with the workflow in it, and its runs so far."""
+
+    def __init__(self, folder: Path, tests: GpuTests = TESTS, variables: Mapping[str, str] | None = None) -> None:
+        self.workflow = parsed(tests, TESTS_FILE)
+        self.variables = dict(variables or {})
+        self.folder = folder
+        folder.mkdir(exist_ok=True)
+        self.runs: list[Run] = []
+        jq = shutil.which("jq") or pytest.skip("jq is not here: apt-get install jq")
+        (folder / "jq").symlink_to(jq)
+        self.command("sleep", f'mv "{folder}/later.json" "{folder}/runs.json"')
+        self.command("gh", f'printf "%s\\n" "$*" >>"{folder}/asked"; cat "{folder}/runs.json"')
+
+    def command(self, name: str, body: str) -> None:
+        file = self.folder / name
+        file.write_text(f"#!/bin/bash\n{body}\n")
+        file.chmod(0o755)
+
+    def happens(self, event: Event, tests: str = PASSED, known: list[dict[str, Any]] | None = None) -> Run:
+        """An event, and how the tests end if it starts them; `known` is what `gh` says instead of the runs so far."""
+        number = len(self.runs) + 1
+        contexts = {
+            "github": {
+                **event.context,
+                "workflow": "GPU tests",
+                "run_id": 1000 + number,
+                "run_number": number,
+                "run_attempt": 1,
+                "repository": "owner/vision",
+                "token": "t",
+            },
+            "vars": self.variables,
+        }
+        test, check = self.workflow["jobs"]["test"], self.workflow["jobs"]["check"]
+        on_gpu = holds(test["if"], contexts)
+        ended = tests if on_gpu else "skipped"
+        contexts["needs"] = {"test": {"result": ended}}
+        assert check["needs"] == "test"
+        assert holds(check["if"], contexts, so_far=ended == "success"), "a skipped check counts as a passed one"
+        (step,) = check["steps"]
+        assert holds(step["if"], contexts)
+        script, said = self.script(step, contexts, event.commit, known)
+        run = Run(
+            number=number,
+            commit=event.commit,
+            group=text_of(self.workflow["concurrency"]["group"], contexts),
+            on_gpu=on_gpu,
+            check=PASSED if script == 0 else FAILED,
+            said=said,
+        )
+        self.runs.append(run)
+        return run
+
+    def script(
+        self, step: Mapping[str, Any], contexts: Mapping[str, Any], commit: str, known: list[dict[str, Any]] | None
+    ) -> tuple[int, str]:
+        before = [
+            {"run_number": run.number, "status": "completed", "conclusion": run.check}
+            for run in self.runs
+            if run.commit == commit
+        ]
+        (self.folder / "runs.json").write_text(json.dumps({"workflow_runs": before if known is None else known}))
+        variables = {name: text_of(value, contexts) for name, value in step["env"].items()}
+        ended = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+            env={"PATH": f"{self.folder}:{os.environ['PATH']}", **variables},
+            capture_output=True,
+            check=False,
+            text=True,
+            timeout=20,
+        )
+        return ended.returncode, ended.stdout
+
+    def believed(self, commit: str) -> str | None:
+        """What GitHub knows of a commit: the newest check of the required name."""
+        return next((run.check for run in reversed(self.runs) if run.commit == commit), None)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path)
+
+
+def parsed(tests: GpuTests, path: str) -> Any:
+    return yaml.load(workflows(tests)[path], Loader=yaml.BaseLoader)  # noqa: S506 - keeps `on` a word
+
+
+def test_the_name_to_require_is_one_job_s_alone() -> None:
+    jobs = [job for path in (TESTS_FILE, TRIAGE_FILE) for job in parsed(TESTS, path)["jobs"].values()]
+
+    assert [job["name"] for job in jobs].count(CHECK) == 1
+    assert parsed(TESTS, TESTS_FILE)["jobs"]["check"]["name"] == CHECK == "GPU tests"
+
+
+@pytest.mark.parametrize("fork", [False, True])
+@pytest.mark.parametrize("event", [OPENED, PUSHED, replace(OPENED, action="reopened"), LABELLED])
+def test_a_commit_that_nobody_asked_for_is_not_run_and_does_not_pass(
+    repository: Repository, event: Event, fork: bool
+) -> None:
+    run = repository.happens(replace(event, fork=fork))
+
+    assert (run.on_gpu, run.check) == (False, FAILED)
+    assert "gives the label run-gpu-ci" in run.said
+
+
+@pytest.mark.parametrize("fork", [False, True])
+@pytest.mark.parametrize("ended", [PASSED, FAILED, "cancelled"])
+def test_the_label_runs_the_tests_and_the_check_is_what_they_say(
+    repository: Repository, ended: str, fork: bool
+) -> None:
+    repository.happens(replace(OPENED, fork=fork))
+    run = repository.happens(replace(ASKED, fork=fork), tests=ended)
+
+    assert (run.on_gpu, run.check) == (True, PASSED if ended == PASSED else FAILED)
+
+
+@pytest.mark.parametrize("ended", [FAILED, "cancelled"])
+def test_tests_that_did_not_end_well_are_not_made_good_by_those_before(repository: Repository, ended: str) -> None:
+    repository.happens(ASKED)
+
+    assert repository.happens(ASKED, tests=ended).check == FAILED
+
+
+@pytest.mark.parametrize("name", ["push", "schedule", "workflow_dispatch"])
+@pytest.mark.parametrize("ended", [PASSED, FAILED])
+def test_what_is_no_pull_request_is_tested_without_asking(repository: Repository, name: str, ended: str) -> None:
+    run = repository.happens(Event(name=name), tests=ended)
+
+    assert (run.on_gpu, run.check) == (True, ended)
+
+
+@pytest.mark.parametrize("ended", [PASSED, FAILED])
+def test_another_label_and_a_reopening_repeat_what_is_known(repository: Repository, ended: str) -> None:
+    repository.happens(ASKED, tests=ended)
+    later = [repository.happens(event) for event in (LABELLED, replace(OPENED, action="reopened"), LABELLED)]
+
+    assert [(run.on_gpu, run.check) for run in later] == [(False, ended)] * 3
+    assert repository.believed("aaa") == ended
+
+
+def test_the_next_commit_waits_for_a_label_of_its_own(repository: Repository) -> None:
+    repository.happens(ASKED)
+    pushed = repository.happens(PUSHED)
+    labelled = repository.happens(replace(LABELLED, commit="bbb"))
+
+    assert (pushed.check, labelled.check) == (FAILED, FAILED)
+    assert (repository.believed("aaa"), repository.believed("bbb")) == (PASSED, FAILED)
+
+
+def test_an_excuse_is_for_one_commit_too(repository: Repository) -> None:
+    excused = repository.happens(EXCUSED)
+    labelled = repository.happens(LABELLED)
+    pushed = repository.happens(PUSHED)
+
+    assert (excused.on_gpu, excused.check) == (False, PASSED)
+    assert "excused" in excused.said
+    assert (labelled.check, pushed.check) == (PASSED, FAILED)
+
+
+def test_another_label_waits_for_the_tests_that_are_under_way(repository: Repository) -> None:
+    running = [{"run_number": 1, "status": "in_progress", "conclusion": None}]
+    ended = [{"run_number": 1, "status": "completed", "conclusion": "success"}]
+    repository.happens(OPENED)
+    (repository.folder / "later.json").write_text(json.dumps({"workflow_runs": ended}))
+    run = repository.happens(LABELLED, known=running)
+
+    assert run.check == PASSED
+
+
+def test_a_run_believes_what_came_before_it_and_never_itself_or_later_ones(repository: Repository) -> None:
+    known = [
+        {"run_number": 3, "status": "completed", "conclusion": "success"},
+        {"run_number": 2, "status": "in_progress", "conclusion": None},
+        {"run_number": 1, "status": "completed", "conclusion": "failure"},
+    ]
+    repository.happens(OPENED)
+    run = repository.happens(LABELLED, known=known)
+
+    assert (run.number, run.check) == (2, FAILED)
+    assert "actions/workflows/gpu-tests.yml/runs -f head_sha=aaa" in (repository.folder / "asked").read_text()
+
+
+@pytest.mark.parametrize("conclusion", ["skipped", "neutral", "cancelled", "timed_out", "action_required"])
+def test_nothing_but_a_success_before_counts_as_one(repository: Repository, conclusion: str) -> None:
+    repository.happens(OPENED)
+    run = repository.happens(LABELLED, known=[{"run_number": 1, "status": "completed", "conclusion": conclusion}])
+
+    assert run.check == FAILED
+
+
+def test_a_question_that_github_does_not_answer_is_no_yes(repository: Repository) -> None:
+    repository.command("gh", "exit 1")
+
+    assert repository.happens(LABELLED).check == FAILED
+
+
+def test_only_a_new_commit_and_a_label_of_ours_end_the_run_before(repository: Repository) -> None:
+    asked = repository.happens(ASKED)
+    ends = {
+        event.label or event.action: repository.happens(event).group == asked.group
+        for event in (OPENED, replace(OPENED, action="reopened"), LABELLED, PUSHED, ASKED, EXCUSED)
+    }
+    elsewhere = [repository.happens(replace(ASKED, number=8)), repository.happens(Event(name="push"))]
+
+    assert repository.workflow["concurrency"]["cancel-in-progress"] == "true"
+    assert ends == {"opened": False, "reopened": False, ANOTHER: False, "synchronize": True, OURS: True, EXCUSE: True}
+    assert asked.group not in {run.group for run in elsewhere}
+
+
+@pytest.mark.parametrize("event", [ASKED, Event(name="push"), Event(name="workflow_dispatch")])
+def test_switched_off_nothing_is_queued_and_nothing_passes(tmp_path: Path, event: Event) -> None:
+    switched = replace(TESTS, switch="ENABLE_GPU")
+    off = Repository(tmp_path / "off", switched).happens(event)
+    on = Repository(tmp_path / "on", switched, {"ENABLE_GPU": "true"}).happens(event)
+
+    assert (off.on_gpu, off.check) == (False, FAILED)
+    assert (on.on_gpu, on.check) == (True, PASSED)
+
+
+@pytest.mark.parametrize(("label", "off"), [(OURS, True), (EXCUSE, True), (ANOTHER, False)])
+def test_the_triage_takes_off_the_labels_that_count_and_no_other(label: str, off: bool) -> None:
+    job = parsed(TESTS, TRIAGE_FILE)["jobs"]["triage"]
+    contexts = {"github": {**Event(action="labeled", label=label).context, "token": "t", "repository": "owner/vision"}}
+
+    assert holds(job["if"], contexts) is off
+    assert text_of(job["steps"][0]["env"]["LABEL"], contexts) == label
