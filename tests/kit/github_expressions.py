@@ -84,9 +84,9 @@ class _Reading:
         if token == "!":
             return not _true(self.single())
         if token == "(":
-            value = self.either()
+            inner = self.either()
             assert self.tokens.pop(0) == ")"
-            return value
+            return inner
         if token.startswith("'"):
             return token[1:-1].replace("''", "'")
         if self.tokens[:2] == ["(", ")"]:
