@@ -34,6 +34,22 @@ done <<<"$host"
 STAGE=docker
 # Waits where the machine is still starting it.
 systemctl start docker
+docker info --format '{{.ServerVersion}}'
+
+# A stage of its own: a registry that is slow or ill, or that counts one's pulls, says nothing of the image.
+STAGE=registry
+pulled=
+for pause in 0 10 30 60; do
+  sleep "$pause"
+  if timeout 180 docker pull --quiet "$CUDA_IMAGE"; then
+    pulled=1
+    break
+  fi
+  say "$CUDA_IMAGE cannot be pulled"
+done
+[ -n "$pulled" ] || die "$CUDA_IMAGE cannot be pulled"
+
+STAGE=docker
 container=$(docker run --rm --gpus all "$CUDA_IMAGE" "${QUERY[@]}")
 [ "$container" = "$host" ] || die "a container sees '$container', and the host '$host'"
 

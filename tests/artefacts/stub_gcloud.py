@@ -3,7 +3,9 @@
 Copied onto PATH as `gcloud`. In the folder `$GCLOUD_STUB`: `plan.json` says what happens, `state.json` is what there
 is, `calls.jsonl` is every call. A plan holds, by purpose (`build`, `verify`), what becomes of each machine in turn:
 ok, fail, hang, preempted, terminated, no-capacity, slow; further `image` (the status that a new image comes to),
-`refuse` (calls that fail, with their message) and `attributes: false` (guest attributes are forbidden).
+`refuse` (calls that fail, with their message), `hiccup` and `unheard` (calls that answer 503 for so many times, before
+or after they are done), `race` (an image that is there when a first one is to be made) and `attributes: false` (guest
+attributes are forbidden). A machine that hangs is taken away by Google after `looks` looks, where those are stated.
 """
 
 from __future__ import annotations
@@ -35,9 +37,23 @@ def main(arguments: list[str]) -> None:
             fail(message)
     verb = " ".join(words[:3])
     try:
+        if again(state, plan, "hiccup", verb):
+            fail(HICCUP)
         ANSWERS[verb](state, plan, words[3:], flags)
+        if again(state, plan, "unheard", verb):
+            fail(HICCUP)
     finally:
         state_file.write_text(json.dumps(state))
+
+
+HICCUP = "HTTPError 503: The service is currently unavailable."
+
+
+def again(state: Any, plan: Any, kind: str, verb: str) -> bool:
+    """Whether this call is one of those that Google answers with 503."""
+    done = state.setdefault(kind, {})
+    done[verb] = done.get(verb, 0) + 1
+    return bool(done[verb] <= plan.get(kind, {}).get(verb, 0))
 
 
 def fail(message: str) -> NoReturn:
@@ -64,6 +80,9 @@ def machine(state: dict[str, Any], name: str) -> Any:
     if found["fate"] == "preempted" and found["looks"] > 2:
         del state["machines"][name]
         lost(name)
+    if found["fate"] == "hang" and found["looks"] > found["end"]:
+        del state["machines"][name]
+        lost(name)
     if found["fate"] == "terminated" and found["looks"] > 2:
         found["status"] = "TERMINATED"
     return found
@@ -83,6 +102,8 @@ def list_images(state: Any, plan: Any, words: list[str], flags: dict[str, str]) 
 
 def create_machine(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
     name = words[0]
+    if name in state["machines"]:
+        fail(f"The resource 'projects/p/zones/z/instances/{name}' already exists")
     purpose = name.rsplit("-", 1)[1]
     fates = plan.get(purpose, ["ok"])
     made = state["made"].get(purpose, 0)
@@ -101,6 +122,7 @@ def create_machine(state: Any, plan: Any, words: list[str], flags: dict[str, str
         "labels": labels(flags),
         "fate": fate,
         "looks": 0,
+        "end": plan.get("looks", 10**6),
         "hash": found.group(1) if found else "",
         "flags": flags,
     }
@@ -114,7 +136,8 @@ def word_of(found: Any) -> str:
     if found["looks"] < 3:
         return ""
     failure = "fail:driver:100:packages.sh:60: apt install"
-    return {"ok": f"ok:{found['hash']}", "fail": failure, "terminated": failure}.get(found["fate"], "")
+    said = {"ok": f"ok:{found['hash']}", "fail": failure, "terminated": failure}
+    return {**said, "registry": "fail:registry:1:the image could not be pulled"}.get(found["fate"], "")
 
 
 def attributes(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
@@ -146,6 +169,10 @@ def delete_machine(state: Any, plan: Any, words: list[str], flags: dict[str, str
 def create_image(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
     if state["machines"][flags["source-disk"]]["status"] != "TERMINATED":
         fail("The disk resource is already being used by a running instance")
+    if "race" in plan:
+        state["images"].setdefault(words[0], {"name": words[0], "creationTimestamp": "2026-11-21", **plan["race"]})
+    if words[0] in state["images"]:
+        fail(f"The resource 'projects/p/global/images/{words[0]}' already exists")
     state["images"][words[0]] = {
         "name": words[0],
         "status": plan.get("image", "READY"),
@@ -166,8 +193,10 @@ def delete_image(state: Any, plan: Any, words: list[str], flags: dict[str, str])
 
 def update_image(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
     image = state["images"][words[0]]
-    image["family"] = flags["family"]
+    if "family" in flags:
+        image["family"] = flags["family"]
     image["labels"].update(labels(flags, "update-labels"))
+    image["labels"].pop(flags.get("remove-labels"), None)
 
 
 def deprecate_image(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
@@ -183,8 +212,13 @@ def describe_object(state: Any, plan: Any, words: list[str], flags: dict[str, st
         lost(words[0])
 
 
-def share_image(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
-    state["images"][words[0]].setdefault("members", []).append(flags["member"])
+def head_of_family(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
+    alive = [
+        image
+        for image in state["images"].values()
+        if image.get("family") == words[0] and image.get("deprecated", {"state": "ACTIVE"})["state"] == "ACTIVE"
+    ]
+    answer(json.dumps(max(alive, key=lambda image: image["creationTimestamp"]) if alive else lost(words[0])))
 
 
 ANSWERS = {
@@ -202,8 +236,8 @@ ANSWERS = {
     "compute images update": update_image,
     "compute images deprecate": deprecate_image,
     "compute images list": list_images,
+    "compute images describe-from-family": head_of_family,
     "compute images export": export_image,
-    "compute images add-iam-policy-binding": share_image,
     "storage objects describe": describe_object,
 }
 

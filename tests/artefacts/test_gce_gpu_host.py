@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from components.gcp.image_controller.job import ELSEWHERE
 from tests.artefacts.linters import linter
 from tests.artefacts.stub_commands import Run, Stubs
 
@@ -364,6 +365,7 @@ def verifying(machine: Machine, host: str = GOOD, inside: str = GOOD, **options:
     machine.stubs.log.unlink()
     machine.stubs.add("nvidia-smi", f'printf "%s\\n" ${host!r}')
     machine.stubs.add("docker", f'printf "%s\\n" ${inside!r}')
+    machine.stubs.add("timeout", 'shift; exec "$@"')
     machine.stubs.add("runuser", 'case "$*" in *sudo*) exit 1;; esac; echo nvidia')
     (machine.root / "usr/local/bin/uv").unlink()
     (machine.root / "usr/local/bin/uv").write_text("#!/bin/bash\necho 'uv 0.13.8 (x86_64)'")
@@ -420,6 +422,32 @@ def test_no_failure_of_a_check_is_passed_over(machine: Machine, command: str, bo
 
     assert run.code != 0
     assert machine.reports()[-1].startswith(f"fail:{stage}:")
+
+
+def test_a_registry_that_is_ill_is_not_the_images_failure(machine: Machine) -> None:
+    verifying(machine)
+    machine.stubs.add("sleep")
+    machine.stubs.add("docker", 'case "$1" in pull) exit 1;; esac')
+    run = machine.stubs.run(
+        ["/bin/bash", str(machine.root / "run/verify/verify.sh")], {"GPU_HOST_ROOT": str(machine.root)}
+    )
+
+    assert run.code == 1
+    assert machine.reports()[-1].startswith(f"fail:{ELSEWHERE[0]}:1:nvidia/cuda:12.9.1-base-ubuntu24.04")
+    assert machine.called("sleep") == ["sleep 0", "sleep 10", "sleep 30", "sleep 60"]
+
+
+def test_a_registry_that_was_ill_for_a_moment_is_asked_again(machine: Machine) -> None:
+    verifying(machine)
+    once = machine.root / "asked"
+    machine.stubs.add("sleep")
+    docker = f'case "$1" in pull) if [ ! -e {once} ]; then touch {once}; exit 1; fi;; *) printf "%s\\n" {GOOD!r};; esac'
+    machine.stubs.add("docker", docker)
+    run = machine.stubs.run(
+        ["/bin/bash", str(machine.root / "run/verify/verify.sh")], {"GPU_HOST_ROOT": str(machine.root)}
+    )
+
+    assert (run.code, machine.reports()[-1]) == (0, f"ok:{HASH}")
 
 
 @pytest.fixture

@@ -16,7 +16,10 @@ import pytest
 from components.gcp.image_controller import machine
 from components.gcp.image_controller.content_hash import ImageContent, image_name
 from components.gcp.image_controller.controller import controller
+from components.gcp.image_controller.gcloud import Gcloud
+from components.gcp.image_controller.images import USED_BY, VERIFIED
 from components.gcp.image_controller.inputs import inputs
+from components.gcp.image_controller.job import Overdue
 from components.gcp.image_controller.startup_script import INSTALL_FILES
 
 pytestmark = pytest.mark.artefacts
@@ -30,7 +33,13 @@ CONTENT = ImageContent(
     disk_gib=50,
 )
 IMAGE = image_name("gpu-host", CONTENT)
+STACK = "gpu-ci-staging"
+OTHER = "gpu-ci-production"
 COMMAND = [sys.executable, "-m", "components.gcp.image_controller"]
+
+
+def used_by(*owners: str, family: str = "gpu-host") -> dict[str, str]:
+    return {"gpu-image-family": family, **{f"{USED_BY}{owner}": "yes" for owner in owners}}
 
 
 class Cloud:
@@ -49,7 +58,7 @@ class Cloud:
             "GPU_IMAGE_ZONES": "us-central1-b us-central1-a",
             "GPU_IMAGE_FAMILY": "gpu-host",
             "GPU_IMAGE_NAME": IMAGE,
-            "GPU_IMAGE_OWNER": "gpu-ci-staging",
+            "GPU_IMAGE_OWNER": STACK,
             "GPU_IMAGE_FOLDER": str(FOLDER),
             "GPU_IMAGE_BASE": CONTENT.base_image,
             "GPU_IMAGE_OPTIONS": json.dumps(CONTENT.options),
@@ -180,7 +189,7 @@ def test_an_image_that_fails_to_be_made_is_taken_away_and_never_promoted(cloud: 
 
 
 def test_a_failed_image_of_an_earlier_run_is_built_again(cloud: Cloud) -> None:
-    cloud.set(images={IMAGE: {"name": IMAGE, "status": "FAILED", "labels": {}, "creationTimestamp": "0"}})
+    cloud.set(images={IMAGE: {"name": IMAGE, "status": "FAILED", "labels": used_by(STACK), "creationTimestamp": "0"}})
 
     assert cloud.run().returncode == 0
     assert cloud.state["images"][IMAGE]["status"] == "READY"
@@ -246,24 +255,96 @@ def test_an_image_that_found_no_gpu_is_kept_and_proved_by_the_next_run(cloud: Cl
     assert cloud.state["images"][IMAGE]["labels"]["gpu-image-verified"] == "yes"
 
 
-def test_a_machine_that_never_reports_is_given_up_at_its_run_limit(
-    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def clock(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time of a controller in this process, of which every look takes ten minutes."""
     now = [0.0]
 
     def sleep(seconds: float) -> None:
         now[0] += 600
 
-    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=sleep, strftime=time.strftime)
-    monkeypatch.setattr(machine, "time", clock)
+    monkeypatch.setattr(machine, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep, strftime=time.strftime))
     for name, value in cloud.environment.items():
         monkeypatch.setenv(name, value)
+    return now
+
+
+def test_a_machine_that_never_reports_is_given_up_while_its_last_words_can_be_read(
+    cloud: Cloud, clock: list[float], capfd: pytest.CaptureFixture[str]
+) -> None:
     cloud.plan(build=["hang"])
-    with pytest.raises(machine.Overdue, match="did not report in 90 minutes"):
+    with pytest.raises(Overdue, match="did not report in its 90 minutes"):
         controller(inputs(cloud.environment)).build()
 
+    assert (cloud.state["machines"], cloud.state["made"]) == ({}, {"build": 1})
+    assert clock[0] == 90 * 60
+    assert "last words" in capfd.readouterr().err
+
+
+def test_a_machine_that_google_ends_at_its_limit_was_not_pre_empted(
+    cloud: Cloud, clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look that takes an hour finds it gone: another one would hang as long."""
+    cloud.plan(build=["hang"], looks=1)
+    look = Gcloud.json
+
+    def slow(gcloud: Gcloud, *words: str) -> Any:
+        clock[0] += 3600 * ("describe" in words)
+        return look(gcloud, *words)
+
+    monkeypatch.setattr(Gcloud, "json", slow)
+    with pytest.raises(Overdue):
+        controller(inputs(cloud.environment)).build()
+
+    assert cloud.state["made"] == {"build": 1}
+
+
+def test_an_image_that_hangs_on_the_gpu_is_deleted_and_built_again(cloud: Cloud, clock: list[float]) -> None:
+    cloud.plan(verify=["hang"])
+    with pytest.raises(Overdue):
+        controller(inputs(cloud.environment)).build()
+    left = dict(cloud.state["images"])
+    cloud.plan()
+
+    assert left == {}
+    assert cloud.run().returncode == 0
+    assert cloud.state["made"]["build"] == 2
+
+
+def test_an_image_that_could_not_be_tried_is_kept_and_proved_by_the_next_run(cloud: Cloud) -> None:
+    cloud.plan(verify=["registry"])
+    first = cloud.run()
+    kept = list(cloud.state["images"])
+    cloud.plan()
+    second = cloud.run()
+
+    assert (first.returncode, kept, second.returncode) == (3, [IMAGE], 0)
+    assert "fail:registry:1:the image could not be pulled" in first.stderr
+    assert cloud.state["made"]["build"] == 1
+
+
+@pytest.mark.parametrize("kind", ["hiccup", "unheard"])
+@pytest.mark.parametrize(
+    "call",
+    ["instances create", "instances stop", "images create", "images update", "instances delete", "images list"],
+)
+def test_a_build_is_not_thrown_away_for_one_answer_of_503(cloud: Cloud, call: str, kind: str) -> None:
+    cloud.plan(**{kind: {f"compute {call}": 2}})
+    run = cloud.run()
+
+    assert run.returncode == 0, run.stderr
+    assert cloud.state["made"] == {"build": 1, "verify": 1}
+    assert cloud.state["images"][IMAGE]["labels"][VERIFIED] == "yes"
     assert cloud.state["machines"] == {}
-    assert now[0] == 90 * 60
+
+
+def test_an_api_that_stays_ill_is_said_with_its_own_words(cloud: Cloud) -> None:
+    cloud.plan(hiccup={"compute instances stop": 100})
+    run = cloud.run()
+
+    assert (run.returncode, len(cloud.calls("instances stop"))) == (3, 4)
+    assert "HTTPError 503" in run.stderr
+    assert (cloud.state["machines"], cloud.state["images"]) == ({}, {})
 
 
 def test_no_capacity_in_any_zone_is_said_with_what_each_zone_answered(cloud: Cloud) -> None:
@@ -342,12 +423,31 @@ def test_machines_of_another_owner_are_not_swept(cloud: Cloud) -> None:
     others = {
         "name": "other",
         "zone": "zones/us-central1-b",
-        "labels": {"gpu-image": IMAGE, "gpu-image-owner": "gpu-ci-prod"},
+        "status": "RUNNING",
+        "labels": {"gpu-image-family": "gpu-host", "gpu-image-owner": "gpu-ci-prod"},
     }
     cloud.set(machines={"other": others})
     cloud.run()
 
     assert list(cloud.state["machines"]) == ["other"]
+
+
+@pytest.mark.parametrize("verb", ["build", "destroy"])
+def test_a_stopped_builder_of_an_earlier_content_is_swept(cloud: Cloud, verb: str) -> None:
+    """It was left by a run that was killed; Google deletes only what runs."""
+    cloud.run()
+    (made,) = cloud.calls("instances create")[:1]
+    labels = next(flag for flag in made if flag.startswith("--labels=")).removeprefix("--labels=")
+    old = {
+        "name": "gpu-host-00000000-build",
+        "zone": "zones/us-central1-b",
+        "status": "TERMINATED",
+        "labels": dict(pair.split("=") for pair in labels.split(",")),
+    }
+    cloud.set(machines={old["name"]: old}, images=cloud.state["images"])
+    run = cloud.run(verb)
+
+    assert (run.returncode, cloud.state["machines"]) == (0, {}), run.stderr
 
 
 def test_guest_attributes_that_are_forbidden_are_read_from_the_serial_port(cloud: Cloud) -> None:
@@ -358,10 +458,8 @@ def test_guest_attributes_that_are_forbidden_are_read_from_the_serial_port(cloud
 
 
 def test_older_images_are_deprecated_and_those_beyond_the_number_deleted(cloud: Cloud) -> None:
-    def old(name: str, *, day: int, proved: bool = True, owner: str = "gpu-ci-staging") -> dict[str, Any]:
-        labels = {"gpu-image-family": "gpu-host", "gpu-image-owner": owner} | (
-            {"gpu-image-verified": "yes"} if proved else {}
-        )
+    def old(name: str, *, day: int, proved: bool = True, owner: str = STACK) -> dict[str, Any]:
+        labels = used_by(owner) | ({VERIFIED: "yes"} if proved else {})
         return {
             "name": name,
             "status": "READY",
@@ -393,7 +491,7 @@ def test_older_images_are_deprecated_and_those_beyond_the_number_deleted(cloud: 
 def test_going_back_to_an_older_content_promotes_it_again(cloud: Cloud) -> None:
     cloud.run()
     state = cloud.state
-    labels = {"gpu-image-family": "gpu-host", "gpu-image-owner": "gpu-ci-staging", "gpu-image-verified": "yes"}
+    labels = used_by(STACK) | {VERIFIED: "yes"}
     state["images"][IMAGE]["deprecated"] = {"state": "DEPRECATED"}
     state["images"]["newer"] = {
         "name": "newer", "status": "READY", "labels": labels, "creationTimestamp": "2027", "family": "gpu-host",
@@ -406,13 +504,12 @@ def test_going_back_to_an_older_content_promotes_it_again(cloud: Cloud) -> None:
     assert cloud.state["made"] == {"build": 1, "verify": 1}
 
 
-def test_an_image_is_shared_and_archived_once(cloud: Cloud) -> None:
-    more = {"GPU_IMAGE_SHARE": "serviceAccount:a@b group:c@d", "GPU_IMAGE_EXPORT": "gs://bucket/images"}
+def test_an_image_is_archived_once(cloud: Cloud) -> None:
+    more = {"GPU_IMAGE_EXPORT": "gs://bucket/images"}
     cloud.run(**more)
     cloud.run(**more)
 
     assert cloud.state["archives"] == [f"gs://bucket/images/{IMAGE}.tar.gz"]
-    assert set(cloud.state["images"][IMAGE]["members"]) == {"serviceAccount:a@b", "group:c@d"}
 
 
 def test_a_machine_type_that_has_its_gpu_gets_none_attached(cloud: Cloud) -> None:
@@ -433,8 +530,8 @@ def test_destroying_takes_the_image_unless_it_is_to_stay(cloud: Cloud) -> None:
     assert cloud.run("destroy").returncode == 0
 
 
-def made_earlier(name: str, *, owner: str = "gpu-ci-staging", family: str = "gpu-host") -> dict[str, Any]:
-    labels = {"gpu-image-family": family, "gpu-image-owner": owner, "gpu-image-verified": "yes"}
+def made_earlier(name: str, *, owner: str = STACK, family: str = "gpu-host") -> dict[str, Any]:
+    labels = used_by(owner, family=family) | {VERIFIED: "yes"}
     return {"name": name, "status": "READY", "labels": labels, "creationTimestamp": "2026-10", "family": family}
 
 
@@ -462,6 +559,93 @@ def test_destroying_what_is_to_stay_leaves_the_older_images_too(cloud: Cloud) ->
     assert cloud.calls("images delete") == []
 
 
+def test_what_two_stacks_use_goes_with_the_last_of_them(cloud: Cloud) -> None:
+    cloud.run()
+    joined = cloud.run(GPU_IMAGE_OWNER=OTHER)
+    first = cloud.run("destroy")
+    between = dict(cloud.state["images"][IMAGE]["labels"])
+    cloud.run("destroy", GPU_IMAGE_OWNER=OTHER)
+
+    assert joined.returncode == 0
+    assert f"made for {STACK}" in joined.stderr
+    assert cloud.state["made"] == {"build": 1, "verify": 1}
+    assert f"{IMAGE} stays: {OTHER} uses it" in first.stderr
+    assert (f"{USED_BY}{STACK}" in between, f"{USED_BY}{OTHER}" in between) == (False, True)
+    assert cloud.state["images"] == {}
+
+
+def test_a_stack_deletes_no_image_that_it_did_not_use(cloud: Cloud) -> None:
+    cloud.run()
+    run = cloud.run("destroy", GPU_IMAGE_OWNER=OTHER)
+
+    assert run.returncode == 0
+    assert list(cloud.state["images"]) == [IMAGE]
+
+
+def test_a_stack_that_is_renamed_keeps_the_image_that_it_boots(cloud: Cloud) -> None:
+    """Its new name builds, and then its old name ends."""
+    cloud.run()
+    cloud.run(GPU_IMAGE_OWNER="gpu-ci-stage")
+    cloud.run("destroy")
+
+    assert cloud.state["images"][IMAGE]["labels"] == {
+        **used_by("gpu-ci-stage"),
+        VERIFIED: "yes",
+        "gpu-image-hash": CONTENT.hash,
+    }
+
+
+@pytest.mark.parametrize("proved", [True, False])
+def test_an_image_that_another_stack_made_meanwhile_is_used_and_not_deleted(cloud: Cloud, proved: bool) -> None:
+    labels = used_by(OTHER) | ({VERIFIED: "yes"} if proved else {})
+    cloud.plan(race={"status": "READY", "labels": labels})
+    run = cloud.run()
+
+    assert run.returncode == 0, run.stderr
+    assert cloud.calls("images delete") == []
+    assert cloud.state["images"][IMAGE]["labels"] == used_by(OTHER, STACK) | {VERIFIED: "yes"}
+    assert cloud.state["made"] == {"build": 1} | ({} if proved else {"verify": 1})
+
+
+@pytest.mark.parametrize(
+    ("status", "fault"),
+    [("READY", "no stack's label is on it: delete it, or state another family"), ("FAILED", "is FAILED")],
+)
+def test_an_image_of_nobody_is_left_alone(cloud: Cloud, status: str, fault: str) -> None:
+    by_hand = {"name": IMAGE, "status": status, "labels": {}, "creationTimestamp": "0"}
+    cloud.set(images={IMAGE: by_hand})
+    run = cloud.run()
+
+    assert run.returncode == 3
+    assert fault in run.stderr
+    assert cloud.state["images"] == {IMAGE: by_hand}
+
+
+def test_an_older_image_that_another_stack_uses_is_neither_deprecated_nor_deleted(cloud: Cloud) -> None:
+    shared = {**made_earlier("shared"), "labels": used_by(STACK, OTHER) | {VERIFIED: "yes"}}
+    cloud.set(images={"shared": shared})
+    kept = cloud.run(GPU_IMAGE_KEEP="1")
+    after_kept = dict(cloud.state["images"]["shared"])
+    cloud.run(GPU_IMAGE_KEEP="0")
+
+    assert kept.returncode == 0
+    assert after_kept == shared
+    assert cloud.state["images"]["shared"]["labels"] == used_by(OTHER) | {VERIFIED: "yes"}
+
+
+def test_what_the_family_gives_is_said_as_it_is(cloud: Cloud) -> None:
+    theirs = {**made_earlier("by-hand"), "labels": {}, "creationTimestamp": "2027"}
+    ours = cloud.run()
+    cloud.set(images={**cloud.state["images"], "by-hand": theirs})
+    overtaken = cloud.run()
+
+    assert f"{IMAGE} is the image of the family gpu-host" in ours.stderr
+    assert f"{IMAGE} is the image of the family" not in overtaken.stderr
+    assert "the family gpu-host gives by-hand" in overtaken.stderr
+    assert f"boot {IMAGE} by its name" in overtaken.stderr
+    assert cloud.state["images"]["by-hand"] == theirs
+
+
 def test_as_many_gpus_are_attached_as_are_to_answer(cloud: Cloud) -> None:
     cloud.run(GPU_IMAGE_VERIFY_GPUS="2")
 
@@ -477,10 +661,10 @@ def test_what_was_declared_earlier_is_taken_down_whatever_the_folder_holds_by_no
 
 
 def test_taking_down_nothing_in_particular_is_refused(cloud: Cloud) -> None:
-    run = cloud.run("destroy", GPU_IMAGE_NAME="", GPU_IMAGE_OWNER="")
+    run = cloud.run("destroy", GPU_IMAGE_FAMILY="", GPU_IMAGE_OWNER="")
 
     assert run.returncode == 2
-    assert [line.split(":")[0] for line in run.stderr.splitlines()[1:]] == ["GPU_IMAGE_NAME", "GPU_IMAGE_OWNER"]
+    assert [line.split(":")[0] for line in run.stderr.splitlines()[1:]] == ["GPU_IMAGE_FAMILY", "GPU_IMAGE_OWNER"]
 
 
 def test_without_gcloud_nothing_is_started(cloud: Cloud, tmp_path: Path) -> None:
@@ -513,6 +697,7 @@ def test_a_machine_that_cannot_be_deleted_is_named(cloud: Cloud) -> None:
 
     assert run.returncode == 3
     assert f"left: {IMAGE}-build in us-central1-b" in run.stderr
+    assert "the next run tries again" in run.stderr
 
 
 @pytest.mark.parametrize(

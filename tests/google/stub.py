@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 STUB: Final = ROOT / "tests" / "artefacts" / "stub_gcloud.py"
+LOOKS: Final = {"list", "describe", "describe-from-family", "get-guest-attributes"}
 
 
 class Google:
@@ -58,4 +59,4 @@ class Google:
             [word for word in json.loads(line) if not word.startswith("--")] for line in file.read_text().splitlines()
         ]
         file.unlink()
-        return [" ".join(words[2:4]) for words in asked if words[3] not in {"list", "describe", "get-guest-attributes"}]
+        return [" ".join(words[2:4]) for words in asked if words[3] not in LOOKS]

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 from components.gcp.image_controller.controller import controller
 from components.gcp.image_controller.gcloud import CallFailed, NoAccess
 from components.gcp.image_controller.inputs import InputsWrong, inputs
-from components.gcp.image_controller.machine import SIGNALS, Failed, Overdue, Preempted, say
+from components.gcp.image_controller.job import Failed, Hindered, Overdue, Preempted, say
+from components.gcp.image_controller.machine import SIGNALS
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -59,7 +60,7 @@ def main(arguments: list[str]) -> int:
     except Failed as error:
         say(str(error))
         code = 1
-    except (CallFailed, Preempted, Overdue) as error:
+    except (CallFailed, Preempted, Hindered, Overdue) as error:
         say(f"{type(error).__name__}: {error}")
         code = 3
     except Stopped as stopped:

@@ -10,9 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from components.gcp.image_controller.gcloud import CallFailed, Gcloud, NoAccess
+from components.gcp.image_controller.archive import Archive
+from components.gcp.image_controller.gcloud import CallFailed, Exists, Gcloud, NoAccess
 from components.gcp.image_controller.images import Images, is_verified
-from components.gcp.image_controller.machine import Failed, Job, Machines, Preempted, say
+from components.gcp.image_controller.job import Failed, Job, Overdue, say
+from components.gcp.image_controller.machine import Machines
 from components.gcp.image_controller.startup_script import INSTALL_HOME, VERIFY_HOME, startup_script
 
 if TYPE_CHECKING:
@@ -35,13 +37,15 @@ class Controller:
     """Its machines."""
     images: Images
     """It and its elders."""
+    archive: Archive | None
+    """Where a copy of it is kept, if anywhere."""
 
     def build(self) -> dict[str, str]:
         """Make sure that the image is there, proved and promoted; what is known of it then.
 
         Raises:
             NoAccess: the project cannot be read.
-            CallFailed, Preempted, Overdue: something outside failed.
+            CallFailed, Preempted, Hindered, Overdue: something outside failed.
             Failed: the installer or the verifier did.
 
         """
@@ -49,24 +53,18 @@ class Controller:
         name = self.inputs.name
         with self._swept():
             found = self.images.find(name)
-            if found is not None and found["status"] == "FAILED":
-                self.images.delete(name)
-                found = None
-            if found is None:
+            if found is None or (found["status"] == "FAILED" and self.images.let_go(name)):
                 self._make()
-                self._prove()
-            elif found["status"] != "READY":
-                raise CallFailed("compute images describe", f"{name} is {found['status']}; run again when it is READY")
-            elif not is_verified(found):
-                say(f"{name} is there and was not proved yet")
-                self._prove()
-            else:
+            # Not what was just made: somebody else may have been quicker.
+            if is_verified(self.images.join(name)):
                 say(f"{name} is there already")
+            else:
+                self._prove()
         self.images.promote(name)
         self.images.retire(name, self.inputs.keep)
-        self.images.share(name, self.inputs.share)
-        if self.inputs.export:
-            self.images.export(name, self.inputs.export, self.inputs.zones[0])
+        self._tell_head()
+        if self.archive is not None:
+            self.archive.keep(name)
         return {
             "image": name,
             "self_link": f"projects/{self.inputs.project}/global/images/{name}",
@@ -75,13 +73,24 @@ class Controller:
         }
 
     def destroy(self) -> None:
-        """Take the machines away, and the image with its elders where they are not to be kept."""
+        """Take the machines away, and the images of the family where they are not to be kept."""
         self._access()
         self.machines.sweep()
         if self.inputs.keep_on_destroy:
-            say(f"{self.inputs.name} and the images kept beside it stay, as stated")
+            say(f"the images of the family {self.inputs.family} stay, as stated")
         else:
-            self.images.delete_all(self.inputs.name)
+            self.images.let_go_all()
+
+    def _tell_head(self) -> None:
+        """Say what the family gives: images without this stack's label are not its to deprecate."""
+        name, head = self.inputs.name, self.images.head()
+        if head == name:
+            say(f"{name} is the image of the family {self.inputs.family}")
+        else:
+            say(
+                f"the family {self.inputs.family} gives {head or 'nothing'}, which is not this stack's to deprecate: "
+                f"boot {name} by its name, or deprecate the other by hand"
+            )
 
     def _access(self) -> None:
         try:
@@ -123,26 +132,20 @@ class Controller:
             minutes=self.inputs.build_minutes,
             zones=self.inputs.zones,
             provisioning=self.inputs.provisioning,
+            stops=True,
         )
-        for attempt in range(1, self.inputs.attempts + 1):
-            zone = self.machines.run(job)
-            try:
-                self.machines.stop(job.name, zone)
-            except Preempted:
-                # Taken away between its report and this call, and its disk with it.
-                if attempt == self.inputs.attempts:
-                    raise
-                say(f"{job.name} was pre-empted before its disk could be kept; trying again")
-                continue
-            say(f"making the image {self.inputs.name}")
-            labels = {"gpu-image-hash": self.inputs.content.hash}
+        zone = self.machines.run(job)
+        say(f"making the image {self.inputs.name}")
+        labels = {"gpu-image-hash": self.inputs.content.hash}
+        try:
             self.images.create(
                 self.inputs.name, disk=job.name, zone=zone, labels=labels, location=self.inputs.content.location
             )
-            return
+        except Exists:
+            say(f"{self.inputs.name} is there by now")
 
     def _prove(self) -> None:
-        """Boot the candidate on a machine with a GPU. What fails there is deleted; what had no machine stays."""
+        """Boot the candidate on a machine with a GPU. What fails or hangs there goes; what was not tried stays."""
         accelerator = self.inputs.verify_accelerator
         job = Job(
             name=f"{self.inputs.name}-verify",
@@ -163,13 +166,13 @@ class Controller:
                 run="verify.sh",
             ),
             minutes=self.inputs.verify_minutes,
-            zones=self.inputs.verify_zones,
+            zones=self.inputs.zones,
             provisioning=self.inputs.provisioning,
         )
         try:
             self.machines.run(job)
-        except Failed:
-            self.images.delete(self.inputs.name)
+        except (Failed, Overdue):
+            self.images.let_go(self.inputs.name)
             raise
         say(f"{self.inputs.name} is proved")
 
@@ -183,21 +186,17 @@ class Controller:
 
 def controller(inputs: Inputs) -> Controller:
     """The controller of what `inputs` state."""
-    gcloud = Gcloud(project=inputs.project)
-    network = () if not inputs.subnet else (f"--subnet={inputs.subnet}",)
+    gcloud = Gcloud(project=inputs.project, pause_seconds=inputs.poll_seconds)
     return Controller(
         inputs=inputs,
         gcloud=gcloud,
         machines=Machines(
             gcloud=gcloud,
-            labels=(f"gpu-image={inputs.name}", f"gpu-image-owner={inputs.owner}"),
-            network=network if inputs.external_address else (*network, "--no-address"),
+            labels=(f"gpu-image-family={inputs.family}", f"gpu-image-owner={inputs.owner}"),
+            network=(f"--subnet={inputs.subnet}",) if inputs.subnet else (),
             attempts=inputs.attempts,
             poll_seconds=inputs.poll_seconds,
         ),
-        images=Images(
-            gcloud=gcloud,
-            family=inputs.family,
-            labels={"gpu-image-family": inputs.family, "gpu-image-owner": inputs.owner},
-        ),
+        images=Images(gcloud=gcloud, family=inputs.family, owner=inputs.owner, poll_seconds=inputs.poll_seconds),
+        archive=Archive(gcloud=gcloud, folder=inputs.export, zone=inputs.zones[0]) if inputs.export else None,
     )

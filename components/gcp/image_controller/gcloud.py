@@ -12,6 +12,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,12 +22,22 @@ GRACE_SECONDS: Final = 30
 _NOT_FOUND = re.compile(r"\b404\b|was not found|not found|NOT_FOUND|matched no objects", re.IGNORECASE)
 _NO_CAPACITY = re.compile(
     r"ZONE_RESOURCE_POOL_EXHAUSTED|does not have enough resources|STOCKOUT|QUOTA_EXCEEDED|Quota '.*' exceeded"
-    r"|is currently unavailable in the|does not exist in zone|RATE_LIMIT_EXCEEDED"
+    r"|is currently unavailable in the|does not exist in zone"
     # A zone that never has such a machine is passed over like one that has none now.
     r"|(machineTypes|acceleratorTypes)/\S+ was not found",
     re.IGNORECASE,
 )
 _EXISTS = re.compile(r"already exists", re.IGNORECASE)
+_HICCUP = re.compile(
+    r"HTTP ?Error (429|5\d\d)|\b50[0234]\b.{0,20}(error|unavailable|gateway)|backend ?error|internal[ _]?error"
+    r"|UNAVAILABLE|rate ?limit ?exceeded|RATE_LIMIT_EXCEEDED|Quota exceeded for quota metric"
+    r"|connection (was )?(reset|aborted)|remote end closed|temporary failure in name resolution",
+    re.IGNORECASE,
+)
+"""What Google's API asks its callers to try again."""
+
+TRIES: Final = 4
+"""A call is made again so often: a build is half an hour, and not to be thrown away for one answer of 503."""
 
 
 class CallFailed(Exception):
@@ -45,6 +56,10 @@ class NoCapacity(CallFailed):
     """The zone has no such machine now, or the quota is used up."""
 
 
+class Hiccup(CallFailed):
+    """Google's API was not well for a moment."""
+
+
 class NoAccess(CallFailed):
     """The project cannot even be read: nobody is logged in, or it is another's."""
 
@@ -61,14 +76,24 @@ class Gcloud:
     """The project of every call."""
     call_seconds: int = 300
     """How long one call may take."""
+    pause_seconds: float = 15
+    """Before a call is made again; longer before each further one."""
 
-    def run(self, *arguments: str, seconds: int | None = None) -> str:
-        """What the call printed.
+    def run(self, *arguments: str, seconds: int | None = None, tries: int = TRIES) -> str:
+        """What the call printed. It is made again after a hiccup, so that what makes something may find it there.
 
         Raises:
             CallFailed: it failed, or took longer than it may.
 
         """
+        for further in range(1, tries):
+            try:
+                return self._once(*arguments, seconds=seconds)
+            except Hiccup:
+                time.sleep(self.pause_seconds * further)
+        return self._once(*arguments, seconds=seconds)
+
+    def _once(self, *arguments: str, seconds: int | None) -> str:
         call = " ".join(arguments[:3])
         process = subprocess.Popen(
             ["gcloud", "--quiet", "--project", self.project, *arguments],
@@ -99,7 +124,10 @@ class Gcloud:
 
 
 def _failure(text: str) -> type[CallFailed]:
-    for pattern, kind in ((_NO_CAPACITY, NoCapacity), (_EXISTS, Exists), (_NOT_FOUND, NotThere)):
+    # A stock-out first: Google answers some with the number of a hiccup, and no second try would help.
+    for pattern, kind in (
+        (_NO_CAPACITY, NoCapacity), (_EXISTS, Exists), (_HICCUP, Hiccup), (_NOT_FOUND, NotThere)
+    ):  # fmt: skip
         if pattern.search(text):
             return kind
     return CallFailed

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from components.gcp.image_controller.content_hash import ImageContent, checked_family, image_name
+from components.gcp.image_controller.images import OWNER_LIMIT
 from components.gcp.image_controller.startup_script import INSTALL_FILES, VERIFY_FILES
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "GPU_IMAGE_"
 _ZONES = r"[a-z]+-[a-z]+\d+-[a-z]( [a-z]+-[a-z]+\d+-[a-z])*"
-_MINUTES = r"[1-9]\d{0,3}"
+_MINUTES = r"[1-9]\d{1,3}"
 
 VARIABLES: Final[dict[str, tuple[str | None, str, str]]] = {
     # name: default (None: must be stated), what it matches, what that is in words
@@ -28,7 +29,7 @@ VARIABLES: Final[dict[str, tuple[str | None, str, str]]] = {
     "ZONES": (None, _ZONES, "zones with a space between, as us-central1-b us-central1-a"),
     "FAMILY": (None, r".+", "an image family"),
     "NAME": (None, r"[a-z][-a-z0-9]*", "the image's name as it was declared"),
-    "OWNER": (None, r"[a-z0-9][a-z0-9_-]{0,62}", "who builds, as a label: PROJECT-STACK"),
+    "OWNER": (None, rf"[a-z0-9][a-z0-9_-]{{0,{OWNER_LIMIT - 1}}}", "who builds, as part of a label: PROJECT-STACK"),
     "FOLDER": (None, r".+", "the folder of the installer"),
     "BASE": (None, r"[a-z][a-z0-9-]*/[a-z][-a-z0-9]*", "PROJECT/NAME of the image to build on"),
     "OPTIONS": ("{}", r"\{.*\}", "a JSON object of the installer's options"),
@@ -36,25 +37,25 @@ VARIABLES: Final[dict[str, tuple[str | None, str, str]]] = {
     "DISK_GIB": ("50", r"[1-9]\d{1,4}", "GiB"),
     "LOCATION": ("", r"[a-z0-9-]*", "a region or a multi-region"),
     "MACHINE_TYPE": ("e2-standard-8", r"[a-z][a-z0-9]*(-[a-z0-9]+)+", "a machine type; building needs no GPU"),
-    "BUILD_MINUTES": ("90", _MINUTES, "minutes"),
-    "VERIFY_ZONES": ("", rf"({_ZONES})?", "zones with a space between; the zones of the build where empty"),
+    "BUILD_MINUTES": ("90", _MINUTES, "minutes, ten at least"),
     "VERIFY_MACHINE_TYPE": ("n1-standard-4", r"[a-z][a-z0-9]*(-[a-z0-9]+)+", "a machine type that can have the GPU"),
     "VERIFY_ACCELERATOR": ("nvidia-tesla-t4", r"[a-z0-9-]*", "a GPU to attach; empty where the machine type has one"),
     "VERIFY_GPUS": ("1", r"[1-8]", "how many GPUs to attach"),
-    "VERIFY_MINUTES": ("30", _MINUTES, "minutes"),
+    "VERIFY_MINUTES": ("30", _MINUTES, "minutes, ten at least"),
     "PROVISIONING": ("SPOT", r"(SPOT|STANDARD)( (SPOT|STANDARD))?", "what to try in turn: SPOT, STANDARD or both"),
-    "ATTEMPTS": ("3", r"[1-9]", "how many machines may be pre-empted, and one more"),
+    "ATTEMPTS": ("3", r"[1-9]|10", "how many machines may be pre-empted, and one more"),
     "SUBNET": ("", r"[a-zA-Z0-9./_-]*", "a subnetwork; the default network where empty"),
-    "EXTERNAL_ADDRESS": ("1", r"[01]", "0 where the subnetwork has a NAT"),
     "KEEP": ("3", r"\d{1,2}", "how many older images stay"),
     "KEEP_ON_DESTROY": ("0", r"[01]", "0 or 1"),
-    "SHARE": ("", r"([a-zA-Z]+:\S+( [a-zA-Z]+:\S+)*)?", "members as user:, group: or serviceAccount:"),
     "EXPORT": ("", r"(gs://[a-z0-9][a-z0-9._-]+(/\S+)?)?", "gs://BUCKET/FOLDER"),
     "POLL_SECONDS": ("15", r"\d+(\.\d+)?", "seconds"),
 }
 
-_NAMES_IT: Final = ("PROJECT", "FAMILY", "NAME", "OWNER", "KEEP_ON_DESTROY")
-_ANYTHING: Final = {f"{PREFIX}ZONES": "us-central1-a", f"{PREFIX}FOLDER": "-", f"{PREFIX}BASE": "p/i"}
+_NAMES_IT: Final = ("PROJECT", "FAMILY", "OWNER", "KEEP_ON_DESTROY", "POLL_SECONDS")
+_ANYTHING: Final = {
+    f"{PREFIX}{name}": value
+    for name, value in (("ZONES", "us-central1-a"), ("NAME", "any"), ("FOLDER", "-"), ("BASE", "p/i"))
+}
 """What taking down does not look at."""
 
 
@@ -76,7 +77,6 @@ class Inputs:
     verify_options: Mapping[str, str]
     machine_type: str
     build_minutes: int
-    verify_zones: tuple[str, ...]
     verify_machine_type: str
     verify_accelerator: str
     verify_gpus: int
@@ -84,10 +84,8 @@ class Inputs:
     provisioning: tuple[str, ...]
     attempts: int
     subnet: str
-    external_address: bool
     keep: int
     keep_on_destroy: bool
-    share: tuple[str, ...]
     export: str
     poll_seconds: float
 
@@ -96,7 +94,7 @@ def inputs(environment: Mapping[str, str], *, ending: bool = False) -> Inputs:
     """What the variables say.
 
     `ending` is for taking down what was declared earlier: its variables are those of that day, and the folder may hold
-    something else by now, so that only what names it has to fit.
+    something else by now, so that only what says whose it is has to fit.
 
     Raises:
         InputsWrong: some do not fit; all are named.
@@ -141,10 +139,9 @@ def _joined(values: Mapping[str, str], *, ending: bool) -> Inputs:
             f"{PREFIX}NAME: {values['NAME']} was declared, and what is in {folder} now is {name}; "
             "the folder changed in between: run the update again"
         )
-    zones = tuple(values["ZONES"].split())
     return Inputs(
         project=values["PROJECT"],
-        zones=zones,
+        zones=tuple(values["ZONES"].split()),
         family=values["FAMILY"],
         name=values["NAME"],
         owner=values["OWNER"],
@@ -153,7 +150,6 @@ def _joined(values: Mapping[str, str], *, ending: bool) -> Inputs:
         verify_options=verify_options,
         machine_type=values["MACHINE_TYPE"],
         build_minutes=int(values["BUILD_MINUTES"]),
-        verify_zones=tuple(values["VERIFY_ZONES"].split()) or zones,
         verify_machine_type=values["VERIFY_MACHINE_TYPE"],
         verify_accelerator=values["VERIFY_ACCELERATOR"],
         verify_gpus=int(values["VERIFY_GPUS"]),
@@ -161,10 +157,8 @@ def _joined(values: Mapping[str, str], *, ending: bool) -> Inputs:
         provisioning=tuple(values["PROVISIONING"].split()),
         attempts=int(values["ATTEMPTS"]),
         subnet=values["SUBNET"],
-        external_address=values["EXTERNAL_ADDRESS"] == "1",
         keep=int(values["KEEP"]),
         keep_on_destroy=values["KEEP_ON_DESTROY"] == "1",
-        share=tuple(values["SHARE"].split()),
         export=values["EXPORT"].rstrip("/"),
         poll_seconds=float(values["POLL_SECONDS"]),
     )

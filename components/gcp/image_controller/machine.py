@@ -1,14 +1,12 @@
 """The life of one machine: made where there is capacity, watched until it reports, and never left behind.
 
-Owns machines and what they report. Every machine has an end of its own at Google (`--max-run-duration` and DELETE),
-set when it is made: nothing that happens here, not even a SIGKILL, lets one run for longer.
+Owns machines. Every machine has an end of its own at Google (`--max-run-duration` and DELETE), set when it is made:
+nothing that happens here, not even a SIGKILL, lets one run for longer.
 """
 
 from __future__ import annotations
 
-import re
 import signal
-import sys
 import tempfile
 import time
 from contextlib import contextmanager
@@ -17,60 +15,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from components.gcp.image_controller.gcloud import CallFailed, Exists, Gcloud, NoCapacity, NotThere
+from components.gcp.image_controller.job import ELSEWHERE, Failed, Hindered, Overdue, Preempted, say
+from components.gcp.image_controller.report import last_words, reported
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
-_REPORT = re.compile(r"gpu-host-report: (.+)")
+    from components.gcp.image_controller.job import Job
+
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """What may come from a person or from Pulumi, and is answered by taking everything down."""
+LAST_SECONDS: Final = 120
+"""By so much a machine is given up before Google deletes it: afterwards there are no last words to read, and a machine
+that hung could not be told from one that was pre-empted."""
 _PATIENCE: Final = 5
 """How many calls in a row may fail before a machine is given up: the API has hiccups, and a build is half an hour."""
-_SERIAL_LINES: Final = 60
-
-
-class Preempted(Exception):
-    """Google took the machine away."""
-
-
-class Failed(Exception):
-    """What ran on the machine failed, and said so."""
-
-
-class Overdue(Exception):
-    """The machine had no report in all the time that it was given."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """A machine to run one script, and what to wait for."""
-
-    name: str
-    """The machine's name."""
-    hash: str
-    """What a good report ends with."""
-    image: tuple[str, ...]
-    """gcloud's arguments for the image to boot."""
-    shape: tuple[str, ...]
-    """gcloud's arguments for machine type, disk and GPU."""
-    script: str
-    """What it runs at every boot."""
-    minutes: int
-    """The longest that it may live."""
-    zones: tuple[str, ...]
-    """Where to try, in turn."""
-    provisioning: tuple[str, ...]
-    """SPOT, STANDARD: what to try, in turn, in each zone."""
+_ENDED: Final = ("STOPPING", "STOPPED", "TERMINATED", "SUSPENDING", "SUSPENDED")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machines:
-    """The machines of one image and owner."""
+    """The machines of one family and owner."""
 
     gcloud: Gcloud
     """Where they are."""
     labels: tuple[str, ...]
-    """`KEY=VALUE`: by these, and by nothing else, a machine is known as one of ours."""
+    """`KEY=VALUE`: by these, and by nothing else, a machine is known as one of ours, of whichever image."""
     network: tuple[str, ...]
     """gcloud's arguments for where they stand."""
     attempts: int
@@ -79,21 +49,24 @@ class Machines:
     """Between two looks."""
 
     def run(self, job: Job) -> str:
-        """Run `job` until it reports success, and leave its machine running; the zone it stands in.
+        """Run `job` until it reports success; the zone its machine stands in.
 
         Raises:
             NoCapacity: no zone has such a machine.
             Preempted: as often as may be.
             Failed: what ran on it failed.
+            Hindered: what ran on it lacked something from elsewhere.
             Overdue: it never reported.
 
         """
         places = [(kind, zone) for kind in job.provisioning for zone in job.zones]
         preempted = 0
         while True:
-            kind, zone = self._made(job, places)
+            kind, zone, begun = self._made(job, places)
             try:
-                self._reported(job, zone)
+                self._wait(job, zone, begun + job.minutes * 60 - LAST_SECONDS)
+                if job.stops:
+                    self._stop(job.name, zone)
             except Preempted:
                 preempted += 1
                 self.sweep()
@@ -114,36 +87,41 @@ class Machines:
         """
         left: list[str] = []
         with _undisturbed():
-            for name, zone in self._ours():
+            for machine in self._ours():
+                name, zone = machine["name"], _zone(machine)
                 say(f"deleting {name} in {zone}")
                 try:
                     self.gcloud.run("compute", "instances", "delete", name, "--zone", zone, "--delete-disks", "all")
                 except NotThere:
                     continue
                 except CallFailed as error:
-                    left.append(f"{name} in {zone} ({error.text})")
+                    # Google counts the time that a machine runs: one that was stopped it never deletes.
+                    end = "the next run tries again" if machine["status"] in _ENDED else "it ends at its own run limit"
+                    left.append(f"{name} in {zone} ({error.text}); {end}")
         if left:
-            raise CallFailed("compute instances delete", f"left: {', '.join(left)}; each ends at its own run limit")
+            raise CallFailed("compute instances delete", "left: " + "\n".join(left))
 
-    def stop(self, name: str, zone: str) -> None:
+    def _stop(self, name: str, zone: str) -> None:
         """Stop a machine, so that its disk can become an image."""
         try:
             self.gcloud.run("compute", "instances", "stop", name, "--zone", zone)
         except NotThere:
+            # Taken away between its report and this call, and its disk with it.
             raise Preempted(name) from None
 
-    def _ours(self) -> Iterator[tuple[str, str]]:
+    def _ours(self) -> Iterator[Mapping[str, str]]:
         mine = " AND ".join(f"labels.{label}" for label in self.labels)
-        for machine in self.gcloud.json("compute", "instances", "list", f"--filter={mine}") or ():
-            yield machine["name"], machine["zone"].rsplit("/", 1)[-1]
+        yield from self.gcloud.json("compute", "instances", "list", f"--filter={mine}") or ()
 
-    def _made(self, job: Job, places: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    def _made(self, job: Job, places: Sequence[tuple[str, str]]) -> tuple[str, str, float]:
+        """Make the machine; how and where, and when that was begun, which is before Google begins to count."""
         refusals: list[str] = []
         with tempfile.TemporaryDirectory(prefix="gpu-image-") as folder:
             script = Path(folder) / "startup-script"
             script.write_text(job.script, encoding="utf-8")
             for kind, zone in places:
                 say(f"making {job.name} in {zone} ({kind})")
+                begun = time.monotonic()
                 try:
                     self.gcloud.run(
                         "compute", "instances", "create", job.name, *self._arguments(job, kind, zone, script)
@@ -153,10 +131,13 @@ class Machines:
                     say(f"no capacity in {zone} ({kind})")
                     self.sweep()
                 except Exists:
-                    text = f"{job.name} is another owner's in {zone}; run again when that build is over"
-                    raise CallFailed("compute instances create", text) from None
+                    # Ours is what an earlier try of the same call has made: everything older was swept.
+                    if (job.name, zone) not in {(machine["name"], _zone(machine)) for machine in self._ours()}:
+                        text = f"{job.name} is another owner's in {zone}; run again when that build is over"
+                        raise CallFailed("compute instances create", text) from None
+                    return kind, zone, begun
                 else:
-                    return kind, zone
+                    return kind, zone, begun
         raise NoCapacity("compute instances create", "no capacity in any zone:\n" + "\n".join(refusals))
 
     def _arguments(self, job: Job, kind: str, zone: str, script: Path) -> list[str]:
@@ -179,18 +160,16 @@ class Machines:
             "--shielded-integrity-monitoring",
         ]
 
-    def _reported(self, job: Job, zone: str) -> None:
+    def _wait(self, job: Job, zone: str, end: float) -> None:
         """Wait for a good report."""
-        begun = time.monotonic()
-        limit = job.minutes * 60
         troubles = 0
-        while time.monotonic() - begun < limit:
+        while time.monotonic() < end:
             try:
                 status = self.gcloud.json("compute", "instances", "describe", job.name, "--zone", zone)["status"]
-                report = self._report(job.name, zone)
+                report = reported(self.gcloud, job.name, zone)
                 troubles = 0
             except NotThere:
-                raise Preempted(job.name) from None
+                raise _gone(job, zone, end) from None
             except CallFailed:
                 troubles += 1
                 if troubles == _PATIENCE:
@@ -199,34 +178,27 @@ class Machines:
             if report == f"ok:{job.hash}":
                 return
             # Before what it may have said of its own end: a network that goes down first is nobody's failure.
-            if status in {"STOPPING", "STOPPED", "TERMINATED", "SUSPENDING", "SUSPENDED"}:
-                raise Preempted(job.name)
+            if status in _ENDED:
+                raise _gone(job, zone, end)
             if report.startswith("fail:"):
-                say(self._serial(job.name, zone))
-                raise Failed(f"{job.name}: {report}")
+                say(last_words(self.gcloud, job.name, zone))
+                raise (Hindered if report.split(":")[1] in ELSEWHERE else Failed)(f"{job.name}: {report}")
             time.sleep(self.poll_seconds)
-        say(self._serial(job.name, zone))
-        raise Overdue(f"{job.name} in {zone} did not report in {job.minutes} minutes")
+        say(last_words(self.gcloud, job.name, zone))
+        raise _overdue(job, zone)
 
-    def _report(self, name: str, zone: str) -> str:
-        """The last report: from the guest attribute, and from the serial port where an organisation forbids those."""
-        place = (name, "--zone", zone)
-        query = "--query-path=gpu-host/status"
-        try:
-            found = self.gcloud.json("compute", "instances", "get-guest-attributes", *place, query) or ()
-        except NotThere:
-            return ""  # Nothing is written yet.
-        except CallFailed:
-            lines = _REPORT.findall(self.gcloud.run("compute", "instances", "get-serial-port-output", *place))
-            return lines[-1].strip() if lines else ""
-        return "".join(str(each["value"]) for each in found if each["key"] == "status").strip()
 
-    def _serial(self, name: str, zone: str) -> str:
-        try:
-            text = self.gcloud.run("compute", "instances", "get-serial-port-output", name, "--zone", zone)
-        except CallFailed as error:
-            return f"the serial port cannot be read: {error.text}"
-        return "\n".join(text.splitlines()[-_SERIAL_LINES:])
+def _gone(job: Job, zone: str, end: float) -> Exception:
+    """Why a machine is no more: one that is gone after its time was ended by its own limit."""
+    return _overdue(job, zone) if time.monotonic() >= end else Preempted(job.name)
+
+
+def _overdue(job: Job, zone: str) -> Overdue:
+    return Overdue(f"{job.name} in {zone} did not report in its {job.minutes} minutes")
+
+
+def _zone(machine: Mapping[str, str]) -> str:
+    return machine["zone"].rsplit("/", 1)[-1]
 
 
 @contextmanager
@@ -237,8 +209,3 @@ def _undisturbed() -> Generator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def say(text: str) -> None:
-    """Tell the person who waits. Standard output is for the result alone."""
-    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)  # noqa: T201 - a command's own words
