@@ -87,20 +87,31 @@ def _sections(texts: Mapping[str, str], secrets: frozenset[str]) -> tuple[dict[s
             sections[name] = {}
             faults.append(Fault(name, "holds a secret, and sections are read in clear", f"only {SECRETS[0]} is secret"))
         else:
-            try:
-                sections[name] = _without_credentials(json.loads(text), name, faults)
-            except json.JSONDecodeError:
-                sections[name] = _without_credentials(text, name, faults)
+            sections[name] = _sound(_parsed(text), name, faults)
     return sections, faults
 
 
-def _without_credentials(value: Any, path: str, faults: list[Fault]) -> Any:
-    """`value` with every credential taken out and told of, so that no message repeats it."""
+def _parsed(text: str) -> Any:
+    """What a section's text says. Pulumi hands a key without a value over as no text at all."""
+    try:
+        return json.loads(text) if text else None
+    except json.JSONDecodeError:
+        return text
+
+
+def _sound(value: Any, path: str, faults: list[Fault]) -> Any:
+    """`value` with something in place of nothing and of every credential, each told of, so that no message repeats it.
+
+    A key with nothing after it reads as a part that is switched on, and would be taken for one that is left out.
+    """
+    if value is None:
+        faults.append(Fault(path, "has nothing after it", "state what it holds, {} for no more than that it is there"))
+        return {}
     if isinstance(value, Mapping):
-        keys = {key: _without_credentials(key, path, faults) for key in value}
-        return {keys[key]: _without_credentials(inner, f"{path}.{keys[key]}", faults) for key, inner in value.items()}
+        keys = {key: _sound(key, path, faults) for key in value}
+        return {keys[key]: _sound(inner, f"{path}.{keys[key]}", faults) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_without_credentials(inner, f"{path}[{index}]", faults) for index, inner in enumerate(value)]
+        return [_sound(inner, f"{path}[{index}]", faults) for index, inner in enumerate(value)]
     if isinstance(value, str) and _CREDENTIAL.search(value):
         faults.append(Fault(path, "holds a credential in plain text", "revoke it, and set secrets with --secret"))
         return "[credential]"

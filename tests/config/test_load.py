@@ -152,3 +152,19 @@ def test_no_text_for_a_section_ends_in_anything_but_a_refusal(text: str) -> None
 
     assert all(line.startswith("storage") for line in told)
     assert told or json.loads(text) in ({}, {"default-class": True}, {"default-class": False}, None)
+
+
+@pytest.mark.parametrize("text", ["", "null"])
+def test_a_section_with_nothing_after_it_is_neither_on_nor_off(text: str) -> None:
+    """Pulumi hands it over as an empty text; a reader of YAML as null."""
+    told = stacks.refusal({**stacks.texts(stacks.sections()), "gpu-ci:arc": text}, SECRET_KEYS)
+
+    assert told == ["arc: has nothing after it; state what it holds, {} for no more than that it is there"]
+
+
+def test_a_part_with_nothing_after_it_is_told_of_wherever_it_stands() -> None:
+    changes = {"monitoring/dcgm": None, "runners/gpu-t4/arc": None, "gpu-pools/t4-spot/zones": ["us-west-2a", None]}
+    refused = stacks.refusal(stacks.texts(stacks.sections(changes=changes)), SECRET_KEYS)
+    told = [line.partition(": ")[0] for line in refused]
+
+    assert told == ["gpu-pools.t4-spot.zones[1]", "monitoring.dcgm", "runners.gpu-t4.arc"]
