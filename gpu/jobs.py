@@ -2,10 +2,11 @@
 
 A CI job has no checkpoint: interrupted, it starts again from nothing. Interruptions come independently at a rate of
 `rate` an hour, so an attempt at a job of `L` hours survives with probability exp(-rate L) and runs for
-(1 - exp(-rate L)) / rate hours on average, which makes (exp(rate L) - 1) / rate hours until one attempt survives. To
-that come the start of a machine for each attempt, which is paid for, and the time until a lost job runs again, which
-is not. Where at most `k` attempts are made on spot, the last resort is one attempt on demand. How often machines are
-taken away is known in `gpu.interruptions`, which way is best in `gpu.spot_plan`.
+(1 - exp(-rate L)) / rate hours on average, which makes (exp(rate L) - 1) / rate hours until one attempt survives. As
+`rate L` goes to nothing both go to `L`; where it is large, the job is held to be without end. To that come the start of
+a machine for each attempt, which is paid for, and the time until a lost job runs again, which is not. Where
+at most `k` attempts are made on spot, the last resort is one attempt on demand. How often machines are taken away is
+known in `gpu.interruptions`, which way is best in `gpu.spot_plan`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from statistics import NormalDist
 _POINTS = 101
 """Equally likely lengths that stand for a distribution: their mean is within a percent of the true one."""
 _MICRO = Decimal("0.000001")
+_NO_END = 1e9
+"""Hours from which a job is said to have no end: a hundred thousand years, which still are a number to reckon with."""
+_SMALL = 1e-4
 _Z95 = NormalDist().inv_cdf(0.95)
 
 
@@ -121,8 +125,8 @@ def outcome(terms: Terms, strategy: Strategy, attempts: int = 2) -> Outcome:
 
 
 def exact(hours: float) -> Decimal:
-    """Hours that were reckoned with logarithms, as a decimal of six places."""
-    return Decimal(hours).quantize(_MICRO) if math.isfinite(hours) else Decimal("Infinity")
+    """Hours that were reckoned with logarithms, as a decimal of six places; infinite where they have no end."""
+    return Decimal(hours).quantize(_MICRO) if hours < _NO_END else Decimal("Infinity")
 
 
 def _fixed(terms: Terms, strategy: Strategy, most: int, length: float) -> tuple[float, float, float, float, float]:
@@ -130,16 +134,18 @@ def _fixed(terms: Terms, strategy: Strategy, most: int, length: float) -> tuple[
     start = terms.start_minutes / 60
     if strategy is Strategy.ON_DEMAND:
         return 0.0, 1.0, length + start, 0.0, length + start
-    lost = -math.expm1(-terms.rate * length)
-    run = lost / terms.rate if terms.rate else length
+    met = terms.rate * length
+    lost = -math.expm1(-met)
     retry, shortage = terms.retry_minutes / 60, terms.shortage
     if strategy is Strategy.SPOT:
-        tries = 1 / (1 - lost) if lost < 1 else math.inf
-        spot = tries * (run + start)
-        waiting = tries * shortage * terms.shortage_minutes / 60 if shortage else 0.0
-        return tries, 0.0, spot + (tries - 1) * retry + waiting, spot, 0.0
+        losses = _expm1(met)
+        tries = 1 + losses
+        spot = length * (1 + _beyond(met)) + _of(tries, start)
+        waiting = _of(tries, shortage * terms.shortage_minutes / 60)
+        return tries, 0.0, spot + _of(losses, retry) + waiting, spot, 0.0
+    run = length * (lost / met if met else 1.0)
     again = (1 - shortage) * lost
-    rounds = (1 - again**most) / (1 - again) if again < 1 else float(most)
+    rounds = math.fsum(again**index for index in range(most))
     tries = (1 - shortage) * rounds
     without = shortage * rounds
     fallback = without + again**most
@@ -151,3 +157,20 @@ def _fixed(terms: Terms, strategy: Strategy, most: int, length: float) -> tuple[
         spot,
         on_demand,
     )
+
+
+def _expm1(met: float) -> float:
+    try:
+        return math.expm1(met)
+    except OverflowError:
+        return math.inf
+
+
+def _beyond(met: float) -> float:
+    """What (exp(x) - 1) / x is beyond 1: by its series where the difference would lose every digit."""
+    return met / 2 * (1 + met / 3) if met < _SMALL else (_expm1(met) - met) / met
+
+
+def _of(times: float, each: float) -> float:
+    """Nothing, however often, is nothing."""
+    return times * each if each else 0.0

@@ -51,7 +51,7 @@ class Plan:
     def reason(self) -> str:
         """The figures that decided, in one sentence."""
         others = ", ".join(
-            f"{price(each)} in {each.minutes:.0f} minutes on {strategy}"
+            f"{_to_finish(each)} on {strategy}"
             for strategy, each in self.outcomes.items()
             if strategy is not self.strategy
         )
@@ -124,11 +124,7 @@ def judge(facts: SpotFacts) -> list[Verdict]:
     chain = (
         f"a spot machine is taken {facts.terms.rate:.3g} times an hour",
         f"a job runs {facts.terms.length.mean:.0f} minutes on average",
-        *(
-            f"{each.strategy}: {each.attempts:.2f} attempts on spot, {each.fallback:.0%} end on demand, "
-            f"{price(each)}, {each.minutes:.0f} minutes"
-            for each in plan.outcomes.values()
-        ),
+        *(f"{each.strategy}: {_weighed(each)}" for each in plan.outcomes.values()),
     )
     found = list(_losses(facts, chain))
     if facts.spot and not facts.bound and now.cost > CLOSE * plan.chosen.cost:
@@ -138,7 +134,7 @@ def judge(facts: SpotFacts) -> list[Verdict]:
                 Level.WARNING,
                 facts.path,
                 f"on {stated} a finished job costs {price(now)}, on {plan.strategy} {price(plan.chosen)}",
-                f"serve it from an on-demand pool{' as well' if plan.strategy is not Strategy.ON_DEMAND else ''}",
+                _served_by(facts.path, plan.strategy),
                 chain,
             ),
         ]
@@ -150,18 +146,30 @@ def judge(facts: SpotFacts) -> list[Verdict]:
 
 def _losses(facts: SpotFacts, chain: tuple[str, ...]) -> list[Verdict]:
     longest = facts.terms.length.limit or max(facts.terms.length.points())
-    lost = -math.expm1(-facts.terms.rate * longest / 60)
+    rate = facts.terms.rate
+    lost = -math.expm1(-rate * longest / 60)
     if not facts.spot or lost <= LOSS_BUDGET:
         return []
+    bearable = math.floor(-math.log1p(-LOSS_BUDGET) / rate * 60)
+    lower = f", or lower {facts.path}.timeout-minutes to {bearable}" if bearable >= 1 else ""
     return [
         _verdict(
             Level.WARNING,
             facts.path,
             f"a spot job of {longest:.0f} minutes is lost {lost:.0%} of the time, and starts again from nothing",
-            "serve the long jobs from an on-demand pool, or lower timeout-minutes",
+            f"name an on-demand pool in {facts.path}.arc.pool{lower}",
             chain,
         )
     ]
+
+
+def _served_by(path: str, strategy: Strategy) -> str:
+    """What carries a strategy out."""
+    return {
+        Strategy.ON_DEMAND: f"name an on-demand pool in {path}.arc.pool",
+        Strategy.SPOT_THEN_ON_DEMAND: f"name an on-demand pool in {path}.arc.fallback",
+        Strategy.SPOT: f"leave {path}.arc.fallback out",
+    }[strategy]
 
 
 def _summary(now: Outcome, plan: Plan) -> str:
@@ -174,6 +182,16 @@ def _summary(now: Outcome, plan: Plan) -> str:
 def price(of: Outcome) -> str:
     """What a finished job costs, in words."""
     return dollars(of.cost) if of.cost.is_finite() else "without end"
+
+
+def _to_finish(of: Outcome) -> str:
+    return f"{price(of)} in {of.minutes:.0f} minutes" if of.cost.is_finite() else "never finished"
+
+
+def _weighed(of: Outcome) -> str:
+    if not of.cost.is_finite():
+        return "a job is never finished"
+    return f"{of.attempts:.2f} attempts on spot, {of.fallback:.0%} end on demand, {price(of)}, {of.minutes:.0f} minutes"
 
 
 def _verdict(level: Level, offender: str, reason: str, way_out: str = "", chain: tuple[str, ...] = ()) -> Verdict:

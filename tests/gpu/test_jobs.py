@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from statistics import fmean
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gpu.jobs import Length, Strategy, Terms, outcome
@@ -86,6 +86,36 @@ def test_a_job_that_never_survives_costs_without_end_on_spot_and_ends_on_demand(
 
     assert outcome(hopeless, Strategy.SPOT).cost == Decimal("Infinity")
     assert outcome(hopeless, Strategy.SPOT_THEN_ON_DEMAND).on_demand_hours == pytest.approx(1)
+
+
+@pytest.mark.parametrize("rate", [5e-324, 1e-300, 1e-20, 1e-12, 1e-10])
+def test_interruptions_that_hardly_ever_come_cost_as_much_as_none(rate: float) -> None:
+    rare, calm = replace(HOUR, rate=rate), replace(HOUR, rate=0.0)
+
+    for strategy in Strategy:
+        assert outcome(rare, strategy).cost == outcome(calm, strategy).cost
+        assert outcome(rare, strategy).minutes == pytest.approx(60, rel=1e-9)
+
+
+@given(st.floats(0, 60), st.floats(1, 5760))
+@settings(max_examples=120)
+def test_hours_on_spot_are_those_of_the_formula_with_sixty_digits(rate: float, minutes: float) -> None:
+    found = outcome(replace(HOUR, rate=rate, length=Length(minutes=minutes)), Strategy.SPOT).spot_hours
+    with localcontext() as exactly:
+        exactly.prec = 400
+        length, often = Decimal(minutes / 60), Decimal(rate)
+        true = ((often * length).exp() - 1) / often if rate * minutes > 1e-200 else length
+
+    assert found == pytest.approx(float(true), rel=1e-9) if true < Decimal("1e300") else found > 1e299
+
+
+@pytest.mark.parametrize("rate", [1.0, 10.0, 100.0, 1000.0])
+def test_a_job_of_two_days_on_spot_that_never_lasts_is_without_end_and_no_fault(rate: float) -> None:
+    met = replace(HOUR, rate=rate, length=Length(minutes=2400), start_minutes=0, retry_minutes=0)
+
+    assert outcome(met, Strategy.SPOT).cost == Decimal("Infinity")
+    assert not math.isnan(outcome(met, Strategy.SPOT).minutes)
+    assert outcome(met, Strategy.SPOT_THEN_ON_DEMAND).cost.is_finite()
 
 
 def test_lengths_between_a_median_and_a_95th_percentile_have_the_log_normal_mean() -> None:
@@ -171,5 +201,7 @@ def test_without_shortage_endless_attempts_are_spot_alone(met: Terms) -> None:
 
 @given(terms, st.floats(1.01, 3))
 @settings(max_examples=60)
+@example(replace(HOUR, rate=5e-324, length=Length(minutes=75.7)), 1.5)
+@example(replace(HOUR, rate=1.0, length=Length(minutes=2400)), 2.0)
 def test_more_interruptions_never_make_spot_cheaper(met: Terms, factor: float) -> None:
     assert outcome(replace(met, rate=met.rate * factor), Strategy.SPOT).cost >= outcome(met, Strategy.SPOT).cost

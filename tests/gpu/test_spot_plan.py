@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from decimal import Decimal
 from statistics import fmean
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -117,7 +118,7 @@ def test_long_jobs_on_spot_are_warned_of_with_both_prices() -> None:
 
     assert (verdict.check, verdict.level, verdict.offender) == ("spot-plan", Level.WARNING, "runners.gpu-t4")
     assert verdict.reason == "on spot a finished job costs 11.24 USD, on on-demand 5.29 USD"
-    assert verdict.way_out == "serve it from an on-demand pool"
+    assert verdict.way_out == "name an on-demand pool in runners.gpu-t4.arc.pool"
 
 
 def test_a_timeout_that_spot_seldom_lives_to_see_is_warned_of() -> None:
@@ -129,6 +130,53 @@ def test_a_timeout_that_spot_seldom_lives_to_see_is_warned_of() -> None:
     assert verdict.level is Level.WARNING
     assert verdict.reason == "a spot job of 360 minutes is lost 11% of the time, and starts again from nothing"
     assert [one.level for one in judge(SpotFacts(path="runners.gpu-t4", terms=calm, spot=True))] == [Level.OK]
+
+
+def facts(met: Terms, **changes: Any) -> SpotFacts:
+    return replace(SpotFacts(path="runners.gpu-t4", terms=met, spot=True), **changes)
+
+
+def test_the_timeout_that_is_named_is_the_longest_that_is_not_warned_of() -> None:
+    (warning,) = judge(facts(replace(T4, length=Length(minutes=12, limit=360))))
+    named = re.fullmatch(
+        r"name an on-demand pool in runners\.gpu-t4\.arc\.pool, or lower runners\.gpu-t4\.timeout-minutes to (\d+)",
+        warning.way_out,
+    )
+    assert named is not None
+    lowered, beyond = (replace(T4, length=Length(minutes=12, limit=int(named[1]) + more)) for more in (0, 1))
+
+    assert [each.level for each in judge(facts(lowered))] == [Level.OK]
+    assert [each.level for each in judge(facts(beyond))] == [Level.WARNING]
+
+
+@given(terms, st.booleans())
+@settings(max_examples=80)
+def test_the_pool_that_is_named_ends_the_warning(met: Terms, fallback: bool) -> None:
+    followed = {
+        "name an on-demand pool in runners.gpu-t4.arc.pool": {"spot": False},
+        "name an on-demand pool in runners.gpu-t4.arc.fallback": {"fallback": True},
+        "leave runners.gpu-t4.arc.fallback out": {"fallback": False},
+    }
+    for warning in judge(facts(met, fallback=fallback)):
+        if warning.level is Level.WARNING:
+            way_out = warning.way_out.partition(", or")[0]
+            left = judge(facts(met, **{"fallback": fallback, **followed[way_out]}))
+
+            assert warning.reason not in {each.reason for each in left}
+
+
+def test_where_no_timeout_is_short_enough_none_is_named() -> None:
+    warning, *_ = judge(facts(replace(T4, rate=10.0, length=Length(minutes=12, limit=60))))
+
+    assert warning.way_out == "name an on-demand pool in runners.gpu-t4.arc.pool"
+
+
+def test_a_job_that_never_lasts_on_spot_is_told_without_figures_of_fantasy() -> None:
+    never = replace(T4, rate=1.0, length=Length(minutes=2400, limit=2400))
+    *_, verdict = judge(facts(never))
+
+    assert verdict.reason.startswith("on spot a finished job costs without end, on on-demand")
+    assert "spot: a job is never finished" in verdict.chain
 
 
 def test_on_demand_by_choice_is_no_fault_and_shows_what_it_costs() -> None:

@@ -79,6 +79,13 @@ def _on_google(**change: Any) -> dict[str, Any]:
 
 
 SMALL: Final = {"cpu": 1, "memory": "2Gi"}
+STEADY: Final[dict[str, Any]] = {
+    "needs": {"gpu": "t4", "cpu": 3, "memory": "12Gi", "cuda": "12.9"},
+    "timeout-minutes": 60,
+    "queue-target-minutes": 9,
+    "arc": {"pool": "t4-on-demand", "image": "runner-gpu"},
+}
+"""A runner that is sound on the pool that others share."""
 GRANTED: Final = {"quotas": {"NVIDIA_V100_GPUS": 2, "PREEMPTIBLE_NVIDIA_V100_GPUS": 2}}
 """What machines with a V100 ask for, so that nothing is said about that."""
 ON_AMAZON: Final = {
@@ -185,8 +192,8 @@ NAMES: Final = (
         change={"test-image": {"cuda-image": "13.0.9-base-ubuntu24.04"}},
         told=Told.ERROR,
         check="compatibility",
-        path="test-image",
-        words=("13.0.9 is not a known CUDA version", "did you mean 13.0.3?"),
+        path="test-image.cuda-image",
+        words=("13.0.9-base-ubuntu24.04 is not a known tag of nvidia/cuda", "did you mean 13.0.3-base-ubuntu24.04?"),
     ),
     Mistake(
         name="an unknown torch",
@@ -523,19 +530,40 @@ ERRORS: Final = (
     ),
     Mistake(
         name="more idle runners than nodes have room for",
-        change=_runner(arc={"min": 7, "max": 7}),
+        change=_runner(arc={"min": 7, "max": 7, "fallback": OUT}),
         told=Told.ERROR,
         check="counts",
         path="runners.gpu-t4",
-        words=("7 idle runners are kept, and gpu-pools.t4-spot has room for 5", "set it to 5, or gpu-pools.t4-spot.max"),
+        words=("7 idle runners are kept, and gpu-pools.t4-spot has room for 5", "set its min to 5, or gpu-pools.t4-spot.max"),
+    ),
+    Mistake(
+        name="more idle runners than nodes and those to fall back on have room for",
+        change=_runner(arc={"min": 9, "max": 9}),
+        told=Told.ERROR,
+        check="counts",
+        path="runners.gpu-t4",
+        words=("gpu-pools.t4-spot and gpu-pools.t4-on-demand have room for 7 together", "set its min to 7"),
+    ),
+    Mistake(
+        name="idle runners of several kinds on one pool",
+        change={"runners": {
+            name: {**STEADY, "arc": {**STEADY["arc"], "min": 1, "max": 1}}
+            for name in ("gpu-t4-steady", "gpu-t4-nightly", "gpu-t4-release")
+        }},
+        told=Told.ERROR,
+        check="counts",
+        path="gpu-pools.t4-on-demand.max",
+        words=("3 idle runners are kept (gpu-t4-nightly 1, gpu-t4-release 1, gpu-t4-steady 1), and "
+               "gpu-pools.t4-on-demand has room for 2", "raise gpu-pools.t4-on-demand.max to 3"),
     ),
     Mistake(
         name="a driver branch too old for the CUDA",
-        change={"host-image": {"driver": "550"}, "test-image": {"cuda-image": "12.4.1-base-ubuntu22.04"}},
+        change={"host-image": {"driver": "550"}},
         told=Told.ERROR,
         check="compatibility",
-        path="host-image",
-        words=("CUDA 13.0 cannot run on driver R550", "needs driver 580.65.06 or newer", "take driver R580"),
+        path="host-image.driver",
+        words=("CUDA 13.0 cannot run on driver R550", "needs driver 580.65.06 or newer",
+               'set host-image.driver to "580", or use cuda: "12.4"'),
     ),
     Mistake(
         name="a V100 with CUDA 13",
@@ -644,7 +672,15 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="counts",
         path="gpu-pools.t4-spot.capacity",
-        words=("spot with one type", "list more types, or add an on-demand pool"),
+        words=("spot with one type", "every job waits for a node of gpu-pools.t4-on-demand", "list more types"),
+    ),
+    Mistake(
+        name="Spot with one type and nothing behind it",
+        change=_pool(instance_types=["g4dn.xlarge"]) | _runner(arc={"fallback": OUT}),
+        told=Told.WARNING,
+        check="counts",
+        path="gpu-pools.t4-spot.capacity",
+        words=("there are no runners", "list more types, or let its runners fall back on an on-demand pool"),
     ),
     Mistake(
         name="Spot in one zone",
@@ -660,15 +696,33 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="counts",
         path="runners.gpu-t4",
-        words=("9 jobs are taken, and gpu-pools.t4-spot has room for 5", "set it to 5, or gpu-pools.t4-spot.max to 9"),
+        words=("11 jobs are taken (gpu-t4 9, gpu-t4-steady 2), and gpu-pools.t4-spot and gpu-pools.t4-on-demand have room "
+               "for 7 together", "lower the max of these runners to 7 in all, or raise gpu-pools.t4-spot.max to"),
     ),
     Mistake(
-        name="more nodes than jobs can use",
-        change=_pool("t4-on-demand", max=3) | {"quotas": {"L-DB2E81BA": 64}},
+        name="more jobs than nodes have room for, with nothing behind them",
+        change=_runner(arc={"max": 9, "fallback": OUT}),
+        told=Told.WARNING,
+        check="counts",
+        path="runners.gpu-t4",
+        words=("9 jobs are taken, and gpu-pools.t4-spot has room for 5",
+               "set its max to 5, or gpu-pools.t4-spot.max to 9"),
+    ),
+    Mistake(
+        name="more jobs of two runners than their pool has room for",
+        change={"runners": {"gpu-t4-nightly": {**STEADY, "arc": {**STEADY["arc"], "max": 2}}}},
         told=Told.WARNING,
         check="counts",
         path="gpu-pools.t4-on-demand.max",
-        words=("up to 3 nodes, and its runners can use 2 at most", "set it to 2"),
+        words=("4 jobs are taken (gpu-t4-nightly 2, gpu-t4-steady 2)", "raise gpu-pools.t4-on-demand.max to 4"),
+    ),
+    Mistake(
+        name="more nodes than jobs can use",
+        change=_pool("t4-on-demand", max=8) | {"quotas": {"L-DB2E81BA": 64}},
+        told=Told.WARNING,
+        check="counts",
+        path="gpu-pools.t4-on-demand.max",
+        words=("up to 8 nodes, and its runners can use 7 at most", "set it to 7"),
     ),
     Mistake(
         name="several shares of a GPU by turns",
@@ -685,7 +739,8 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="counts",
         path="runners.gpu-t4-steady",
-        words=("only 1 of the 2 nvidia.com/gpu of a g4dn.xlarge can be used", "ask for less CPU and memory"),
+        words=("only 1 of the 2 nvidia.com/gpu of a g4dn.xlarge can be used",
+               "ask for cpu: 1 and memory: 6Gi, or leave gpu-pools.t4-on-demand.sharing out"),
     ),
     Mistake(
         name="a GPU node that is kept for nothing",
@@ -718,7 +773,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="spot-plan",
         path="runners.gpu-t4",
-        words=("a spot job of 240 minutes is lost", "serve the long jobs from an on-demand pool, or lower timeout-minutes"),
+        words=("a spot job of 240 minutes is lost", "name an on-demand pool in runners.gpu-t4.arc.pool, or lower runners.gpu-t4.timeout-minutes to 63"),
     ),
     Mistake(
         name="a wait that some jobs exceed",
@@ -781,14 +836,14 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="compatibility",
         path="runners.cirun-gcp-gpu",
-        words=("CUDA 13.1 runs on driver R580 by minor version compatibility only", "take CUDA 13.0"),
+        words=("CUDA 13.1 runs on driver R580 by minor version compatibility only", 'use cuda: "13.0", or set host-image.driver to "595"'),
     ),
     Mistake(
         name="an image that NVIDIA has ended",
         change={"test-image": {"cuda-image": "11.8.0-base-ubuntu22.04"}},
         told=Told.WARNING,
         check="compatibility",
-        path="test-image",
+        path="test-image.cuda-image",
         words=("ended with its last driver branch", "keep a copy in a registry of your own"),
     ),
     Mistake(
@@ -796,8 +851,8 @@ WARNINGS: Final = (
         change={"test-image": {"cuda-image": "13.0.0-base-ubuntu24.04"}},
         told=Told.WARNING,
         check="compatibility",
-        path="test-image",
-        words=("was superseded by CUDA 13.0.3", "use 13.0.3"),
+        path="test-image.cuda-image",
+        words=("was superseded by CUDA 13.0.3", "use 13.0.3-base-ubuntu24.04"),
     ),
     Mistake(
         name="a quota that nobody has stated",
@@ -845,4 +900,147 @@ WARNINGS: Final = (
 )  # fmt: skip
 """What works, and surprises."""
 
-MISTAKES: Final = (*NAMES, *WRITING, *WHOLES, *ERRORS, *WARNINGS)
+PARAMETER: Final = "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id"
+"""By which AWS's own images for GPUs are found: driver R595 with open kernel modules."""
+
+
+def _found_by(parameter: str, **needs: Any) -> dict[str, Any]:
+    """A runner of cirun on AWS whose images were found by a parameter."""
+    runner = put_over(ON_AMAZON, {"needs": needs, "cirun-aws": {"image-parameter": parameter}})
+    return {"cirun": {"aws": True}, "quotas": {"L-DB2E81BA": 64}, "runners": {"cirun-aws-gpu": runner}}
+
+
+def _published(reference: str, tag: str, **change: Any) -> dict[str, Any]:
+    """The runners' image, as somebody else publishes it."""
+    return _image(repository=OUT, reference=reference, tag=tag, **change)
+
+
+def _base(tag: str) -> dict[str, Any]:
+    return {"test-image": {"cuda-image": tag}}
+
+
+COMPATIBILITY: Final = (
+    Mistake(
+        name="a driver far too old for everything",
+        change={"host-image": {"driver": "450"}},
+        told=Told.ERROR,
+        check="compatibility",
+        path="host-image.driver",
+        words=("CUDA 13.0 cannot run on driver R450", 'set host-image.driver to "580"'),
+    ),
+    Mistake(
+        name="a driver branch that Ubuntu no longer has",
+        change={"host-image": {"driver": "570"}},
+        told=Told.ERROR,
+        check="compatibility",
+        path="host-image.driver",
+        words=("R570 is not to be had", "only pulls in R580", 'set host-image.driver to "580"'),
+    ),
+    Mistake(
+        name="a driver branch that there never was",
+        change={"host-image": {"driver": "585"}},
+        told=Told.ERROR,
+        check="compatibility",
+        path="host-image.driver",
+        words=("585 is not a known driver branch", "did you mean 580?"),
+    ),
+    Mistake(
+        name="a driver branch that NVIDIA has ended",
+        change={"host-image": {"driver": "610"}},
+        told=Told.WARNING,
+        check="compatibility",
+        path="host-image.driver",
+        words=("driver branch R610 ended on 2026-08-31", 'set host-image.driver to "580"'),
+    ),
+    Mistake(
+        name="a GPU that AWS's own image does not drive",
+        change=put_over(
+            _found_by(PARAMETER, gpu="v100"),
+            {"runners": {"cirun-aws-gpu": {"cirun-aws": {"instance-types": ["p3.2xlarge"]}}}},
+        ),
+        told=Told.ERROR,
+        check="compatibility",
+        path="runners.cirun-aws-gpu.cirun-aws.image-parameter",
+        words=("driver 595.91.07 does not drive v100", "name images that carry driver R580", "image-parameter out"),
+    ),
+    Mistake(
+        name="a newer CUDA than the driver of AWS's own image",
+        change=_found_by(PARAMETER, cuda="13.4"),
+        told=Told.WARNING,
+        check="compatibility",
+        path="runners.cirun-aws-gpu.cirun-aws.image-parameter",
+        words=("CUDA 13.4 runs on driver 595.91.07 by minor version compatibility only", 'use cuda: "13.2"'),
+    ),
+    Mistake(
+        name="an image parameter that nobody knows",
+        change=_found_by(PARAMETER.replace("24.04", "24.10")),
+        told=Told.ERROR,
+        check="compatibility",
+        path="runners.cirun-aws-gpu.cirun-aws.image-parameter",
+        words=("is not a known machine image", f"did you mean {PARAMETER}?"),
+    ),
+    Mistake(
+        name="GitHub's own runner image for jobs that need CUDA",
+        change=_published("ghcr.io/actions/actions-runner", "2.335.0"),
+        told=Told.WARNING,
+        check="compatibility",
+        path="runners.gpu-t4",
+        words=("has no CUDA libraries, and the job needs CUDA 12.9", "an image built on nvidia/cuda"),
+        beside=("runners.gpu-t4-steady",),
+    ),
+    Mistake(
+        name="another CUDA stated than the image's tag names",
+        change=_published("nvcr.io/nvidia/cuda", "13.0.3-runtime-ubuntu24.04"),
+        told=Told.ERROR,
+        check="compatibility",
+        path="images.runner-gpu.cuda",
+        words=("has CUDA 13.0, and CUDA 12.9 is stated for it", "take a tag with CUDA 12.9.2", 'write "13.0"'),
+    ),
+    Mistake(
+        name="an image of runners that NVIDIA never made",
+        change=_published("nvidia/cuda", "12.9.2-cudnn9-runtime-ubuntu24.04"),
+        told=Told.ERROR,
+        check="compatibility",
+        path="images.runner-gpu.tag",
+        words=("is not a known tag of nvidia/cuda", "did you mean 12.9.2-cudnn-runtime-ubuntu24.04?"),
+    ),
+    Mistake(
+        name="a cuDNN as tags named it once",
+        change=_base("13.0.3-cudnn8-runtime-ubuntu24.04"),
+        told=Told.ERROR,
+        check="compatibility",
+        path="test-image.cuda-image",
+        words=("is not a known tag of nvidia/cuda", "did you mean 13.0.3-cudnn-runtime-ubuntu24.04?"),
+    ),
+    Mistake(
+        name="an Ubuntu that CUDA has left behind",
+        change=_base("13.0.3-base-ubuntu20.04"),
+        told=Told.ERROR,
+        check="compatibility",
+        path="test-image.cuda-image",
+        words=("is not a known tag of nvidia/cuda", "did you mean 13.0.3-base-ubuntu2"),
+    ),
+    Mistake(
+        name="a misspelt tag",
+        change=_base("13.0.3-bse-ubuntu24.04"),
+        told=Told.ERROR,
+        check="compatibility",
+        path="test-image.cuda-image",
+        words=("13.0.3-bse-ubuntu24.04 is not a known tag of nvidia/cuda", "did you mean 13.0.3-base-ubuntu24.04?"),
+    ),
+    Mistake(
+        name="a base image that the recipe's apt knows nothing of",
+        change=_base("13.0.3-base-rockylinux9"),
+        path="test-image.cuda-image",
+        words=("is not on Ubuntu, whose packages the container is made of", "as in 13.0.3-base-ubuntu24.04"),
+    ),
+    Mistake(
+        name="a base image without its tag",
+        change=_base("us-central1-docker.pkg.dev/project/gpu-tests/cuda"),
+        path="test-image.cuda-image",
+        words=("is not a base image with its tag", "13.0.3-base-ubuntu24.04", "REGISTRY/NAME:TAG@sha256:"),
+    ),
+)
+"""What does not go together, told once and where it stands."""
+
+MISTAKES: Final = (*NAMES, *WRITING, *WHOLES, *ERRORS, *WARNINGS, *COMPATIBILITY)
