@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import pulumi
@@ -60,10 +61,19 @@ def settings_of(config: Mapping[str, str], secret_keys: frozenset[str], stack: s
     # What else is wrong where a secret stood follows from its having been taken out.
     hidden = tuple(fault.path for fault in faults)
     faults += [fault for fault in (*wrong, *broken(stated)) if not _within(fault.path, hidden)]
+    faults += _misspelt(config)
     faults += stack_name_faults(stack, google=stated.has("gcp"))
     if faults:
         raise StackFileError(faults, source)
     return stated.settings
+
+
+def _misspelt(keys: Iterable[str]) -> Iterator[Fault]:
+    """Keys of our namespace misspelt; other namespaces belong to other programs."""
+    for key in keys:
+        namespace, _, name = key.partition(":")
+        if namespace != PROJECT and get_close_matches(namespace, [PROJECT], cutoff=0.8):
+            yield Fault(key, "nobody reads this namespace", f'did you mean "{PROJECT}:{name}"?')
 
 
 def _all() -> Mapping[str, str]:

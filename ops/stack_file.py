@@ -38,6 +38,10 @@ class UnreadableStackFileError(Exception):
         super().__init__(f"{where}: {wrong}. {right}")
 
 
+_TOP_LEVEL: Final = ("config", "environment", "secretsprovider", "encryptedkey", "encryptionsalt")
+"""What Pulumi reads of a stack file (sdk/go/common/workspace, `ProjectStack`, 3.258)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StackFile:
     """The configuration of one stack, decided and decoded."""
@@ -219,7 +223,12 @@ def _load(text: str, path: Path) -> dict[str, Any]:
     except yaml.YAMLError as error:
         raise UnreadableStackFileError(path, f"this is not YAML ({error})", "Check its encoding") from None
     if document is None:
-        return {}
+        raise UnreadableStackFileError(path, "nothing stands in it", "A stack file begins with `config:`")
     if not isinstance(document, dict):
         raise UnreadableStackFileError(path, "this is not a map", "A stack file begins with `config:`")
+    for key in document:
+        if key not in _TOP_LEVEL:
+            near = difflib.get_close_matches(str(key), _TOP_LEVEL, n=1)
+            right = f"Did you mean `{near[0]}`?" if near else f"Pulumi reads {', '.join(_TOP_LEVEL)}"
+            raise UnreadableStackFileError(path, f"`{key}` is nothing that a stack file holds", right)
     return document

@@ -168,3 +168,9 @@ def test_a_part_with_nothing_after_it_is_told_of_wherever_it_stands() -> None:
     told = [line.partition(": ")[0] for line in refused]
 
     assert told == ["gpu-pools.t4-spot.zones[1]", "monitoring.dcgm", "runners.gpu-t4.arc"]
+
+
+def test_a_namespace_that_is_nearly_ours_is_told_of() -> None:
+    told = stacks.refusal({**stacks.texts(stacks.sections()), "gpuci:budget": "{}"}, SECRET_KEYS)
+
+    assert told == ['gpuci:budget: nobody reads this namespace; did you mean "gpu-ci:budget"?']

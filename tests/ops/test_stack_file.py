@@ -118,8 +118,20 @@ def test_a_missing_stack_like_no_other_names_them_all(tmp_path: Path) -> None:
         find("zzz", tmp_path)
 
 
-def test_an_empty_file_configures_nothing(tmp_path: Path) -> None:
-    assert given_text(tmp_path, "").config == {}
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", r"nothing stands in it\. A stack file begins with `config:`"),
+        (
+            "confg:\n  gpu-ci:stack: {protect: false}\n",
+            r"`confg` is nothing that a stack file holds\. Did you mean `config`\?",
+        ),
+        ("runners: {}\n", r"`runners` is nothing that a stack file holds\. Pulumi reads config, environment"),
+    ],
+)
+def test_a_file_without_its_one_key_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(UnreadableStackFileError, match=said):
+        given_text(tmp_path, text)
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_size=20))
