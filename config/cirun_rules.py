@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from config.faults import Fault
+from config.stated import inner, listed_at
 from config.translate import listed, nearest
 
 if TYPE_CHECKING:
@@ -31,31 +32,29 @@ def cirun_is_let_in(stated: Stated) -> Iterator[Fault]:
 
 def every_region_has_an_image(stated: Stated) -> Iterator[Fault]:
     """An AMI exists in one region alone."""
-    for name, runner in stated.settings.runners.items():
-        served = runner.cirun_aws
-        if served is None:
-            continue
-        path = f"runners.{name}.cirun-aws"
-        for index, region in enumerate(served.regions):
-            if region not in served.images:
+    for name, runner in stated.entries("runners"):
+        path, served = f"runners.{name}.cirun-aws", inner(runner, "cirun-aws")
+        regions, images = dict(listed_at(served, "regions")), inner(served, "images")
+        for index, region in regions.items() if images else ():
+            if region not in images:
                 yield Fault(f"{path}.regions[{index}]", f"{region} has no image", f"state images: {{{region}: ami-…}}")
-        for region in served.images:
-            if region not in served.regions:
-                yield Fault(f"{path}.images.{region}", "is in no region of regions", nearest(region, served.regions))
+        for region in images if regions else ():
+            if region not in regions.values():
+                yield Fault(f"{path}.images.{region}", "is in no region of regions", nearest(region, regions.values()))
 
 
 def access_leads_to_runners(stated: Stated) -> Iterator[Fault]:
     """What no entry names is started for nobody, and a job that asks for it waits for a day."""
-    access = stated.settings.cirun.access if stated.settings.cirun is not None else {}
+    access = {name: entry for name, entry in inner(stated.of("cirun"), "access").items() if isinstance(entry, Mapping)}
     served = _served(stated)
     for name, entry in access.items():
-        for index, runner in enumerate(entry.runners):
+        for index, runner in listed_at(entry, "runners"):
             path = f"cirun.access.{name}.runners[{index}]"
             if runner not in stated.names("runners"):
                 yield Fault(path, f'no runner is called "{runner}"', nearest(runner, served))
             elif runner not in served:
                 yield Fault(path, f"cirun does not serve {runner}", nearest(runner, served))
-    named = {runner for entry in access.values() for runner in entry.runners}
+    named = {runner for entry in access.values() for _, runner in listed_at(entry, "runners")}
     for runner in served:
         if access and runner not in named:
             yield Fault(

@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from config.faults import Fault
+from config.google import BuilderSettings, HostImageSettings, VerifierSettings
+from config.stated import inner, listed_at
 from config.translate import nearest
 from gpu.instance_types import GCE_TYPES, GPU_MODELS, attach, gce_type, gpu_model
 from gpu.instance_types.google import Unattachable
@@ -19,62 +21,60 @@ if TYPE_CHECKING:
 
 def image_families_exist(stated: Stated) -> Iterator[Fault]:
     """A runner on GCE boots the image that this stack builds: only its name is known before it is there."""
-    family = stated.part("host-image").get("family")
-    for name, runner in stated.settings.runners.items():
-        if runner.cirun_gcp is None:
-            continue
-        path = f"runners.{name}.cirun-gcp.image-family"
-        if family is not None and runner.cirun_gcp.image_family != family:
-            yield Fault(path, f'"{runner.cirun_gcp.image_family}" is not built here', f'write "{family}"')
+    family = stated.of("host-image").get("family")
+    for name, runner in stated.entries("runners"):
+        asked = inner(runner, "cirun-gcp").get("image-family")
+        if None not in {family, asked} and asked != family:
+            path = f"runners.{name}.cirun-gcp.image-family"
+            yield Fault(path, f'"{asked}" is not built here', f'write "{family}"')
 
 
 def machines_take_their_gpu(stated: Stated) -> Iterator[Fault]:
     """Some GCE families bring their GPU, and one alone takes any other."""
-    for name, runner in stated.settings.runners.items():
-        if runner.cirun_gcp is not None and runner.needs.gpu in GPU_MODELS:
-            for index, machine in enumerate(runner.cirun_gcp.machine_types):
-                path = f"runners.{name}.cirun-gcp.machine-types[{index}]"
-                yield from _attached(path, machine, runner.needs.gpu, runner.needs.gpus)
-    image = stated.settings.host_image
-    if image is not None:
-        verifier = image.verifier
-        if verifier.gpu in GPU_MODELS:
-            yield from _attached("host-image.verifier.machine-type", verifier.machine_type, verifier.gpu, verifier.gpus)
-        else:
-            yield Fault("host-image.verifier.gpu", f"{verifier.gpu} is not known", nearest(verifier.gpu, GPU_MODELS))
-        if image.builder.machine_type not in GCE_TYPES:
-            path = "host-image.builder.machine-type"
-            yield Fault(
-                path, f"{image.builder.machine_type} is not known", nearest(image.builder.machine_type, GCE_TYPES)
-            )
+    for name, runner in stated.entries("runners"):
+        needs, path = inner(runner, "needs"), f"runners.{name}.cirun-gcp.machine-types"
+        for index, machine in listed_at(inner(runner, "cirun-gcp"), "machine-types"):
+            yield from _attached(f"{path}[{index}]", machine, needs.get("gpu"), needs.get("gpus", 1))
+    image = stated.of("host-image")
+    if not image:
+        return
+    usual = VerifierSettings()
+    verifier = inner(image, "verifier")
+    gpu, machine = verifier.get("gpu", usual.gpu), verifier.get("machine-type", usual.machine_type)
+    yield from _attached("host-image.verifier.machine-type", machine, gpu, verifier.get("gpus", usual.gpus))
+    if gpu is not None and gpu not in GPU_MODELS:
+        yield Fault("host-image.verifier.gpu", f"{gpu} is not known", nearest(gpu, GPU_MODELS))
+    builder = inner(image, "builder").get("machine-type", BuilderSettings().machine_type)
+    if builder is not None and builder not in GCE_TYPES:
+        yield Fault("host-image.builder.machine-type", f"{builder} is not known", nearest(builder, GCE_TYPES))
 
 
-def _attached(path: str, machine: str, gpu: str, gpus: int) -> Iterator[Fault]:
+def _attached(path: str, machine: str | None, gpu: str | None, gpus: int | None) -> Iterator[Fault]:
+    """What is wrong with a machine for its GPUs; where those are not known, only whether there is such a machine."""
+    if machine is None:
+        return
     try:
-        attach(gce_type(machine), gpu_model(gpu), gpus)
+        known = gce_type(machine)
+        if gpu in GPU_MODELS and gpu is not None and gpus is not None:
+            attach(known, gpu_model(gpu), gpus)
     except UnknownName as unknown:
         close = f'did you mean "{unknown.nearest}"?' if unknown.nearest else f"known: {', '.join(unknown.known)}"
         yield Fault(path, f"{unknown.name} is not a known {unknown.kind}", close)
     except Unattachable as refused:
-        yield Fault(path, str(refused), "take an n1 machine, or one that brings the GPU asked for")
+        yield Fault(path, str(refused), refused.way_out)
 
 
 def a_test_image_has_a_repository(stated: Stated) -> Iterator[Fault]:
     """The test container is pushed to a repository of this stack."""
-    image = stated.settings.test_image
-    if image is not None and image.repository not in stated.names("artifact-registry"):
-        known = stated.names("artifact-registry")
-        yield Fault(
-            "test-image.repository",
-            f'"{image.repository}" is not in artifact-registry',
-            nearest(image.repository, known),
-        )
+    repository, known = stated.of("test-image").get("repository"), stated.names("artifact-registry")
+    if repository is not None and known and repository not in known:
+        wrong = f'"{repository}" is not in artifact-registry'
+        yield Fault("test-image.repository", wrong, nearest(repository, known))
 
 
 def a_workflow_can_push(stated: Stated) -> Iterator[Fault]:
     """A job of GitHub's has no key, and is let in as itself or not at all."""
-    image = stated.settings.test_image
-    if image is not None and image.built_by == "workflow" and not stated.has("github-federation"):
+    if stated.of("test-image").get("built-by") == "workflow" and not stated.has("github-federation"):
         yield Fault(
             "github-federation",
             "missing, and a workflow that pushes test-image needs it to be let in",
@@ -84,28 +84,30 @@ def a_workflow_can_push(stated: Stated) -> Iterator[Fault]:
 
 def images_and_machines_share_a_region(stated: Stated) -> Iterator[Fault]:
     """Images pulled across regions are slow, and are paid for by the gigabyte; who means it states the region."""
-    google, repositories = stated.settings.gcp, stated.settings.artifact_registry
-    if google is None or not repositories or any(one.region is not None for one in repositories.values()):
+    region, repositories = stated.of("gcp").get("region"), dict(stated.entries("artifact-registry"))
+    if region is None or not repositories or any("region" in one for one in repositories.values()):
         return
-    for name, runner in stated.settings.runners.items():
-        zones = runner.cirun_gcp.zones if runner.cirun_gcp is not None else ()
-        if zones and all(zone.rpartition("-")[0] != google.region for zone in zones):
+    for name, runner in stated.entries("runners"):
+        zones = inner(runner, "cirun-gcp").get("zones") or ()
+        if zones and None not in zones and all(zone.rpartition("-")[0] != region for zone in zones):
             yield Fault(
                 f"runners.{name}.cirun-gcp.zones[0]",
-                f"no zone is in {google.region}, where its images are kept",
-                f"name a zone of {google.region}, or state artifact-registry.{next(iter(repositories))}.region",
+                f"no zone is in {region}, where its images are kept",
+                f"name a zone of {region}, or state artifact-registry.{next(iter(repositories))}.region",
             )
 
 
 def source_images_are_exact(stated: Stated) -> Iterator[Fault]:
     """A family's name means whatever is newest, and with each new base there would be a new build."""
-    image = stated.settings.host_image
-    if image is None or not image.source_project.endswith("-cloud"):
+    image = stated.of("host-image")
+    usual: str = HostImageSettings.model_fields["source_project"].default
+    name, project = image.get("source-image"), image.get("source-project", usual)
+    if name is None or project is None or not project.endswith("-cloud"):
         return
-    if not re.search(r"-v\d{8}[a-z]?$", image.source_image):
+    if not re.search(r"-v\d{8}[a-z]?$", name):
         yield Fault(
             "host-image.source-image",
-            f'"{image.source_image}" names no exact image of {image.source_project}',
+            f'"{name}" names no exact image of {project}',
             "write the name with its date, as in ubuntu-2404-noble-amd64-v20261105",
         )
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from config.faults import Fault
 from config.settings import GITHUB_APP_PRIVATE_KEY
+from config.stated import inner, listed_at
 from config.translate import listed, nearest
 from gpu.instance_types import EC2_TYPES, GPU_MODELS
 from gpu.nearest import nearest as nearest_of
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from config.stated import Stated
 
+_TYPES: Final = "instance-types"
 NEEDS = {
     "network": ("aws",),
     "ecr": ("aws",),
@@ -62,29 +64,23 @@ def sections_have_what_they_need(stated: Stated) -> Iterator[Fault]:
 
 def runners_name_what_exists(stated: Stated) -> Iterator[Fault]:
     """A runner's pool and image are keys of this stack file."""
-    for name, runner in stated.settings.runners.items():
-        if runner.arc is None:
-            continue
-        path = f"runners.{name}.arc"
-        named = [("gpu-pools", "pool", runner.arc.pool), ("images", "image", runner.arc.image)]
-        if runner.arc.fallback is not None:
-            named.append(("gpu-pools", "fallback", runner.arc.fallback))
-        for section, field, key in named:
-            known = stated.names(section)
-            if known and key not in known:
+    for name, runner in stated.entries("runners"):
+        path, arc = f"runners.{name}.arc", inner(runner, "arc")
+        for section, field in (("gpu-pools", "pool"), ("gpu-pools", "fallback"), ("images", "image")):
+            key, known = arc.get(field), stated.names(section)
+            if key is not None and known and key not in known:
                 yield Fault(f"{path}.{field}", f'"{key}" is not in {section}', nearest(key, known))
-        if runner.arc.fallback == runner.arc.pool:
+        if arc.get("fallback") is not None and arc["fallback"] == arc.get("pool"):
             yield Fault(f"{path}.fallback", "is the pool itself", "name another pool, or leave it out")
 
 
 def images_name_what_exists(stated: Stated) -> Iterator[Fault]:
     """An image in this stack's registry names a repository of it."""
     known = stated.names("ecr")
-    for name, image in stated.settings.images.items():
-        if image.repository is not None and image.repository not in known:
-            yield Fault(
-                f"images.{name}.repository", f'"{image.repository}" is not in ecr', nearest(image.repository, known)
-            )
+    for name, image in stated.entries("images"):
+        repository = image.get("repository")
+        if repository is not None and repository not in known:
+            yield Fault(f"images.{name}.repository", f'"{repository}" is not in ecr', nearest(repository, known))
 
 
 def secrets_are_set(stated: Stated) -> Iterator[Fault]:
@@ -101,32 +97,31 @@ def empty_pools_have_an_autoscaler(stated: Stated) -> Iterator[Fault]:
     """Nothing but an autoscaler ever moves a node group off its minimum."""
     if stated.has("autoscaler"):
         return
-    for name, pool in stated.settings.gpu_pools.items():
-        if pool.min < pool.max:
+    for name, pool in stated.entries("gpu-pools"):
+        least, most = pool.get("min"), pool.get("max")
+        if least is not None and most is not None and least < most:
             yield Fault(
                 f"gpu-pools.{name}.max",
-                f"the pool would stay at {pool.min} nodes, since nothing scales it",
-                f"state autoscaler: {{}}, or min: {pool.max}",
+                f"the pool would stay at {least} nodes, since nothing scales it",
+                f"state autoscaler: {{}}, or min: {most}",
             )
 
 
 def instance_types_are_known(stated: Stated) -> Iterator[Fault]:
     """What a machine has decides nearly every check, so that an unknown one is refused, and not guessed."""
-    nodes = stated.settings.system_nodes
-    if nodes is not None:
-        yield from _machines("system-nodes.instance-types", nodes.instance_types, gpu=False)
-    for name, pool in stated.settings.gpu_pools.items():
-        yield from _machines(f"gpu-pools.{name}.instance-types", pool.instance_types, gpu=True)
-    for name, runner in stated.settings.runners.items():
-        if runner.cirun_aws is not None:
-            yield from _machines(f"runners.{name}.cirun-aws.instance-types", runner.cirun_aws.instance_types, gpu=True)
+    yield from _machines("system-nodes", stated.of("system-nodes"), gpu=False)
+    for name, pool in stated.entries("gpu-pools"):
+        yield from _machines(f"gpu-pools.{name}", pool, gpu=True)
+    for name, runner in stated.entries("runners"):
+        yield from _machines(f"runners.{name}.cirun-aws", inner(runner, "cirun-aws"), gpu=True)
 
 
-def _machines(path: str, stated: Sequence[str], *, gpu: bool) -> Iterator[Fault]:
+def _machines(group: str, stated: Mapping[str, Any], *, gpu: bool) -> Iterator[Fault]:
     """Jobs need a GPU; what keeps the cluster going must not pay for one."""
     fitting = {machine.name: machine.family for machine in EC2_TYPES.values() if (machine.gpu is not None) == gpu}
     families = f"take one of the families {', '.join(sorted(set(fitting.values())))}"
-    for index, name in enumerate(stated):
+    path = f"{group}.{_TYPES}"
+    for index, name in listed_at(stated, _TYPES):
         machine = EC2_TYPES.get(name)
         if machine is None:
             close = nearest_of(name, fitting)
@@ -139,21 +134,26 @@ def _machines(path: str, stated: Sequence[str], *, gpu: bool) -> Iterator[Fault]
 
 def gpus_are_known_and_are_there(stated: Stated) -> Iterator[Fault]:
     """A runner's GPU is a known model, and the one of every machine it may run on."""
-    for name, runner in stated.settings.runners.items():
-        path, model = f"runners.{name}.needs.gpu", runner.needs.gpu
+    pools = dict(stated.entries("gpu-pools"))
+    for name, runner in stated.entries("runners"):
+        path, model = f"runners.{name}.needs.gpu", inner(runner, "needs").get("gpu")
+        if model is None:
+            continue
         if model not in GPU_MODELS:
             yield Fault(path, f'"{model}" is not a known GPU model', nearest(model, GPU_MODELS))
             continue
-        if runner.cirun_aws is not None:
-            yield from _other_gpus(path, model, runner.cirun_aws.instance_types)
-        for named in (runner.arc.pool, runner.arc.fallback) if runner.arc is not None else ():
-            pool = stated.settings.gpu_pools.get(named) if named is not None else None
-            if pool is not None:
-                yield from _other_gpus(path, model, pool.instance_types)
+        arc = inner(runner, "arc")
+        groups = [inner(runner, "cirun-aws"), *(pools.get(str(arc.get(named)), {}) for named in ("pool", "fallback"))]
+        yield from _other_gpus(path, model, [machine for group in groups for _, machine in listed_at(group, _TYPES)])
 
 
 def _other_gpus(path: str, model: str, machines: Sequence[str]) -> Iterator[Fault]:
-    for name in machines:
+    """One line for each GPU that is not the runner's, with every machine that has it."""
+    others: dict[str, list[str]] = {}
+    for name in dict.fromkeys(machines):
         gpu = EC2_TYPES[name].gpu if name in EC2_TYPES else None
         if gpu is not None and gpu.slug != model:
-            yield Fault(path, f"{name} has the GPU {gpu.slug}, not {model}", f"write {gpu.slug}, or leave {name} out")
+            others.setdefault(gpu.slug, []).append(name)
+    for slug, names in others.items():
+        verb, them = ("has", names[0]) if len(names) == 1 else ("have", "them")
+        yield Fault(path, f"{listed(names)} {verb} the GPU {slug}, not {model}", f"write {slug}, or leave {them} out")

@@ -12,8 +12,8 @@ from config.cirun_rules import CIRUN_RULES
 from config.faults import Fault
 from config.google_rules import GOOGLE_RULES
 from config.runners import BACK_ENDS, SCALE_SET_NAME_LIMIT
+from config.stated import inner, listed_at
 from config.translate import nearest
-from config.values import Wrong, network
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,8 +37,8 @@ def _unordered(path: str, value: object) -> Iterator[Fault]:
     least, most = value.get("min"), value.get("max")
     if isinstance(least, int) and isinstance(most, int) and least > most:
         yield Fault(f"{path}.min", f"{least} is over max {most}", f"write at most {most}, or raise max")
-    for key, inner in value.items():
-        yield from _unordered(f"{path}.{key}" if path else str(key), inner)
+    for key, below in value.items():
+        yield from _unordered(f"{path}.{key}" if path else str(key), below)
 
 
 def a_runner_has_one_back_end(stated: Stated) -> Iterator[Fault]:
@@ -72,11 +72,9 @@ def nodes_stand_in_zones_of_the_network(stated: Stated) -> Iterator[Fault]:
     zones = stated.part("network", "zones")
     if not zones:
         return
-    groups = {f"gpu-pools.{name}": pool.zones for name, pool in stated.settings.gpu_pools.items()}
-    if stated.settings.system_nodes is not None:
-        groups["system-nodes"] = stated.settings.system_nodes.zones
-    for path, chosen in groups.items():
-        for index, zone in enumerate(chosen):
+    groups = {f"gpu-pools.{name}": pool for name, pool in stated.entries("gpu-pools")}
+    for path, group in {**groups, "system-nodes": stated.of("system-nodes")}.items():
+        for index, zone in listed_at(group, "zones"):
             if zone not in zones:
                 yield Fault(f"{path}.zones[{index}]", f"{zone} has no subnet", nearest(zone, zones))
 
@@ -100,8 +98,8 @@ def ranges_do_not_overlap(stated: Stated) -> Iterator[Fault]:
         return
     if not 16 <= own.prefixlen <= 20:
         yield Fault("network.cidr", f"a /{own.prefixlen} is the wrong size", "take a /16 to /20")
-    others = {f"network.reserved.{name}": value for name, value in stated.part("network", "reserved").items()}
-    others["cluster.service-cidr"] = stated.part("cluster").get("service-cidr", SERVICE_CIDR)
+    others = {f"network.reserved.{name}": value for name, value in inner(stated.of("network"), "reserved").items()}
+    others["cluster.service-cidr"] = stated.of("cluster").get("service-cidr", SERVICE_CIDR)
     for path, value in others.items():
         other = _range(value)
         if other is not None and own.overlaps(other):
@@ -111,9 +109,10 @@ def ranges_do_not_overlap(stated: Stated) -> Iterator[Fault]:
 
 
 def _range(value: object) -> IPv4Network | None:
+    """A range as it was meant: bits behind its prefix are a fault of its own, and hide no overlap."""
     try:
-        return network(value)
-    except Wrong:
+        return IPv4Network(str(value), strict=False)
+    except ValueError:
         return None
 
 
@@ -133,28 +132,25 @@ def a_protected_endpoint_is_not_open_to_all(stated: Stated) -> Iterator[Fault]:
 
 def a_protected_repository_keeps_its_images(stated: Stated) -> Iterator[Fault]:
     """Protection and deletion by force contradict each other."""
-    if not stated.settings.stack.protect:
+    if stated.of("stack").get("protect") is not True:
         return
-    for name, repository in stated.settings.ecr.items():
-        if repository.force_delete:
+    for name, repository in stated.entries("ecr"):
+        if repository.get("force-delete"):
             yield Fault(f"ecr.{name}.force-delete", "contradicts stack.protect", "write false, or unprotect the stack")
 
 
 def the_kubernetes_version_is_pinned(stated: Stated) -> Iterator[Fault]:
     """A version is run only with node images, add-ons and an autoscaler known to fit it."""
-    cluster = stated.settings.cluster
-    if cluster is not None and cluster.version not in pins.EKS_AMI_RELEASES:
-        yield Fault(
-            "cluster.version",
-            f"{cluster.version} has no pinned node image and add-ons",
-            nearest(cluster.version, pins.EKS_AMI_RELEASES),
-        )
+    version = stated.of("cluster").get("version")
+    if version is not None and version not in pins.EKS_AMI_RELEASES:
+        right = nearest(version, pins.EKS_AMI_RELEASES)
+        yield Fault("cluster.version", f"{version} has no pinned node image and add-ons", right)
 
 
 def scale_set_names_fit_the_chart(stated: Stated) -> Iterator[Fault]:
     """The chart does not render a longer name."""
-    for name, runner in stated.settings.runners.items():
-        if runner.arc is not None and len(name) > SCALE_SET_NAME_LIMIT:
+    for name, runner in stated.entries("runners"):
+        if "arc" in runner and len(name) > SCALE_SET_NAME_LIMIT:
             yield Fault(
                 f"runners.{name}",
                 f"the name has {len(name)} characters",
@@ -164,9 +160,9 @@ def scale_set_names_fit_the_chart(stated: Stated) -> Iterator[Fault]:
 
 def labels_and_taints_leave_ours_alone(stated: Stated) -> Iterator[Fault]:
     """What every GPU node carries is derived; a second owner would contradict it."""
-    for name, pool in stated.settings.gpu_pools.items():
-        for kind, keys in (("labels", pool.labels), ("taints", pool.taints)):
-            for key in keys:
+    for name, pool in stated.entries("gpu-pools"):
+        for kind in ("labels", "taints"):
+            for key in inner(pool, kind):
                 domain = f".{key.rpartition('/')[0]}"
                 if key == "role" or any(domain.endswith(f".{reserved}") for reserved in RESERVED_DOMAINS):
                     yield Fault(f"gpu-pools.{name}.{kind}.{key}", "is set by the program", "take a key of your own")

@@ -46,7 +46,7 @@ def _fault(detail: Mapping[str, Any], model: type[BaseModel]) -> Fault:
         return Fault(path, error.wrong, error.right)
     kind = detail["type"]
     if kind == "extra_forbidden":
-        siblings = _keys(model, location[:-1])
+        siblings = keys_at(model, location[:-1])
         return Fault(path, "unknown key", nearest(str(location[-1]), siblings))
     if kind == "missing":
         return Fault(path, "missing", f"state {location[-1]}")
@@ -88,8 +88,8 @@ def _path(location: Sequence[str | int]) -> str:
     return path
 
 
-def _keys(model: type[BaseModel], location: Sequence[str | int]) -> list[str]:
-    """The keys that are known at `location`: walks the types beside the path."""
+def keys_at(model: type[BaseModel], location: Sequence[str | int]) -> list[str]:
+    """The keys that are known at `location`, none where it is no section: walks the types beside the path."""
     current: Any = model
     for part in location:
         if _is_model(current):

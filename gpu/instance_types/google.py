@@ -2,7 +2,9 @@
 
 Sizes and attachable counts follow Google's machine-family documentation as generally known; that a g2-standard-16 and
 a g2-standard-24 bring one and two L4 was read in Google's price list (August 2026), as was that T4 attaches to n1 in
-ones, twos and fours. Everything else is marked as recalled. Zones and prices are not known here.
+ones, twos and fours. How many vCPUs an n1 may have beside its GPUs: Google's "GPU machine types" (2026); of P100, whose
+number differs by zone, the larger. Everything else is marked as recalled. Zones are in `gpu.zones`, prices in
+`gpu.prices_gcp`.
 """
 
 from __future__ import annotations
@@ -71,12 +73,27 @@ _TYPES = [
 GCE_TYPES = MappingProxyType({found.name: found for found in _TYPES})
 """Every machine type by its name."""
 
-ATTACHABLE = MappingProxyType({"t4": (1, 2, 4), "p4": (1, 2, 4), "p100": (1, 2, 4), "v100": (1, 2, 4, 8)})
-"""How many GPUs of which model can be attached to an n1 machine."""
+ATTACHABLE = MappingProxyType(
+    {
+        "t4": {1: 48, 2: 48, 4: 96},
+        "p4": {1: 24, 2: 48, 4: 96},
+        "p100": {1: 16, 2: 32, 4: 96},
+        "v100": {1: 12, 2: 24, 4: 48, 8: 96},
+    }
+)
+"""How many GPUs of which model can be attached to an n1 machine, and how many vCPUs it may then have at most."""
+
+
+def _vcpus(machine: MachineType) -> int:
+    return machine.vcpus
 
 
 class Unattachable(ValueError):
     """A GPU that the machine type cannot have in that number."""
+
+    def __init__(self, reason: str, way_out: str = "take an n1 machine, or one that brings the GPU asked for") -> None:
+        super().__init__(reason)
+        self.way_out = way_out
 
 
 def gce_type(name: str) -> MachineType:
@@ -97,10 +114,18 @@ def attach(machine: MachineType, model: GpuModel, gpus: int) -> MachineType:
         )
     if not machine.name.startswith("n1-"):
         raise Unattachable(f"no GPU can be attached to {machine.name}; only to n1 machines")
-    counts = ATTACHABLE.get(model.slug, ())
+    counts = ATTACHABLE.get(model.slug, {})
     if gpus not in counts:
         what = (
             f"{model.slug} attaches in {', '.join(map(str, counts))}" if counts else f"{model.slug} is never attached"
         )
         raise Unattachable(f"{machine.name} cannot have {gpus} x {model.slug}: {what}")
+    most = counts[gpus]
+    if machine.vcpus > most:
+        largest = max((one for one in _TYPES if one.name.startswith("n1-") and one.vcpus <= most), key=_vcpus)
+        more = next((count for count, limit in counts.items() if limit >= machine.vcpus), None)
+        raise Unattachable(
+            f"{machine.name} has {machine.vcpus} vCPU, and with {gpus} x {model.slug} a machine has {most} at most",
+            f"take {largest.name} or smaller" + (f", or {more} GPUs" if more else ""),
+        )
     return replace(machine, gpu=model, gpus=gpus, attached=True)

@@ -34,7 +34,7 @@ TOLD: Final = {
     "runners.gpu-t4-elsewhere.arc.pool": '"t4-sopt" is not in gpu-pools; did you mean "t4-spot"?',
     "runners.gpu-t4-nowhere.arc.pool": "missing; state pool",
     "runners.gpu-t4-twice": (
-        "arc and cirun-aws are both stated, and a runner has one back end. "
+        "arc and cirun-aws are both stated, and a runner has one back end; "
         "keep arc, and give cirun-aws a runner with another name"
     ),
     "runners.gpu-t4-with-a-name-of-more-than-forty-five-characters": (

@@ -205,8 +205,10 @@ CASES = (
         rule="gpus_are_known_and_are_there",
         changes={"runners/gpu-t4/needs/gpu": "l4"},
         told=(
-            "runners.gpu-t4.needs.gpu: g4dn.2xlarge has the GPU t4, not l4; write t4, or leave g4dn.2xlarge out",
-            "runners.gpu-t4.needs.gpu: g4dn.xlarge has the GPU t4, not l4; write t4, or leave g4dn.xlarge out",
+            (
+                "runners.gpu-t4.needs.gpu: g4dn.xlarge and g4dn.2xlarge have the GPU t4, not l4; "
+                "write t4, or leave them out"
+            ),
         ),
     ),
     Broken(
