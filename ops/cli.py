@@ -16,7 +16,7 @@ import typer
 from rich.markup import escape
 from typer.exceptions import TyperException
 
-from ops import commands, terminal
+from ops import commands, interruption, terminal
 from ops.outcome import Exit, Stop
 from ops.stack_file import UnreadableStackFileError
 
@@ -30,7 +30,8 @@ def run(arguments: list[str] | None = None) -> int:
     traceback = "--traceback" in line
     line = [word for word in line if word != "--traceback"]
     try:
-        code = int(_application(line)(args=line, prog_name=_NAME, standalone_mode=False) or 0)
+        with interruption.heeded():
+            code = int(_application(line)(args=line, prog_name=_NAME, standalone_mode=False) or 0)
     except KeyboardInterrupt:
         code = Exit.INTERRUPTED
     except Exception as fault:

@@ -1,0 +1,56 @@
+"""An interruption that comes at a bad moment comes again."""
+
+from __future__ import annotations
+
+import sys
+import time
+import weakref
+from typing import TYPE_CHECKING, Never
+
+import pytest
+
+from ops import interruption
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = pytest.mark.pure
+
+
+class Thing:
+    """Something that can be collected."""
+
+
+def collect(callback: Callable[[object], object]) -> None:
+    thing = Thing()
+    watched = weakref.ref(thing, callback)
+    del thing
+    assert watched() is None
+
+
+def collect_and_wait(seconds: float) -> None:
+    collect(interrupted)
+    time.sleep(seconds)
+
+
+def interrupted(_gone: object) -> Never:
+    raise KeyboardInterrupt
+
+
+def test_an_interruption_inside_a_collection_ends_the_run() -> None:
+    with interruption.heeded(), pytest.raises(KeyboardInterrupt):
+        collect_and_wait(seconds=10)
+
+
+def test_any_other_fault_there_is_told_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[type[BaseException]] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda what: told.append(what.exc_type))
+
+    def faulty(_gone: object) -> None:
+        message = "no"
+        raise ValueError(message)
+
+    with interruption.heeded():
+        collect(faulty)
+
+    assert told == [ValueError]
