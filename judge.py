@@ -79,17 +79,15 @@ def _pools(settings: Settings, cluster: str) -> Iterator[Verdict]:
     plugin, autoscaler = facts.device_plugin(settings), facts.autoscaler(settings)
     beside = facts.daemonsets(settings)
     everywhere = beside if plugin is None else (*beside, plugin)
-    for name, pool in settings.gpu_pools.items():
-        group = facts.node_group(name, pool, settings, cluster)
-        served = [
-            (runner, facts.runner_facts(key, runner, runner.arc, settings))
-            for key, runner in settings.runners.items()
-            if runner.arc is not None and name in {runner.arc.pool, runner.arc.fallback}
-        ]
-        # A pool that is fallen back on is not the one that a runner's number is meant for.
-        first = [known for runner, known in served if runner.arc is not None and runner.arc.pool == name]
-        yield from counts(group, first, daemonsets=everywhere)
-        for _, known in served:
+    groups = [facts.node_group(name, pool, settings, cluster) for name, pool in settings.gpu_pools.items()]
+    runners = [
+        facts.runner_facts(name, runner, runner.arc, settings)
+        for name, runner in settings.runners.items()
+        if runner.arc is not None
+    ]
+    yield from counts(groups, runners, daemonsets=everywhere)
+    for group in groups:
+        for known in (runner for runner in runners if group.path in runner.pools):
             room = fits(known.path, known.pod, group, daemonsets=everywhere)
             yield from room
             yield from scale_from_zero(

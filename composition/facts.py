@@ -59,9 +59,15 @@ def gpu_pod(name: str, runner: RunnerSettings, arc: ArcBackEnd, settings: Settin
 
 
 def runner_facts(name: str, runner: RunnerSettings, arc: ArcBackEnd, settings: Settings) -> RunnerFacts:
-    """A runner on its pool."""
-    pod = gpu_pod(name, runner, arc, settings)
-    return RunnerFacts(path=f"runners.{name}", pod=pod, min_runners=arc.min, max_runners=arc.max)
+    """A runner on its pools."""
+    return RunnerFacts(
+        path=f"runners.{name}",
+        pools=tuple(f"gpu-pools.{pool}" for pool in (arc.pool, arc.fallback) if pool is not None),
+        pod=gpu_pod(name, runner, arc, settings),
+        # A runner whose jobs are pods of their own waits for them on a system node.
+        min_runners=arc.min if arc.container_mode == "none" else 0,
+        max_runners=arc.max,
+    )
 
 
 def device_plugin(settings: Settings) -> DaemonSet | None:

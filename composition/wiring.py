@@ -15,8 +15,8 @@ from components.kubernetes.device_plugin_values import DevicePluginValues, Shari
 from components.kubernetes.scale_set_values import ScaleSetValues
 from config import pins
 from config.values import gibibytes
-from gpu.counts import MPS_CAPABLE
 from gpu.instance_types import ec2_type
+from gpu.pool_shape import MPS_CAPABLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,215 +1,130 @@
-"""Whether the numbers of a pool and of its runners go together.
+"""Whether the numbers of pools and of their runners go together.
 
-Owns the arithmetic of nodes, GPUs, shares and runners, and the shapes of a pool that surprise: one spot type, types
-that differ, an old GPU, a warm pool that EKS will not make. What a share is, is `gpu.sharing`.
+Owns the arithmetic of nodes, GPUs, shares and runners, over all pools at once: runners share them, and fall back. How
+jobs find room is `gpu.room`; what surprises in a pool by itself is `gpu.pool_shape`; what a share is, is `gpu.sharing`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gpu.fit import place
+from gpu.pool_shape import pool_shape
+from gpu.quantities import CPU, GIB, MEMORY, PODS, Resources, describe
+from gpu.room import Jobs, Nodes, shortages
 from gpu.sharing import gpu_resource
 from gpu.verdict import Level, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from gpu.daemonsets import DaemonSet
     from gpu.fit import Place
     from gpu.node_group import NodeGroupFacts
     from gpu.pods import Pod
+    from gpu.room import Shortage
 
 CHECK = "counts"
 
-MPS_CAPABLE = "nvidia.com/mps.capable"
-"""The label without which the plugin's MPS daemon gets no pod on a node."""
+_SHOWN = 4
+"""So many of a list are named, and the rest counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunnerFacts:
-    """A runner scale set on a pool."""
+    """A runner scale set on its pools."""
 
     path: str
     """Where the stack file states it, as in `runners.gpu-t4`."""
+    pools: tuple[str, ...]
+    """The pools whose nodes it may get, as in `gpu-pools.t4-spot`: the one that is tried first, and its fall-back."""
     pod: Pod
     """What one job takes on a GPU node."""
     min_runners: int
+    """Idle runners that stand on GPU nodes."""
     max_runners: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pool:
+    """A pool, what its nodes have, and who uses it."""
+
+    group: NodeGroupFacts
+    places: tuple[Place, ...]
+    runners: tuple[RunnerFacts, ...]
+    """Those that may get its nodes."""
+    copies: Mapping[str, int] = field(default_factory=dict)
+    """How many jobs of each find room on one node of the type that holds least; 0 is for `gpu.fit` to tell."""
+
+    @property
+    def first(self) -> tuple[RunnerFacts, ...]:
+        """Those that try it first."""
+        return tuple(runner for runner in self.runners if runner.pools[0] == self.group.path)
+
+    def room(self) -> Nodes:
+        """Its nodes, each with what every type leaves."""
+        left = [each.left for each in self.places]
+        least = {name: min(one[name] for one in left) for name in left[0].names}
+        return Nodes(path=self.group.path, count=self.group.max_size, left=Resources.of(least))
+
+
 def counts(
-    group: NodeGroupFacts, runners: Sequence[RunnerFacts], *, daemonsets: Sequence[DaemonSet] = ()
+    groups: Sequence[NodeGroupFacts], runners: Sequence[RunnerFacts], *, daemonsets: Sequence[DaemonSet] = ()
 ) -> list[Verdict]:
-    """Judge a pool together with every runner that names it."""
-    places = [place(group, machine, daemonsets) for machine in group.machines]
-    found = [
-        *_sizes(group),
-        *_types(group),
-        *_spot(group),
-        *_warm_pool(group),
-        *_sharing(group),
-        *(verdict for runner in runners for verdict in _runner(runner, group, places)),
-        *_idle_nodes(group, runners, places),
+    """Judge every pool together with every runner."""
+    pools = {group.path: _pool(group, runners, daemonsets) for group in groups}
+    found = {path: [*pool_shape(pool.group, behind=_behind(pool)), *_uses(pool)] for path, pool in pools.items()}
+    for path, pool in pools.items():
+        found[path] += _idle_nodes(pool)
+    for short, verdict in _room(runners, pools):
+        for path in short:
+            found[path].append(verdict)
+    unordered = [
+        _verdict(
+            Level.ERROR,
+            runner.path,
+            f"min {runner.min_runners} is more than max {runner.max_runners}",
+            f"set min to at most {runner.max_runners}",
+        )
+        for runner in runners
+        if runner.min_runners > runner.max_runners
     ]
-    if found:
-        return found
-    most = sum(runner.max_runners for runner in runners)
-    reason = f"{group.max_size} nodes at most for {most} jobs at most"
-    return [Verdict(check=CHECK, level=Level.OK, offender=group.path, reason=reason)]
+    judged = [verdict for path, pool in pools.items() for verdict in found[path] or (_sound(pool),)]
+    return list(dict.fromkeys((*unordered, *judged)))
+
+
+def _pool(group: NodeGroupFacts, runners: Sequence[RunnerFacts], daemonsets: Sequence[DaemonSet]) -> _Pool:
+    places = tuple(place(group, machine, daemonsets) for machine in group.machines)
+    users = tuple(runner for runner in runners if group.path in runner.pools)
+    copies = {runner.path: min(each.copies(runner.pod) for each in places) for runner in users}
+    return _Pool(group=group, places=places, runners=users, copies=copies)
+
+
+def _behind(pool: _Pool) -> tuple[str, ...]:
+    """Where everybody who tries the pool first goes next."""
+    if not pool.first or any(len(runner.pools) == 1 for runner in pool.first):
+        return ()
+    return tuple(dict.fromkeys(path for runner in pool.first for path in runner.pools[1:]))
+
+
+def _sound(pool: _Pool) -> Verdict:
+    first = sum(runner.max_runners for runner in pool.first)
+    others = sum(runner.max_runners for runner in pool.runners) - first
+    reason = f"{pool.group.max_size} nodes at most for {first} jobs at most"
+    falling = f", and for {others} that may fall back on it" if others else ""
+    return Verdict(check=CHECK, level=Level.OK, offender=pool.group.path, reason=f"{reason}{falling}")
 
 
 def _verdict(level: Level, offender: str, reason: str, way_out: str, chain: tuple[str, ...] = ()) -> Verdict:
     return Verdict(check=CHECK, level=level, offender=offender, reason=reason, way_out=way_out, chain=chain)
 
 
-def _sizes(group: NodeGroupFacts) -> Iterator[Verdict]:
-    if group.max_size < 1:
-        yield _verdict(
-            Level.ERROR, f"{group.path}.max", "EKS takes no node group with a maximum of 0", "set it to at least 1"
-        )
-    elif group.min_size > group.max_size:
-        yield _verdict(
-            Level.ERROR,
-            f"{group.path}.min",
-            f"min {group.min_size} is more than max {group.max_size}",
-            f"set min to at most {group.max_size}",
-        )
-
-
-def _types(group: NodeGroupFacts) -> Iterator[Verdict]:
-    machines = group.machines
-    first = group.first
-    models = sorted({machine.gpu.slug if machine.gpu else "no GPU" for machine in machines})
-    if len(models) > 1:
-        yield _verdict(
-            Level.WARNING,
-            f"{group.path}.instance-types",
-            f"jobs get whichever GPU there is: {', '.join(models)}",
-            "make one pool a GPU model, unless no test looks at the model",
-        )
-    odd = [machine.name for machine in machines if machine.devices != first.devices]
-    if odd:
-        yield _verdict(
-            Level.WARNING,
-            f"{group.path}.instance-types",
-            f"{', '.join(odd)} has another number of GPUs than {first.name}, with which alone the autoscaler reckons",
-            "list types with the same number of GPUs",
-        )
-    smaller = [
-        machine.name for machine in machines if (machine.vcpus < first.vcpus or machine.memory_mib < first.memory_mib)
-    ]
-    if smaller:
-        yield _verdict(
-            Level.WARNING,
-            f"{group.path}.instance-types",
-            f"the autoscaler reckons with {first.name}, and a node may turn out to be the smaller {', '.join(smaller)}",
-            f"list {min(machines, key=lambda one: (one.vcpus, one.memory_mib)).name} first",
-        )
-    old = sorted({machine.name for machine in machines if machine.gpu and machine.gpu.capability < (7, 5)})
-    if old:
-        yield _verdict(
-            Level.WARNING,
-            f"{group.path}.instance-types",
-            f"{', '.join(old)} has a GPU that CUDA 13 and driver branches after 580 have dropped, and is hard to get",
-            "use g4dn, g5 or g6 types, or stay on CUDA 12 and driver 580",
-        )
-
-
-def _spot(group: NodeGroupFacts) -> Iterator[Verdict]:
-    if not group.spot:
-        return
-    pools = len(set(group.instance_types)) * len(set(group.zones))
-    one = [what for what, several in (("type", group.instance_types), ("zone", group.zones)) if len(set(several)) == 1]
-    if one:
-        yield _verdict(
-            Level.WARNING,
-            f"{group.path}.capacity",
-            f"spot with one {' and one '.join(one)} draws on {pools} spot pool{'s' if pools > 1 else ''}: when it is "
-            "empty there are no runners",
-            f"list more {' and '.join(f'{what}s' for what in one)}, or add an on-demand pool to fall back on",
-        )
-
-
-def _warm_pool(group: NodeGroupFacts) -> Iterator[Verdict]:
-    if not group.warm_pool:
-        return
-    for wrong, why in ((group.own_image, "an image of one's own"), (group.spot, "spot capacity")):
-        if wrong:
-            yield _verdict(
-                Level.ERROR, f"{group.path}.warm-pool", f"EKS makes no warm pool with {why}", "take one of the two away"
-            )
-
-
-def _sharing(group: NodeGroupFacts) -> Iterator[Verdict]:
-    sharing = group.sharing
-    if sharing is None:
-        return
-    offender = f"{group.path}.sharing"
-    whole = sorted({machine.gpu.slug for machine in group.machines if machine.gpu and not machine.gpu.mig})
-    if sharing.mode == "mig" and whole:
-        yield _verdict(
-            Level.ERROR, offender, f"{', '.join(whole)} cannot be cut into MIG slices", "use time-slicing or mps"
-        )
-    part = sorted({machine.name for machine in group.machines if machine.fractional})
-    if part:
-        yield _verdict(
-            Level.WARNING, offender, f"{', '.join(part)} is a part of a GPU already", "share a type with a whole GPU"
-        )
-    if sharing.mode == "mps" and group.labels.get(MPS_CAPABLE) != "true":
-        yield _verdict(
-            Level.WARNING,
-            offender,
-            f"MPS needs its daemon on the node, and that goes only where {MPS_CAPABLE} is true",
-            f'label {group.path} {MPS_CAPABLE}: "true", or run GPU feature discovery, which sets it',
-        )
-
-
-def _runner(runner: RunnerFacts, group: NodeGroupFacts, places: Sequence[Place]) -> Iterator[Verdict]:
-    if runner.min_runners > runner.max_runners:
-        yield _verdict(
-            Level.ERROR,
-            runner.path,
-            f"min {runner.min_runners} is more than max {runner.max_runners}",
-            f"set min to at most {runner.max_runners}",
-        )
-    resource = gpu_resource(group.sharing)
-    asked = runner.pod.requests[resource]
-    yield from _shares(runner, group, asked)
-    least = min(places, key=lambda each: each.copies(runner.pod))
-    copies = least.copies(runner.pod)
-    if not copies:
-        return
-    offered = least.node.allocatable[resource]
-    capacity = group.max_size * copies
-    chain = (
-        f"{least.machine.name} offers {offered} {resource}, and a job asks for {asked}",
-        f"{copies} such jobs find room on one node, and {capacity} on {group.max_size}",
-    )
-    if asked and copies * asked < offered:
-        yield _verdict(
-            Level.WARNING,
-            runner.path,
-            f"only {copies * asked} of the {offered} {resource} of a {least.machine.name} can be used: "
-            f"{copies} job{'s fill' if copies > 1 else ' fills'} the node",
-            "ask for less CPU and memory, or for a number of GPUs that divides the node's",
-            chain,
-        )
-    for number, level, what in (
-        (runner.min_runners, Level.ERROR, "idle runners are kept"),
-        (runner.max_runners, Level.WARNING, "jobs are taken"),
-    ):
-        if number > capacity:
-            yield _verdict(
-                level,
-                runner.path,
-                f"{number} {what}, and {group.path} has room for {capacity}: the other {number - capacity} wait "
-                "as pending pods, and no other pool can take them",
-                f"set it to {capacity}, or {group.path}.max to {-(-number // copies)}",
-                chain,
-            )
-            break
+def _uses(pool: _Pool) -> Iterator[Verdict]:
+    resource = gpu_resource(pool.group.sharing)
+    for runner in pool.runners:
+        yield from _shares(runner, pool.group, runner.pod.requests[resource])
+    yield from _unused(pool, resource)
 
 
 def _shares(runner: RunnerFacts, group: NodeGroupFacts, asked: int) -> Iterator[Verdict]:
@@ -225,15 +140,111 @@ def _shares(runner: RunnerFacts, group: NodeGroupFacts, asked: int) -> Iterator[
     )
 
 
-def _idle_nodes(group: NodeGroupFacts, runners: Sequence[RunnerFacts], places: Sequence[Place]) -> Iterator[Verdict]:
-    copies = {runner.path: min(each.copies(runner.pod) for each in places) for runner in runners}
-    if not all(copies.values()):
+def _unused(pool: _Pool, resource: str) -> Iterator[Verdict]:
+    """GPUs, or shares of one, that stay idle on a node that is full of jobs, whichever runner's they are."""
+    found: list[Verdict] = []
+    for runner in pool.first:
+        copies, asked = pool.copies[runner.path], runner.pod.requests[resource]
+        least = min(pool.places, key=lambda each, pod=runner.pod: each.copies(pod))  # type: ignore[misc]  # bound here
+        offered = least.node.allocatable[resource]
+        if not copies or copies * asked == offered:
+            return
+        reason = (
+            f"only {copies * asked} of the {offered} {resource} of a {least.machine.name} can be used: "
+            f"{copies} job{'s fill' if copies > 1 else ' fills'} the node"
+        )
+        ways = ", or ".join(_using_all(runner, pool, least, offered // asked)) or "take a larger type"
+        chain = (f"{least.machine.name} offers {offered} {resource}, and a job asks for {asked}",)
+        found.append(_verdict(Level.WARNING, runner.path, reason, ways, chain))
+    yield from found
+
+
+def _using_all(runner: RunnerFacts, pool: _Pool, least: Place, jobs: int) -> Iterator[str]:
+    """What would leave less idle: smaller jobs, where those would be jobs at all, and fewer shares."""
+    if pool.copies[runner.path] == jobs:
+        yield "ask for a number of GPUs that divides the node's"
         return
-    needed = sum(-(-runner.max_runners // copies[runner.path]) for runner in runners)
-    if needed < group.max_size:
+    asked = runner.pod.requests
+    cpu, memory = (min(asked[name], least.left[name] // jobs) // unit for name, unit in ((CPU, 1000), (MEMORY, GIB)))
+    if cpu and memory and all(least.left[name] >= jobs * asked[name] for name in asked.names - {CPU, MEMORY}):
+        yield f"ask for cpu: {cpu} and memory: {memory}Gi"
+    if pool.group.sharing is not None:
+        most = max(pool.copies[one.path] for one in pool.first) // least.machine.devices
+        path = f"{pool.group.path}.sharing"
+        yield f"lower {path}.replicas to {most}" if most > 1 else f"leave {path} out"
+
+
+def _idle_nodes(pool: _Pool) -> Iterator[Verdict]:
+    if not all(pool.copies.values()):
+        return
+    path, most = pool.group.path, pool.group.max_size
+    needed = sum(-(-runner.max_runners // pool.copies[runner.path]) for runner in pool.runners)
+    if needed < most:
         yield _verdict(
             Level.WARNING,
-            f"{group.path}.max",
-            f"up to {group.max_size} nodes, and its runners can use {needed} at most",
-            f"set it to {needed}, or raise the runners' max" if needed else f"let a runner name {group.path}",
+            f"{path}.max",
+            f"up to {most} nodes, and its runners can use {needed} at most",
+            f"set it to {needed}, or raise the runners' max" if needed else f"let a runner name {path}",
         )
+
+
+def _room(runners: Sequence[RunnerFacts], pools: Mapping[str, _Pool]) -> Iterator[tuple[tuple[str, ...], Verdict]]:
+    """What finds no room, with the pools concerned: what is kept idle waits for ever, so it is told first."""
+    nodes = {path: pool.room() for path, pool in pools.items()}
+    fitting = [runner for runner in runners if all(pools[path].copies[runner.path] for path in runner.pools)]
+    told: set[str] = set()
+    for level, key, what in (
+        (Level.ERROR, "min", "idle runners are kept"),
+        (Level.WARNING, "max", "jobs are taken"),
+    ):
+        jobs = [
+            Jobs(
+                path=runner.path,
+                count=runner.min_runners if key == "min" else runner.max_runners,
+                wanted=runner.pod.requests.with_amount(PODS, 1),
+                copies={path: pools[path].copies[runner.path] for path in runner.pools},
+            )
+            for runner in fitting
+        ]
+        for short in shortages(jobs, nodes):
+            paths = {one.path for one in short.jobs}
+            if paths.isdisjoint(told):
+                told |= paths
+                yield short.pools, _short(short, nodes, level, key, what)
+
+
+def _short(short: Shortage, pools: Mapping[str, Nodes], level: Level, key: str, what: str) -> Verdict:
+    count, missing = sum(one.count for one in short.jobs), sum(short.missing.values())
+    room = count - missing
+    several, together = len(short.jobs) > 1, " together" if len(short.pools) > 1 else ""
+    where = f"{_listed(short.pools)} {'have' if together else 'has'}"
+    wanted, got = (describe(short.resource, amount) for amount in (short.wanted, short.got))
+    lacking = (
+        f"and {where} room for {room}{together}: the other {missing} wait"
+        if short.alike
+        else f"which ask for {wanted}, and {where} {got} for them{together}: some wait"
+    )
+    names = _listed([f"{one.path.removeprefix('runners.')} {one.count}" for one in short.jobs])
+    more = _listed([f"{path}.max to {pools[path].count + nodes}" for path, nodes in short.nodes.items()])
+    lower = f"lower the {key} of these runners{f' to {room} in all' if short.alike else ''}"
+    chain = [
+        f"{copies} jobs of {one.path} find room on one node of {path}, {copies * pools[path].count} on all of them"
+        for one in short.jobs
+        for path, copies in one.copies.items()
+    ]
+    greedy = [one.path for one in short.jobs if one.count > one.alone(pools)]
+    return _verdict(
+        level,
+        # One that asks for more than there is for it alone is the one to look at; else it is the pool they share.
+        greedy[0] if len(greedy) == 1 else f"{next(iter(short.nodes))}.max",
+        f"{count} {what}{f' ({names})' if several else ''}, {lacking} as pending pods, and no other pool can take them",
+        f"{lower}, or raise {more}" if several else f"set its {key} to {room}, or {more}",
+        tuple(chain[:_SHOWN]),
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """As in `a, b, c, d and 11 more`."""
+    more = f"{len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    shown, last = names[:_SHOWN], more or names[-1]
+    return f"{', '.join(shown if more else shown[:-1])} and {last}" if len(names) > 1 else last

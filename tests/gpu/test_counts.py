@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from tests.gpu.pools import BESIDE, POOL, runner_pod
 
 if TYPE_CHECKING:
     from gpu.node_group import NodeGroupFacts
+    from gpu.pods import Pod
     from gpu.verdict import Verdict
 
 pytestmark = pytest.mark.pure
@@ -25,12 +27,36 @@ SLICED = replace(STEADY, sharing=Sharing(mode="time-slicing", replicas=4))
 SMALL = runner_pod("500m", "2Gi")
 
 
-def runner(most: int = 5, least: int = 0, *, name: str = "gpu-t4", cpu: str = "3", gpus: int = 1) -> RunnerFacts:
-    return RunnerFacts(path=f"runners.{name}", pod=runner_pod(cpu, gpus=gpus), min_runners=least, max_runners=most)
+STEADY_PATH = "gpu-pools.steady"
+
+
+def runner(
+    most: int = 5,
+    least: int = 0,
+    *,
+    name: str = "gpu-t4",
+    cpu: str = "3",
+    gpus: int = 1,
+    pod: Pod | None = None,
+    pools: tuple[str, ...] = (POOL.path,),
+) -> RunnerFacts:
+    asked = pod or runner_pod(cpu, gpus=gpus)
+    return RunnerFacts(path=f"runners.{name}", pools=pools, pod=asked, min_runners=least, max_runners=most)
 
 
 def judge(group: NodeGroupFacts, *runners: RunnerFacts) -> list[Verdict]:
-    return counts(group, runners or (runner(),), daemonsets=BESIDE)
+    return counts((group,), runners or (runner(),), daemonsets=BESIDE)
+
+
+def together(spot: int, steady: int, *runners: RunnerFacts) -> list[Verdict]:
+    """What is wrong with two pools of so many nodes, the first of them on spot."""
+    first = replace(POOL, max_size=spot, instance_types=("g4dn.xlarge", "g4dn.2xlarge"))
+    second = replace(STEADY, path=STEADY_PATH, name="steady", max_size=steady)
+    found = counts((first, second), runners, daemonsets=BESIDE)
+    return [verdict for verdict in found if verdict.level is not Level.OK]
+
+
+FALLING = (POOL.path, STEADY_PATH)
 
 
 def only(group: NodeGroupFacts, *runners: RunnerFacts) -> tuple[Level, str, str, str]:
@@ -47,7 +73,7 @@ def test_ten_runners_on_five_nodes_wait() -> None:
 
     assert (level, offender) == (Level.WARNING, "runners.gpu-t4")
     assert "10 jobs are taken, and gpu-pools.t4-spot has room for 5: the other 5 wait as pending pods" in reason
-    assert way_out == "set it to 5, or gpu-pools.t4-spot.max to 10"
+    assert way_out == "set its max to 5, or gpu-pools.t4-spot.max to 10"
 
 
 def test_three_runners_leave_two_of_five_nodes_without_use() -> None:
@@ -63,7 +89,7 @@ def test_runners_of_a_pool_are_taken_together() -> None:
 
 
 def test_a_pool_that_no_runner_names_is_noticed() -> None:
-    (verdict,) = counts(STEADY, (), daemonsets=BESIDE)
+    (verdict,) = counts((STEADY,), (), daemonsets=BESIDE)
 
     assert verdict.way_out == "let a runner name gpu-pools.t4-spot"
 
@@ -97,7 +123,7 @@ def test_a_fixed_number_is_from_min_to_max() -> None:
 
 
 def test_shares_multiply_what_a_node_takes() -> None:
-    shared = RunnerFacts(path="runners.gpu-t4", pod=SMALL, min_runners=0, max_runners=20)
+    shared = runner(20, pod=SMALL)
 
     assert only(SLICED, shared)[0] is Level.OK
 
@@ -116,7 +142,7 @@ def test_gpus_that_a_job_does_not_divide_stay_idle() -> None:
 
 
 def test_two_shares_are_no_more_than_one_in_turns_and_refused_side_by_side() -> None:
-    two = RunnerFacts(path="runners.gpu-t4", pod=runner_pod("500m", "2Gi", 2), min_runners=0, max_runners=10)
+    two = runner(10, pod=runner_pod("500m", "2Gi", 2))
     mps = replace(SLICED, sharing=Sharing(mode="mps", replicas=4), labels={"nvidia.com/mps.capable": "true"})
 
     assert only(SLICED, two)[0] is Level.WARNING
@@ -124,7 +150,7 @@ def test_two_shares_are_no_more_than_one_in_turns_and_refused_side_by_side() -> 
 
 
 def test_mps_needs_its_daemon_on_the_node() -> None:
-    shared = RunnerFacts(path="runners.gpu-t4", pod=SMALL, min_runners=0, max_runners=20)
+    shared = runner(20, pod=SMALL)
     group = replace(SLICED, sharing=Sharing(mode="mps", replicas=4))
 
     assert "nvidia.com/mps.capable" in only(group, shared)[3]
@@ -213,9 +239,170 @@ def test_numbers_are_sound_exactly_where_runners_and_nodes_are_equal(nodes: int,
 @given(st.integers(1, 8), st.integers(1, 40), st.integers(1, 40))
 def test_what_is_suggested_goes_together(replicas: int, nodes: int, jobs: int) -> None:
     group = replace(STEADY, max_size=nodes, sharing=Sharing(mode="time-slicing", replicas=replicas))
-    facts = RunnerFacts(path="runners.gpu-t4", pod=runner_pod("100m", "1Gi"), min_runners=0, max_runners=jobs)
-    for verdict in counts(group, (facts,)):
-        if verdict.way_out.startswith("set it to ") and verdict.offender == facts.path:
-            number = int(verdict.way_out.split()[3].rstrip(","))
+    facts = runner(jobs, pod=runner_pod("100m", "1Gi"))
+    for verdict in counts((group,), (facts,)):
+        if verdict.way_out.startswith("set its max to "):
+            number = int(verdict.way_out.split()[4].rstrip(","))
 
-            assert counts(group, (replace(facts, max_runners=number),))[0].level is Level.OK
+            assert counts((group,), (replace(facts, max_runners=number),))[0].level is Level.OK
+
+
+def test_a_runner_that_falls_back_has_the_room_of_both_pools() -> None:
+    assert together(5, 2, runner(7, 6, pools=FALLING)) == []
+
+
+def test_a_runner_with_more_jobs_than_both_pools_have_room_for_is_told_so_of_both() -> None:
+    (verdict,) = together(5, 2, runner(9, pools=FALLING))
+
+    assert (verdict.level, verdict.offender) == (Level.WARNING, "runners.gpu-t4")
+    assert "gpu-pools.t4-spot and gpu-pools.steady have room for 7 together: the other 2 wait" in verdict.reason
+    assert verdict.way_out == "set its max to 7, or gpu-pools.t4-spot.max to 7"
+
+
+def test_a_pool_that_is_only_fallen_back_on_is_of_use() -> None:
+    assert together(5, 2, runner(5, pools=FALLING)) == []
+
+
+def test_a_pool_has_no_more_use_than_the_runners_that_may_come_to_it() -> None:
+    (verdict,) = together(5, 8, runner(5, pools=FALLING), runner(2, name="other", pools=(STEADY_PATH,)))
+
+    assert (verdict.offender, verdict.way_out) == ("gpu-pools.steady.max", "set it to 7, or raise the runners' max")
+
+
+def test_idle_runners_that_share_a_pool_are_added_up() -> None:
+    three = [runner(1, 1, name=name, pools=(STEADY_PATH,)) for name in ("a", "b", "c")]
+    (verdict,) = together(5, 2, runner(5), *three)
+
+    assert (verdict.level, verdict.offender) == (Level.ERROR, "gpu-pools.steady.max")
+    assert verdict.reason == (
+        "3 idle runners are kept (a 1, b 1 and c 1), and gpu-pools.steady has room for 2: the other 1 wait as pending pods, "
+        "and no other pool can take them"
+    )
+    assert verdict.way_out == "lower the min of these runners to 2 in all, or raise gpu-pools.steady.max to 3"
+
+
+def test_jobs_of_runners_that_share_a_pool_are_added_up() -> None:
+    (verdict,) = judge(STEADY, runner(5, name="a"), runner(5, name="b"))
+
+    assert (verdict.level, verdict.offender) == (Level.WARNING, "gpu-pools.t4-spot.max")
+    assert verdict.reason.startswith(
+        "10 jobs are taken (a 5 and b 5), and gpu-pools.t4-spot has room for 5: the other 5"
+    )
+
+
+def test_one_that_asks_for_more_than_there_is_for_it_alone_is_the_one_to_look_at() -> None:
+    (verdict,) = judge(STEADY, runner(2, name="a"), runner(9, name="b"))
+
+    assert verdict.offender == "runners.b"
+    assert "11 jobs are taken (a 2 and b 9)" in verdict.reason
+
+
+def test_of_many_runners_the_first_are_named_and_the_rest_are_counted() -> None:
+    (verdict,) = judge(STEADY, *(runner(1, name=f"r{index}") for index in range(9)))
+
+    assert verdict.reason.startswith("9 jobs are taken (r0 1, r1 1, r2 1, r3 1 and 5 more), and gpu-pools.t4-spot has")
+    assert len(verdict.chain) == 4
+
+
+def test_a_runner_makes_way_for_one_that_has_no_other_pool() -> None:
+    """In the best case, which is the one that is judged: the first falls back, so that the second has room."""
+    kept = [runner(2, 2, name="a", pools=FALLING), runner(2, 2, name="b")]
+
+    assert together(2, 2, *kept) == []
+
+
+def test_runners_on_pools_of_their_own_are_judged_apart() -> None:
+    found = together(1, 1, runner(3, name="a"), runner(2, name="b", pools=(STEADY_PATH,)))
+
+    assert [(verdict.offender, verdict.way_out) for verdict in found] == [
+        ("runners.a", "set its max to 1, or gpu-pools.t4-spot.max to 3"),
+        ("runners.b", "set its max to 1, or gpu-pools.steady.max to 2"),
+    ]
+
+
+def test_jobs_of_different_sizes_are_reckoned_in_what_they_ask_for() -> None:
+    group = replace(STEADY, instance_types=("g4dn.12xlarge",), max_size=1)
+    (verdict,) = judge(group, runner(1, name="large", gpus=2), runner(3, name="small"))
+
+    assert verdict.reason == (
+        "4 jobs are taken (large 1 and small 3), which ask for 5 nvidia.com/gpu, and gpu-pools.t4-spot has 4 "
+        "nvidia.com/gpu for them: some wait as pending pods, and no other pool can take them"
+    )
+    assert verdict.way_out == "lower the max of these runners, or raise gpu-pools.t4-spot.max to 2"
+
+
+def test_shares_that_are_there_are_no_room_where_cpu_is_not() -> None:
+    """Four shares a node, and CPU for one such job: ten jobs of two runners do not find room on five nodes."""
+    found = judge(SLICED, runner(5, name="a"), runner(5, pod=runner_pod("3", "10Gi"), name="b"))
+
+    assert any("has room for 5: the other 5 wait" in verdict.reason for verdict in found)
+
+
+def test_what_a_heavy_job_leaves_of_a_node_may_be_anothers() -> None:
+    light = runner(15, name="light", pod=runner_pod("100m", "100Mi"))
+
+    assert [verdict for verdict in judge(SLICED, runner(5), light) if "can be used" in verdict.reason] == []
+
+
+@pytest.mark.parametrize(
+    ("replicas", "cpu", "memory", "way_out"),
+    [
+        (48, "3", "12Gi", "leave gpu-pools.t4-spot.sharing out"),
+        (48, "1", "1Gi", "lower gpu-pools.t4-spot.sharing.replicas to 3"),
+        (2, "3", "12Gi", "ask for cpu: 1 and memory: 6Gi, or leave gpu-pools.t4-spot.sharing out"),
+    ],
+)
+def test_more_shares_than_there_is_room_for_are_told_to_be_fewer(
+    replicas: int, cpu: str, memory: str, way_out: str
+) -> None:
+    group = replace(STEADY, sharing=Sharing(mode="time-slicing", replicas=replicas))
+    found = judge(group, runner(5, pod=runner_pod(cpu, memory)))
+
+    assert way_out in [verdict.way_out for verdict in found]
+
+
+def test_spot_that_all_fall_back_from_makes_them_wait_and_not_fail() -> None:
+    found = counts((POOL, replace(STEADY, path=STEADY_PATH)), (runner(5, pools=FALLING),), daemonsets=BESIDE)
+    (verdict,) = [verdict for verdict in found if verdict.level is Level.WARNING]
+
+    assert verdict.reason.endswith("when they are empty every job waits for a node of gpu-pools.steady")
+    assert verdict.way_out == "list more types"
+
+
+NUMBERS = st.integers(0, 8)
+USES = st.sampled_from([(POOL.path,), (STEADY_PATH,), FALLING, (STEADY_PATH, POOL.path)])
+
+
+def fits_somehow(spot: int, steady: int, wanted: list[tuple[int, tuple[str, ...]]]) -> bool:
+    """By trying every split: one job a node."""
+    if not wanted:
+        return spot >= 0 and steady >= 0
+    (count, pools), *rest = wanted
+    splits = range(count + 1) if len(pools) > 1 else [count if pools == (POOL.path,) else 0]
+    return any(fits_somehow(spot - here, steady - (count - here), rest) for here in splits)
+
+
+@given(NUMBERS, NUMBERS, st.lists(st.tuples(NUMBERS, USES), min_size=1, max_size=3))
+def test_idle_runners_are_refused_exactly_where_no_split_of_them_fits(
+    spot: int, steady: int, wanted: list[tuple[int, tuple[str, ...]]]
+) -> None:
+    runners = [runner(99, least, name=f"r{index}", pools=pools) for index, (least, pools) in enumerate(wanted)]
+    refused = [verdict for verdict in together(spot, steady, *runners) if "idle runners are kept" in verdict.reason]
+
+    assert (not refused) is fits_somehow(spot, steady, wanted)
+
+
+@given(NUMBERS, NUMBERS, st.lists(st.tuples(st.integers(1, 9), USES), min_size=1, max_size=3))
+def test_the_nodes_that_are_suggested_are_enough(
+    spot: int, steady: int, wanted: list[tuple[int, tuple[str, ...]]]
+) -> None:
+    runners = [runner(most, name=f"r{index}", pools=pools) for index, (most, pools) in enumerate(wanted)]
+    sizes = {POOL.path: spot, STEADY_PATH: steady}
+    for verdict in together(spot, steady, *runners):
+        if "jobs are taken" in verdict.reason:
+            for path, most in re.findall(r"(gpu-pools\.[a-z0-9-]+)\.max to (\d+)", verdict.way_out):
+                sizes[path] = int(most)
+
+    assert [
+        one for one in together(sizes[POOL.path], sizes[STEADY_PATH], *runners) if "jobs are taken" in one.reason
+    ] == []

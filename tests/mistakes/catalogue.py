@@ -553,7 +553,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="counts",
         path="gpu-pools.t4-on-demand.max",
-        words=("3 idle runners are kept (gpu-t4-nightly 1, gpu-t4-release 1, gpu-t4-steady 1), and "
+        words=("3 idle runners are kept (gpu-t4-nightly 1, gpu-t4-release 1 and gpu-t4-steady 1)",
                "gpu-pools.t4-on-demand has room for 2", "raise gpu-pools.t4-on-demand.max to 3"),
     ),
     Mistake(
@@ -696,8 +696,9 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="counts",
         path="runners.gpu-t4",
-        words=("11 jobs are taken (gpu-t4 9, gpu-t4-steady 2), and gpu-pools.t4-spot and gpu-pools.t4-on-demand have room "
-               "for 7 together", "lower the max of these runners to 7 in all, or raise gpu-pools.t4-spot.max to"),
+        words=("11 jobs are taken (gpu-t4 9 and gpu-t4-steady 2)",
+               "gpu-pools.t4-spot and gpu-pools.t4-on-demand have room for 7 together",
+               "lower the max of these runners to 7 in all, or raise gpu-pools.t4-spot.max to"),
     ),
     Mistake(
         name="more jobs than nodes have room for, with nothing behind them",
@@ -714,7 +715,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="counts",
         path="gpu-pools.t4-on-demand.max",
-        words=("4 jobs are taken (gpu-t4-nightly 2, gpu-t4-steady 2)", "raise gpu-pools.t4-on-demand.max to 4"),
+        words=("4 jobs are taken (gpu-t4-nightly 2 and gpu-t4-steady 2)", "raise gpu-pools.t4-on-demand.max to 4"),
     ),
     Mistake(
         name="more nodes than jobs can use",
