@@ -6,8 +6,9 @@ that makes thousands of objects often is, an exception goes nowhere but to `sys.
 
 from __future__ import annotations
 
-import _thread
 import contextlib
+import os
+import signal
 import sys
 import threading
 from typing import TYPE_CHECKING, Final
@@ -28,7 +29,7 @@ def heeded() -> Generator[None]:
         if not issubclass(what.exc_type, KeyboardInterrupt):
             before(what)
             return
-        again = threading.Timer(_AGAIN, _thread.interrupt_main)
+        again = threading.Timer(_AGAIN, os.kill, (os.getpid(), signal.SIGINT))
         again.daemon = True
         again.start()
 
