@@ -93,6 +93,11 @@ TRANSITIONAL = MappingProxyType({"535-server": 580, "570-server": 580})
 """Ubuntu's server packages that only pull in those of another branch."""
 
 
+def server_package(number: str) -> str:
+    """The package by which the GPU host of Google Cloud has a branch: signed by Ubuntu, with proprietary modules."""
+    return f"linux-modules-nvidia-{number}-server-gcp"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Driver:
     """A driver, as exactly as it was named."""

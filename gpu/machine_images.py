@@ -3,7 +3,8 @@
 EKS: awslabs/amazon-eks-ami release v20260714; until v20260917 an image had one driver and chose its module at boot
 by the instance type, since then it carries two drivers and chooses one of them, which is why later releases are not
 listed. Bottlerocket: bottlerocket.dev, GPU driver versions of 1.49.0 and 1.68.0 (Kubernetes 1.34 to 1.36).
-DLAMI: AWS's release notes of the Base OSS images, 2026-10. Google: ubuntu-os-accelerator-images families, and
+DLAMI: AWS's release notes of the Base OSS images, 2026-10; of the one on Amazon Linux 2023 those for arm64, which name
+the branch. Google: ubuntu-os-accelerator-images families, and
 compute-gpu-installation 1.9.1 (2026-08-05), whose installer takes a branch.
 Which instance types an image supports beyond what its driver can drive is not known here.
 """
@@ -34,14 +35,18 @@ class MachineImage:
     """Whether the name follows the newest release, so that the driver can change without a change here."""
 
 
-_DLAMI = "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-{}/latest/ami-id"
+_DLAMI = "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-{}/latest/ami-id"
 _ROWS = (
     MachineImage(name="AL2023_x86_64_NVIDIA:20260714", driver="580.159.03"),
     MachineImage(name="BOTTLEROCKET_x86_64_NVIDIA:1.49.0", driver="580.95.05"),
     MachineImage(name="BOTTLEROCKET_x86_64_NVIDIA:1.68.0", driver="580.178.04"),
     *(
-        MachineImage(name=_DLAMI.format(release), driver="595.91.07", module=KernelModule.OPEN, moving=True)
-        for release in ("22.04", "24.04")
+        MachineImage(name=_DLAMI.format(system), driver=number, module=KernelModule.OPEN, moving=True)
+        for system, number in (
+            ("ubuntu-22.04", "595.91.07"),
+            ("ubuntu-24.04", "595.91.07"),
+            ("amazon-linux-2023", "595"),
+        )
     ),
     *(
         MachineImage(name=f"ubuntu-accelerator-{release}-amd64-with-nvidia-{number}", driver=str(number), moving=True)

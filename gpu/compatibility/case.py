@@ -47,6 +47,14 @@ class Ask:
     """A version of onnxruntime-gpu."""
     mig: bool = False
     """Whether the GPU is to be cut into MIG slices."""
+    places: tuple[tuple[str, str], ...] = ()
+    """The path of each part that has one of its own and is to blame for what it takes part in."""
+    elsewhere: tuple[str, ...] = ()
+    """Parts that are judged where they stand: what is wrong with them alone is not told here again."""
+    driver_key: str = ""
+    """The key of the stack file that chooses the driver's branch."""
+    machine_image_key: str = ""
+    """The key of the stack file that names the machine image, beside exact images that were once found by it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +88,10 @@ class Case:
     onnxruntime: OnnxRuntimeBuild | None = None
     stated_image_cuda: Toolkit | None = None
     mig: bool = False
+    driver_key: str = ""
+    """The key that chooses the driver's branch."""
+    machine_image_key: str = ""
+    """The key that names the machine image beside exact ones."""
     as_of: date = AS_OF
     """The day on which ends of life are judged."""
 
@@ -148,6 +160,8 @@ def look_up(ask: Ask, as_of: date) -> tuple[Case, tuple[tuple[str, UnknownName],
         onnxruntime=known("onnxruntime", onnxruntime, ask.onnxruntime),
         stated_image_cuda=image_cuda,
         mig=ask.mig,
+        driver_key=ask.driver_key,
+        machine_image_key=ask.machine_image_key,
         as_of=as_of,
     )
     return case, tuple(unknown)

@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpu.architectures import architecture
-from gpu.compatibility.finding import Finding, identity
+from gpu.compatibility.finding import Finding, either, identity
 from gpu.compatibility.remedies import best_branch
-from gpu.image_tags import deleted_from, ends, superseded
+from gpu.compatibility.ways import take_branch
+from gpu.image_tags import deleted_from, ends, newest_of, superseded
 from gpu.verdict import Level
 
 if TYPE_CHECKING:
@@ -25,14 +26,6 @@ def driver_branch(case: Case) -> Iterator[Finding]:
     if driver is None:
         return
     row = driver.branch
-    if driver.instead_of is not None:
-        yield Finding(
-            level=Level.WARNING,
-            terms=(case.driver_term,),
-            reason=f"{driver.name} only pulls in the packages of {row.label}",
-            way_out=f"name the {row.number} packages",
-            chain=(f"{driver.name} is transitional in Ubuntu's archive", f"so R{driver.instead_of} is not what runs"),
-        )
     if row.ended(case.as_of):
         other = best_branch(case.gpus, tuple(runtime.toolkit for runtime in case.runtimes), as_of=case.as_of)
         when = f"on {row.ends}" if row.ends_exactly else f"not later than {row.ends}"
@@ -40,10 +33,11 @@ def driver_branch(case: Case) -> Iterator[Finding]:
             level=Level.WARNING,
             terms=(case.driver_term,),
             reason=f"driver branch {row.label} ended {when}",
-            way_out=f"take driver {other.label}" if other and not other.ended(case.as_of) else "take another GPU",
+            way_out=take_branch(case, None if other is None or other.ended(case.as_of) else other)
+            or "take another GPU",
             chain=(f"{driver.name} is of {row.label}, a {row.designation} branch", f"{row.label} ended {when}"),
         )
-    if case.machine_image is not None and case.machine_image.moving:
+    if case.machine_image is not None and case.machine_image.moving and not case.machine_image_key:
         yield Finding(
             level=Level.WARNING,
             terms=(case.driver_term,),
@@ -56,16 +50,19 @@ def driver_branch(case: Case) -> Iterator[Finding]:
 def container_image(case: Case) -> Iterator[Finding]:
     """An image that NVIDIA has ended may vanish from its registry."""
     image = case.image
-    if image is None or image.cuda is None:
+    if image is None or image.cuda is None or image.kept:
         return
     copy = "keep a copy in a registry of your own, and name it by its digest"
     end = ends(image)
-    if superseded(image):
+    newest = newest_of(image)
+    if superseded(image) and newest:
+        lives = end is None or end >= case.as_of
+        tag = newest.reference.rpartition(":")[2]
         yield Finding(
             level=Level.WARNING,
             terms=("image",),
             reason=f"{image.reference} was superseded by CUDA {image.cuda.newest}",
-            way_out=f"use {image.cuda.newest}, or {copy}",
+            way_out=either(f"use {tag}" if lives else "", copy),
             chain=(
                 f"{image.cuda.newest} is a newer point release of CUDA {image.cuda.label}",
                 "NVIDIA ends an image when a newer point release appears, and deletes its tags six months later",

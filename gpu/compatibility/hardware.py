@@ -18,6 +18,7 @@ from gpu.compatibility.remedies import (
     newest_onnxruntime,
     newest_torch,
 )
+from gpu.compatibility.ways import take_branch, take_gpu, take_runtime
 from gpu.cuda import FLOORS, Support, dropped, native, support
 from gpu.instance_types import GPU_MODELS
 from gpu.verdict import Level
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gpu.compatibility.case import Case, Runtime
-    from gpu.drivers import Driver
     from gpu.instance_types import GpuModel
 
 
@@ -52,6 +52,22 @@ def driver_named_twice(case: Case) -> Iterator[Finding]:
     )
 
 
+def driver_of_another_branch(case: Case) -> Iterator[Finding]:
+    """A package brings the branch that it is named after."""
+    driver = case.driver
+    if driver is not None and driver.instead_of is not None:
+        yield Finding(
+            level=Level.ERROR,
+            terms=(case.driver_term,),
+            reason=f"R{driver.instead_of} is not to be had: {driver.name} only pulls in {driver.branch.label}",
+            way_out=take_branch(case, driver.branch),
+            chain=(
+                f"{driver.name} is transitional in Ubuntu's archive",
+                f"so {driver.branch.label} is what would run, and not R{driver.instead_of}",
+            ),
+        )
+
+
 def gpu_and_driver(case: Case) -> Iterator[Finding]:
     """A driver drives the GPU, with the kernel module that it comes with."""
     driver = case.driver
@@ -69,12 +85,11 @@ def gpu_and_driver(case: Case) -> Iterator[Finding]:
             why = f"{known.name} is driven by the {flavour} kernel modules alone, and {driver.name} brings the others"
         toolkits = tuple(runtime.toolkit for runtime in case.runtimes)
         branch = best_branch((model,), toolkits, as_of=case.as_of) or best_branch((model,), (), as_of=case.as_of)
-        module = f" with the {next(iter(known.modules))} kernel modules" if len(known.modules) == 1 else ""
         yield Finding(
             level=Level.ERROR,
             terms=("gpu", case.driver_term),
             reason=f"driver {driver.label} does not drive {model.slug}: {why}",
-            way_out=f"take driver {branch.label}{module}" if branch else "take another GPU",
+            way_out=take_branch(case, branch, known.modules) or take_gpu(case, model, driver),
             chain=(
                 identity(model),
                 f"{driver.name} is of driver branch {driver.branch.label}",
@@ -141,18 +156,17 @@ def driver_and_cuda(case: Case) -> Iterator[Finding]:
         if driver is None or found is Support.FULL:
             continue
         branch = best_branch(case.gpus, (wanted,), as_of=case.as_of)
-        upgrade = f"take driver {branch.label}" if branch else ""
         start = f"CUDA {wanted.label} was released with driver {dotted_driver(wanted.driver)}"
-        compat = f"cuda-compat-{wanted.label.replace('.', '-')}"
         if found is Support.MINOR_VERSION:
             yield Finding(
                 level=Level.WARNING,
                 terms=(case.driver_term, runtime.term),
                 reason=f"{runtime.label} runs on driver {driver.label} by minor version compatibility only",
                 way_out=either(
-                    f"compile nothing at run time from PTX, or take CUDA {dotted(driver.branch.cuda)}",
-                    upgrade if branch and branch.number != driver.branch.number else "",
-                ),
+                    take_runtime(case, runtime, driver, fully=True),
+                    take_branch(case, branch) if branch and branch.number >= wanted.driver[0] else "",
+                )
+                or "compile nothing at run time from PTX",
                 chain=(
                     start,
                     f"driver {driver.label} is older, and of the same generation, CUDA {major}",
@@ -167,30 +181,14 @@ def driver_and_cuda(case: Case) -> Iterator[Finding]:
                     f"{runtime.label} cannot run on driver {driver.label}: "
                     f"CUDA {major}.x needs driver {dotted_driver(FLOORS[major])} or newer"
                 ),
-                way_out=either(
-                    upgrade,
-                    _other_runtime(case, runtime, driver),
-                    f"on data-centre GPUs, which alone support it, add {compat} to the image",
-                ),
+                way_out=either(take_branch(case, branch), take_runtime(case, runtime, driver)) or "take another GPU",
                 chain=(
                     start,
                     f"within CUDA {major}.x, driver {dotted_driver(FLOORS[major])} or newer is enough",
+                    f"cuda-compat-{wanted.label.replace('.', '-')}, for data-centre GPUs alone, is not counted on",
                     f"so {runtime.label} cannot run on driver {driver.label}",
                 ),
             )
-
-
-def _other_runtime(case: Case, runtime: Runtime, driver: Driver) -> str:
-    cuda = newest_cuda(case.gpus, driver)
-    if runtime.term == "torch":
-        build = newest_torch(case.gpus, driver)
-        return f"install {install(build)}" if build else ""
-    if runtime.term == "onnxruntime":
-        found = newest_onnxruntime(driver.branch.cuda[0])
-        return f"use {found.label}" if found else ""
-    if cuda is None:
-        return ""
-    return f'use cuda: "{cuda.label}"' if runtime.term == "cuda" else f"use an image with CUDA {cuda.newest}"
 
 
 def mig_and_gpu(case: Case) -> Iterator[Finding]:
@@ -209,6 +207,7 @@ def mig_and_gpu(case: Case) -> Iterator[Finding]:
 
 HARDWARE: tuple[Callable[[Case], Iterator[Finding]], ...] = (
     driver_named_twice,
+    driver_of_another_branch,
     gpu_and_driver,
     gpu_and_cuda,
     driver_and_cuda,

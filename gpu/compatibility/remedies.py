@@ -43,12 +43,17 @@ def carries(driver: Driver | None, wanted: Toolkit, gpus: tuple[GpuModel, ...]) 
 
 
 @cache
-def newest_cuda(gpus: tuple[GpuModel, ...], driver: Driver | None) -> Toolkit | None:
-    """The newest toolkit that runs there, one that the driver knows all of where there is one."""
+def newest_cuda(gpus: tuple[GpuModel, ...], driver: Driver | None, *, major: int | None = None) -> Toolkit | None:
+    """The newest toolkit that runs there, one that the driver knows all of where there is one.
+
+    `major` asks for one of that major version.
+    """
     working = [
         wanted
         for wanted in TOOLKITS.values()
-        if carries(driver, wanted, gpus) and all(native(wanted, architecture(model.capability)) for model in gpus)
+        if major in {None, wanted.version[0]}
+        and carries(driver, wanted, gpus)
+        and all(native(wanted, architecture(model.capability)) for model in gpus)
     ]
     full = [wanted for wanted in working if driver is None or support(driver, wanted) is Support.FULL]
     return full[-1] if full else working[-1] if working else None
@@ -63,6 +68,20 @@ def modest_gpu(wanted: Toolkit, driver: Driver | None, *, beside: tuple[GpuModel
         if model.capability >= floor and able and carries(driver, wanted, (model,)):
             return model
     return None
+
+
+@cache
+def nearest_gpu(model: GpuModel, driver: Driver, toolkits: tuple[Toolkit, ...]) -> GpuModel | None:
+    """The GPU nearest to one that a driver does not drive, on which those toolkits run; newer ones come first."""
+    working = [
+        other
+        for other in GPU_MODELS.values()
+        if drives(driver, architecture(other.capability)) and all(carries(driver, one, (other,)) for one in toolkits)
+    ]
+    newer = [other for other in working if other.capability > model.capability]
+    if newer:
+        return min(newer, key=lambda other: other.capability)
+    return max(working, key=lambda other: other.capability, default=None)
 
 
 @cache
@@ -89,13 +108,17 @@ def best_branch(gpus: tuple[GpuModel, ...], toolkits: tuple[Toolkit, ...], *, as
 
 
 @cache
-def newest_torch(gpus: tuple[GpuModel, ...], driver: Driver | None) -> TorchBuild | None:
-    """The newest torch whose wheel runs there; of one release, what the package index serves comes first."""
+def newest_torch(gpus: tuple[GpuModel, ...], driver: Driver | None, *, fully: bool = False) -> TorchBuild | None:
+    """The newest torch whose wheel runs there; of one release, what the package index serves comes first.
+
+    `fully` asks that the driver knows all of the wheel's CUDA.
+    """
+    enough = {Support.FULL} if fully else {Support.FULL, Support.MINOR_VERSION}
     working = [
         build
         for build in TORCH.values()
         if all(build.runs_on(architecture(model.capability)) for model in gpus)
-        and (driver is None or support(driver, TOOLKITS[build.cuda]) is not Support.NONE)
+        and (driver is None or support(driver, TOOLKITS[build.cuda]) in enough)
     ]
     return max(working, key=lambda build: (build.release, build.default, build.cuda), default=None)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gpu.architectures import architecture
 from gpu.compatibility.finding import Finding, either, identity, install
-from gpu.compatibility.remedies import newest_onnxruntime, newest_torch
+from gpu.compatibility.remedies import newest_cuda, newest_onnxruntime, newest_torch
 from gpu.image_tags import Origin
 from gpu.verdict import Level
 
@@ -73,11 +73,15 @@ def onnxruntime_and_cuda(case: Case) -> Iterator[Finding]:
         return
     term = case.image_term if case.image_cuda else "cuda"
     other = newest_onnxruntime(there.version[0])
+    cuda = newest_cuda(case.gpus, case.driver, major=build.cuda)
+    in_image = f"an image with CUDA {cuda.newest}" if cuda and case.image_cuda else ""
+    of_job = f'cuda: "{cuda.label}"' if cuda and case.cuda else ""
+    other_cuda = " and ".join(way for way in (in_image, of_job) if way)
     yield Finding(
         level=Level.ERROR,
         terms=(term, "onnxruntime"),
         reason=f"{build.label} loads CUDA {build.cuda} libraries, and there is CUDA {there.label}",
-        way_out=either(f"use {other.label}" if other else "", f"use CUDA {build.cuda}"),
+        way_out=either(f"use {other.label}" if other else "", f"use {other_cuda}" if other_cuda else ""),
         chain=(
             f"{build.label} is built for CUDA {build.cuda} and cuDNN {build.cudnn}",
             f"CUDA {there.label} has none of its libraries",
@@ -94,7 +98,7 @@ def cuda_and_image(case: Case) -> Iterator[Finding]:
             level=Level.WARNING,
             terms=("cuda", "image"),
             reason=f"{image.reference} has no CUDA libraries, and the job needs CUDA {wanted.label}",
-            way_out="let the job's packages bring them, or use an image built on nvidia/cuda",
+            way_out="state needs.torch where torch brings them, or use an image built on nvidia/cuda",
             chain=(f"{image.reference} is GitHub's runner alone", "the driver's own libraries are mounted at start"),
         )
     stated = case.stated_image_cuda
@@ -103,7 +107,7 @@ def cuda_and_image(case: Case) -> Iterator[Finding]:
             level=Level.ERROR,
             terms=("image", "image-cuda"),
             reason=f"{case.image_name} has CUDA {there.label}, and CUDA {stated.label} is stated for it",
-            way_out=f'state "{there.label}", or leave it out',
+            way_out=f'take a tag with CUDA {stated.newest}, or, where the tag is right, write "{there.label}"',
             chain=(f"the tag of {case.image_name} names CUDA {there.label}",),
         )
     if not wanted or not there:

@@ -28,25 +28,39 @@ CHECK = "compatibility"
 
 
 def solve(ask: Ask, *, as_of: date = AS_OF) -> tuple[Verdict, ...]:
-    """Everything that is wrong with the asking, gravest first; one verdict that explains why it holds if nothing is."""
-    return tuple(
-        Verdict(
-            check=CHECK,
-            level=finding.level,
-            offender=ask.path,
-            reason=finding.reason,
-            way_out=finding.way_out,
-            chain=finding.chain,
+    """Everything that is wrong with the asking, gravest first; one verdict that explains why it holds if nothing is.
+
+    A part that has a place of its own and cannot be right is told once, there, with nothing else that it does.
+    """
+    places = dict(ask.places)
+    told: set[str] = set()
+    found: list[Verdict] = []
+    for finding in _findings(replace(ask, path="", places=()), as_of):
+        blamed = next((term for term in reversed(finding.terms) if term in places), "")
+        if blamed and blamed in told:
+            continue
+        if finding.level is Level.ERROR:
+            told.add(blamed)
+        found.append(
+            Verdict(
+                check=CHECK,
+                level=finding.level,
+                offender=places.get(blamed, ask.path),
+                reason=finding.reason,
+                way_out=finding.way_out,
+                chain=finding.chain,
+            )
         )
-        for finding in _findings(replace(ask, path=""), as_of)
-    )
+    return tuple(found)
 
 
 def conflicts(ask: Ask, *, as_of: date = AS_OF) -> tuple[tuple[str, ...], ...]:
     """The smallest contradictions in the asking, each as the parts that take part in it."""
     return tuple(
         dict.fromkeys(
-            finding.terms for finding in _findings(replace(ask, path=""), as_of) if finding.level is Level.ERROR
+            finding.terms
+            for finding in _findings(replace(ask, path="", places=()), as_of)
+            if finding.level is Level.ERROR
         )
     )
 
@@ -56,6 +70,7 @@ def _findings(ask: Ask, as_of: date) -> tuple[Finding, ...]:
     case, unknown = look_up(ask, as_of)
     found = [_unknown(term, fault) for term, fault in unknown]
     found += [finding for rule in (*HARDWARE, *SOFTWARE, *ENDS) for finding in rule(case)]
+    found = [finding for finding in found if not set(finding.terms) <= set(ask.elsewhere)]
     gravest = sorted(found, key=lambda finding: finding.level is not Level.ERROR)
     return tuple(dict.fromkeys(gravest)) or (_holds(case),)
 

@@ -117,17 +117,16 @@ def test_a_newer_minor_version_than_the_drivers_own_is_a_warning_about_ptx() -> 
 
     assert verdict.level is Level.WARNING
     assert verdict.reason == "CUDA 13.2 runs on driver 580.159.03 by minor version compatibility only"
-    assert verdict.way_out == "compile nothing at run time from PTX, or take CUDA 13.0, or take driver R595"
+    assert verdict.way_out == 'use cuda: "13.0"'
+    assert "without compiling PTX of that toolkit" in verdict.chain[-1]
 
 
-def test_a_driver_below_the_floor_is_refused_and_forward_compatibility_is_mentioned() -> None:
+def test_a_driver_below_the_floor_is_refused_and_forward_compatibility_is_not_counted_on() -> None:
     verdict = solve(asked(gpus=("t4",), driver="570", cuda="13.0"))[0]
 
     assert verdict.reason == "CUDA 13.0 cannot run on driver R570: CUDA 13.x needs driver 580.65.06 or newer"
-    assert verdict.way_out == (
-        'take driver R580, or use cuda: "12.8", or on data-centre GPUs, which alone support it, '
-        "add cuda-compat-13-0 to the image"
-    )
+    assert verdict.way_out == 'take driver R580, or use cuda: "12.8"'
+    assert verdict.chain[2] == "cuda-compat-13-0, for data-centre GPUs alone, is not counted on"
 
 
 @pytest.mark.parametrize(
@@ -164,7 +163,7 @@ def test_a_driver_below_the_floor_is_refused_and_forward_compatibility_is_mentio
         (
             {"image": "nvidia/cuda:12.9.2-base-ubuntu24.04", "onnxruntime": "1.31.1"},
             "onnxruntime-gpu 1.31 loads CUDA 13 libraries, and there is CUDA 12.9",
-            "use onnxruntime-gpu 1.26, or use CUDA 13",
+            "use onnxruntime-gpu 1.26, or use an image with CUDA 13.4.2",
         ),
         (
             {"cuda": "12.9", "image": "nvidia/cuda:12.6.3-base-ubuntu24.04"},
@@ -179,7 +178,7 @@ def test_a_driver_below_the_floor_is_refused_and_forward_compatibility_is_mentio
         (
             {"image": "nvidia/cuda:13.0.3-base-ubuntu24.04", "image_cuda": "12.9"},
             "nvidia/cuda:13.0.3-base-ubuntu24.04 has CUDA 13.0, and CUDA 12.9 is stated for it",
-            'state "13.0", or leave it out',
+            'take a tag with CUDA 12.9.2, or, where the tag is right, write "13.0"',
         ),
         (
             {"image": "pytorch/pytorch:2.14.0-cuda13.2-cudnn9-runtime", "torch": "2.14.1+cu126"},
@@ -226,8 +225,8 @@ def test_the_smallest_contradictions_are_named(parts: dict[str, object], terms: 
         ({"onnxruntime": "1.40"}, "1.40 is not a known onnxruntime-gpu version", "did you mean 1.31?"),
         (
             {"image": "nvidia/cuda:12.9.9-base-ubuntu24.04"},
-            "12.9.9 is not a known CUDA version",
-            "did you mean 12.9.2?",
+            "12.9.9-base-ubuntu24.04 is not a known tag of nvidia/cuda",
+            "did you mean 12.9.2-base-ubuntu24.04?",
         ),
         ({"gpus": ("a10",)}, "a10 is not a known GPU model", "did you mean a10g?"),
         (
@@ -283,14 +282,36 @@ def test_an_image_of_an_ended_generation_is_to_be_copied_before_it_is_deleted() 
 def test_a_superseded_point_release_names_the_newest_one() -> None:
     found = solve(asked(image="nvidia/cuda:13.0.2-base-ubuntu24.04"))[0]
 
-    assert found.way_out.startswith("use 13.0.3, or keep a copy")
+    assert found.way_out.startswith("use 13.0.3-base-ubuntu24.04, or keep a copy")
 
 
-def test_a_transitional_package_and_a_moving_image_are_surprises() -> None:
-    assert reasons(asked(driver="nvidia-driver-570-server")) == [
-        "nvidia-driver-570-server only pulls in the packages of R580"
-    ]
-    assert reasons(asked(machine_image="ubuntu-accelerator-2404-amd64-with-nvidia-580")) == [
+def test_a_point_release_of_an_ended_generation_is_not_offered() -> None:
+    found = solve(asked(image="nvidia/cuda:12.9.1-base-ubuntu24.04"))[0]
+
+    assert found.way_out == "keep a copy in a registry of your own, and name it by its digest"
+
+
+@pytest.mark.parametrize("tag", ["11.8.0-base-ubuntu22.04", "12.9.1-base-ubuntu24.04", "13.0.0-devel-ubuntu22.04"])
+def test_a_copy_in_ones_own_registry_ends_with_nobody_and_is_judged_by_its_tag(tag: str) -> None:
+    copy = f"us-central1-docker.pkg.dev/project/gpu-tests/cuda:{tag}@{DIGEST}"
+
+    assert reasons(asked(image=f"nvidia/cuda:{tag}")) != []
+    assert reasons(asked(image=copy)) == []
+    assert conflicts(asked(image=copy, driver="450")) == conflicts(asked(image=f"nvidia/cuda:{tag}", driver="450"))
+
+
+def test_a_transitional_package_is_refused_for_it_brings_another_branch() -> None:
+    (verdict,) = solve(asked(driver="nvidia-driver-570-server"))
+
+    assert (verdict.level, verdict.way_out) == (Level.ERROR, "take driver R580")
+    assert verdict.reason == "R570 is not to be had: nvidia-driver-570-server only pulls in R580"
+
+
+def test_a_moving_image_is_a_surprise_but_not_where_exact_images_stand_beside_its_name() -> None:
+    named = asked(machine_image="ubuntu-accelerator-2404-amd64-with-nvidia-580")
+
+    assert reasons(replace(named, machine_image_key="runners.gpu.cirun-aws.image-parameter")) == []
+    assert reasons(named) == [
         "ubuntu-accelerator-2404-amd64-with-nvidia-580 always means its newest image, so its driver can change by itself"
     ]
 
@@ -344,23 +365,25 @@ def test_every_verdict_explains_itself(ask: Ask) -> None:
     )
 
 
+UNSTATED = {"gpus": (), "mig": False}
+PARTS = [one.name for one in fields(Ask) if one.default is None or one.name in UNSTATED]
+
+
 @given(ASKS, st.data())
 def test_leaving_something_out_never_makes_a_fault(ask: Ask, data: st.DataObject) -> None:
     assume(not refused(ask))
-    default = {"gpus": (), "mig": False}
-    part = data.draw(st.sampled_from([field.name for field in fields(Ask) if field.name != "path"]))
+    part = data.draw(st.sampled_from(PARTS))
 
-    assert not refused(replace(ask, **{part: default.get(part)}))  # type: ignore[arg-type]  # a field and its default
+    assert not refused(replace(ask, **{part: UNSTATED.get(part)}))  # type: ignore[arg-type]  # a field and its default
 
 
 @given(ASKS)
 def test_a_smallest_contradiction_loses_its_fault_with_any_of_its_parts(ask: Ask) -> None:
     parts = {"gpu": "gpus", "machine-image": "machine_image", "image-cuda": "image_cuda"}
-    default = {"gpus": (), "mig": False}
     for terms in conflicts(ask):
         for term in terms:
             field = parts.get(term, term)
-            without = replace(ask, **{field: default.get(field)})  # type: ignore[arg-type]  # a field and its default
+            without = replace(ask, **{field: UNSTATED.get(field)})  # type: ignore[arg-type]  # a field and its default
 
             assert terms not in conflicts(without)
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.image_tags import FLAVOURS, OPERATING_SYSTEMS, Origin, container_image, deleted_from, ends, superseded
+from gpu.cuda import TOOLKITS, Toolkit
+from gpu.image_tags import Origin, container_image, deleted_from, ends, newest_of, nvidia_tags, superseded
 from gpu.nearest import UnknownName
 
 pytestmark = pytest.mark.pure
@@ -63,11 +64,21 @@ def test_a_digest_is_kept() -> None:
 @pytest.mark.parametrize(
     ("reference", "near"),
     [
-        ("nvidia/cuda:12.9.9-base-ubuntu24.04", "12.9.2"),
-        ("nvidia/cuda:12.7.0-base-ubuntu24.04", "12.6"),
-        ("nvidia/cuda:12.9.1-runtme-ubuntu24.04", "runtime"),
-        ("nvidia/cuda:12.9.1-runtime-ubuntu24.05", "ubuntu24.04"),
-        ("nvidia/cuda:12.9.1-cudn-runtime-ubuntu24.04", "12.9.2-cudnn-runtime-ubuntu24.04"),
+        ("nvidia/cuda:12.9.9-base-ubuntu24.04", "12.9.2-base-ubuntu24.04"),
+        ("nvidia/cuda:12.7.0-base-ubuntu24.04", "12.6.3-base-ubuntu24.04"),
+        ("nvidia/cuda:13.0-base-ubuntu24.04", "13.0.3-base-ubuntu24.04"),
+        ("nvidia/cuda:12.9.1-runtme-ubuntu24.04", "12.9.1-runtime-ubuntu24.04"),
+        ("nvidia/cuda:12.9.1-runtime-ubuntu24.05", "12.9.1-runtime-ubuntu24.04"),
+        ("nvidia/cuda:12.9.1-cudn-runtime-ubuntu24.04", "12.9.1-cudnn-runtime-ubuntu24.04"),
+        ("nvidia/cuda:13.0.3-cudnn8-runtime-ubuntu24.04", "13.0.3-cudnn-runtime-ubuntu24.04"),
+        ("nvidia/cuda:12.2.2-cudnn-devel-ubuntu22.04", "12.2.2-cudnn8-devel-ubuntu22.04"),
+        ("nvidia/cuda:12.3.2-cudnn8-devel-ubuntu22.04", "12.3.2-cudnn9-devel-ubuntu22.04"),
+        ("nvidia/cuda:13.0.3-cudnn-base-ubuntu24.04", "13.0.3-base-ubuntu24.04"),
+        ("nvidia/cuda:13.0.3-base-ubuntu20.04", "13.0.3-base-ubuntu24.04"),
+        ("nvidia/cuda:13.0.3-base-ubuntu26.04", "13.0.3-base-ubuntu24.04"),
+        ("nvidia/cuda:11.8.0-base-ubuntu24.04", "11.8.0-base-ubuntu22.04"),
+        ("nvidia/cuda:12.5.0-base-ubuntu24.04", "12.5.0-base-ubuntu22.04"),
+        ("registry.example/p/cuda:13.0.9-base-ubuntu24.04", "13.0.3-base-ubuntu24.04"),
         ("pytorch/pytorch:2.15.0-cuda12.6-cudnn9-runtime", "13.0"),
         ("pytorch/pytorch:2.99.0-cuda13.0-cudnn9-runtime", "2.15"),
     ],
@@ -79,9 +90,54 @@ def test_a_tag_that_never_was_names_the_nearest_one(reference: str, near: str) -
     assert fault.value.nearest == near
 
 
+def test_a_version_alone_is_answered_with_a_whole_tag_of_it() -> None:
+    with pytest.raises(UnknownName, match="known are 13.0.3-base-ubuntu24.04"):
+        container_image("nvidia/cuda:13.0.3")
+
+
+@pytest.mark.parametrize("row", TOOLKITS.values(), ids=lambda row: row.label)
+def test_every_tag_that_is_offered_is_read(row: Toolkit) -> None:
+    read = {container_image(f"nvidia/cuda:{tag}").point for tag in nvidia_tags(row.newest)}
+
+    assert read == {row.newest}
+
+
+@given(st.sampled_from(sorted(TOOLKITS)), st.text("0123456789.-abcdenrstuv", max_size=30))
+def test_the_nearest_tag_is_one_that_is_read(version: tuple[int, int], rest: str) -> None:
+    try:
+        container_image(f"nvidia/cuda:{TOOLKITS[version].newest}-{rest}")
+    except UnknownName as fault:
+        offered = container_image(f"nvidia/cuda:{fault.known[0]}")
+
+        assert offered.origin is Origin.NVIDIA_CUDA
+
+
 @pytest.mark.parametrize(
-    "reference", ["nvidia/cuda", "nvidia/cuda:latest", f"nvidia/cuda@{DIGEST}", "pytorch/pytorch:latest"]
+    ("reference", "kept"),
+    [
+        ("nvidia/cuda:13.0.3-base-ubuntu24.04", False),
+        (f"nvcr.io/nvidia/cuda:13.0.3-base-ubuntu24.04@{DIGEST}", False),
+        ("docker.io/nvidia/cuda:13.0.3-base-ubuntu24.04", False),
+        ("us-central1-docker.pkg.dev/project/gpu-tests/cuda:13.0.3-base-ubuntu24.04", True),
+        (f"localhost:5000/cuda:13.0.3-base-ubuntu24.04@{DIGEST}", True),
+    ],
 )
+def test_a_copy_in_a_registry_of_ones_own_is_kept_and_names_its_cuda_all_the_same(reference: str, kept: bool) -> None:
+    found = container_image(reference)
+
+    assert (found.origin, found.point, found.kept) == (Origin.NVIDIA_CUDA, "13.0.3", kept)
+
+
+@pytest.mark.parametrize("reference", [f"nvidia/cuda@{DIGEST}", f"pytorch/pytorch@{DIGEST}", "r.example/cuda:2026.11"])
+def test_what_says_nothing_of_its_cuda_promises_nothing(reference: str) -> None:
+    assert (container_image(reference).origin, container_image(reference).cuda) == (Origin.OTHER, None)
+
+
+def test_the_runner_image_is_known_by_its_digest_alone() -> None:
+    assert container_image(f"ghcr.io/actions/actions-runner@{DIGEST}").origin is Origin.GITHUB_RUNNER
+
+
+@pytest.mark.parametrize("reference", ["nvidia/cuda", "nvidia/cuda:latest", "pytorch/pytorch:latest"])
 def test_an_image_whose_tag_says_nothing_is_refused_where_tags_say_something(reference: str) -> None:
     with pytest.raises(UnknownName):
         container_image(reference)
@@ -105,11 +161,12 @@ def test_tags_are_deleted_six_months_after_the_end() -> None:
     assert deleted_from(date(2026, 1, 15)) == date(2026, 7, 15)
 
 
-@given(st.sampled_from(OPERATING_SYSTEMS), st.sampled_from(FLAVOURS), st.sampled_from(["", "-cudnn", "-cudnn8"]))
-def test_every_well_formed_tag_is_read_whole(system: str, flavour: str, cudnn: str) -> None:
-    found = container_image(f"nvidia/cuda:12.9.2{cudnn}-{flavour}-{system}")
+def test_the_newest_point_release_keeps_registry_flavour_and_system() -> None:
+    newest = newest_of(container_image(f"nvcr.io/nvidia/cuda:13.0.0-cudnn-devel-ubuntu22.04@{DIGEST}"))
 
-    assert found.point == "12.9.2"
+    assert newest is not None
+    assert newest.reference == "nvcr.io/nvidia/cuda:13.0.3-cudnn-devel-ubuntu22.04"
+    assert newest_of(container_image("ghcr.io/actions/actions-runner:2.335.0")) is None
 
 
 @given(st.text(max_size=60))

@@ -837,7 +837,8 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="compatibility",
         path="runners.cirun-gcp-gpu",
-        words=("CUDA 13.1 runs on driver R580 by minor version compatibility only", 'use cuda: "13.0", or set host-image.driver to "595"'),
+        words=("CUDA 13.1 runs on driver R580 by minor version compatibility only",
+               'use cuda: "13.0", or set host-image.driver to "595"'),
     ),
     Mistake(
         name="an image that NVIDIA has ended",
