@@ -14,6 +14,7 @@ from config.google_rules import GOOGLE_RULES
 from config.runners import BACK_ENDS, SCALE_SET_NAME_LIMIT
 from config.stated import inner, listed_at
 from config.translate import nearest
+from policy.exposure import SHORTEST, exposure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -117,17 +118,24 @@ def _range(value: object) -> IPv4Network | None:
 
 
 def a_protected_endpoint_is_not_open_to_all(stated: Stated) -> Iterator[Fault]:
-    """A cluster worth protecting does not offer its API to the whole internet."""
+    """A cluster worth protecting does not offer its API to the whole internet, in one range or in several."""
     if stated.part("stack").get("protect") is not True:
         return
-    public = stated.part("cluster", "endpoint").get("public")
-    for index, allowed in enumerate(public if isinstance(public, list) else []):
-        if str(allowed).endswith("/0"):
+    public = dict(listed_at(inner(stated.of("cluster"), "endpoint"), "public"))
+    opened = exposure(public.values())
+    for index, allowed in public.items():
+        if allowed in opened.wide:
             yield Fault(
                 f"cluster.endpoint.public[{index}]",
                 f"{allowed} lets everybody reach the API of a protected stack",
-                "name the ranges that may, or none",
+                f"name the ranges that may, none shorter than /{SHORTEST}, or none at all",
             )
+    if opened.together:
+        yield Fault(
+            "cluster.endpoint.public",
+            "its ranges are half of the internet or more, and let everybody reach the API of a protected stack",
+            "name the ranges that may, or none at all",
+        )
 
 
 def a_protected_repository_keeps_its_images(stated: Stated) -> Iterator[Fault]:

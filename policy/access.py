@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from policy.exposure import exposure
 from policy.inputs import Inputs, document, each, is_true, leaves, part, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-EVERYWHERE: Final = frozenset({"0.0.0.0/0", "::/0"})
 _CREDENTIALS: Final = {
     "an AWS access key": re.compile(r"\b(AKIA|ASIA)[A-Z0-9]{16}\b"),
     "a GitHub token": re.compile(r"\b(gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})"),
@@ -34,7 +34,8 @@ _OPEN_TO_ALL: Final = {
 def no_ingress_from_everywhere(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
     """Nothing listens to the whole internet."""
     for path, ranges in _ingress(type_, inputs):
-        for everywhere in sorted(EVERYWHERE & set(ranges)):
+        opened = exposure(ranges)
+        for everywhere in (*sorted(opened.wide), *(["half of the internet"] if opened.together else [])):
             yield f"{path} lets {everywhere} in; name the ranges that need to come in"
 
 

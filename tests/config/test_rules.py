@@ -314,7 +314,33 @@ CASES = (
         told=(
             (
                 "cluster.endpoint.public[1]: 0.0.0.0/0 lets everybody reach the API of a protected stack; "
-                "name the ranges that may, or none"
+                "name the ranges that may, none shorter than /8, or none at all"
+            ),
+        ),
+    ),
+    Broken(
+        rule="a_protected_endpoint_is_not_open_to_all",
+        stack=PRODUCTION,
+        changes={"cluster/endpoint/public": ["0.0.0.0/1", "203.0.113.0/24", "128.0.0.0/1"]},
+        told=(
+            (
+                "cluster.endpoint.public[0]: 0.0.0.0/1 lets everybody reach the API of a protected stack; "
+                "name the ranges that may, none shorter than /8, or none at all"
+            ),
+            (
+                "cluster.endpoint.public[2]: 128.0.0.0/1 lets everybody reach the API of a protected stack; "
+                "name the ranges that may, none shorter than /8, or none at all"
+            ),
+        ),
+    ),
+    Broken(
+        rule="a_protected_endpoint_is_not_open_to_all",
+        stack=PRODUCTION,
+        changes={"cluster/endpoint/public": [f"{first}.0.0.0/8" for first in range(0, 256, 2)]},
+        told=(
+            (
+                "cluster.endpoint.public: its ranges are half of the internet or more, and let everybody reach the API "
+                "of a protected stack; name the ranges that may, or none at all"
             ),
         ),
     ),

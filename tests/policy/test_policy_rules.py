@@ -57,6 +57,7 @@ REFUSED: list[tuple[str, str, dict[str, Any]]] = [
     ),
     ("no-ingress-from-everywhere", CLUSTER, {"vpcConfig": {"endpointPublicAccess": True}}),
     ("no-ingress-from-everywhere", CLUSTER, {"vpcConfig": {"publicAccessCidrs": ["0.0.0.0/0"]}}),
+    ("no-ingress-from-everywhere", CLUSTER, {"vpcConfig": {"publicAccessCidrs": ["0.0.0.0/1", "128.0.0.0/1"]}}),
     ("no-public-service", "kubernetes:core/v1:Service", {"spec": {"type": "LoadBalancer"}}),
     ("no-public-service", "kubernetes:networking.k8s.io/v1:Ingress", {}),
     ("no-static-credential", "aws:iam/accessKey:AccessKey", {}),
