@@ -23,13 +23,23 @@ FILE: Final = ".cirun.yml"
 GLOBAL_FILE: Final = ".cirun.global.yml"
 """In an organisation's repository `.cirun`: runners for all of its repositories."""
 LABEL_PREFIX: Final = "cirun-"
+ADDED_BY_CIRUN: Final = frozenset({"self-hosted", "linux", "x64", "cirun", "cirun.io", "cpu", "aws", "gcp", "azure"})
+"""Labels that every runner of cirun's has anyway."""
 
 REMOVED: Final = {
     "workflow": "remove it: cirun has not read it since July 2022; `python -m ops cirun-migrate` rewrites the file",
     "count": "remove it: cirun starts one runner a job since 2022; `python -m ops cirun-migrate` rewrites the file",
     "run_only_when_trigger_by": "remove it: cirun does not read it any more; say who may in .access.yml",
+    "zone": "cirun has none: on Google Cloud `region` takes the zone",
+    "project": "cirun has none: write extra_config: {project_id: …}",
+    "service_account": "cirun has none: write extra_config: {serviceAccounts: [{email: …}]}",
+    "network": "cirun has none: write extra_config: {networkInterfaces: [{network: …}]}",
+    "spot": "cirun has none: write preemptible",
+    "env": "cirun has none: values for the job belong in the workflow's env",
+    "setup": "cirun runs no steps of yours: put them into the image, or into the workflow's first steps",
+    "idle_timeout": "remove it: a machine ends with its job; bound the job by timeout-minutes in the workflow",
 }
-"""Keys that are still seen in public files, and what became of them."""
+"""Keys that are seen in public files and that cirun does not read, with what is to be done about them."""
 
 
 def _shape(value: object) -> str:

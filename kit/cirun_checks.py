@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from gpu.verdict import Level, Verdict
-from kit.cirun import LABEL_PREFIX, AmazonRunner, AnyRunner, CirunFile, GoogleRunner
+from kit.cirun import ADDED_BY_CIRUN, LABEL_PREFIX, AmazonRunner, AnyRunner, CirunFile, GoogleRunner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,18 +81,18 @@ def judge(file: CirunFile, *, ours: bool) -> tuple[Verdict, ...]:
                 )
             )
         names.add(runner.name)
-        found += _labels(runner, path, Level.ERROR if ours else Level.WARNING)
+        found += _labels(runner, path, ours=ours)
         found += _lists(runner, path, Level.ERROR if ours else Level.WARNING)
         found += _places(runner, path)
     return tuple(found)
 
 
-def _labels(runner: AnyRunner, path: str, level: Level) -> Iterator[Verdict]:
+def _labels(runner: AnyRunner, path: str, *, ours: bool) -> Iterator[Verdict]:
     for position, label in enumerate(runner.labels):
         here = f"{path}.labels[{position}]"
-        if not label.startswith(LABEL_PREFIX):
+        if not label.startswith(LABEL_PREFIX) and (ours or label not in ADDED_BY_CIRUN):
             yield _verdict(
-                level,
+                Level.ERROR if ours else Level.WARNING,
                 here,
                 f'cirun\'s reference asks for labels that begin with {LABEL_PREFIX}, and "{label}" does not',
                 f"write {LABEL_PREFIX}{label}, here and in the workflow's runs-on",

@@ -76,20 +76,26 @@ def validated(model: type[Model], data: object, source: str, removed: Mapping[st
 
 
 def load_yaml(text: str, source: str) -> object:
-    """The document in `text`; a key that stands twice, a date and a second document are faults.
+    """The document in `text`: texts, numbers, lists and maps. A key that stands twice and a second document are faults.
 
     Raises:
         FileError: it is not such a document.
 
     """
     try:
-        return yaml.load(text, Loader=_Loader)  # noqa: S506 - _Loader derives from SafeLoader
+        document: object = yaml.load(text, Loader=_Loader)  # noqa: S506 - _Loader derives from SafeLoader
+        json.dumps(document)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         raise FileError(source, [Fault(where, f"not YAML ({error.problem})", "correct that line")]) from None
     except yaml.YAMLError as error:
         raise FileError(source, [Fault("", f"not YAML ({error})", "write plain UTF-8 text")]) from None
+    except RecursionError:
+        raise FileError(source, [Fault("", "its lists and maps are nested too deeply to be read", _PLAIN)]) from None
+    except (TypeError, ValueError, AttributeError, LookupError) as error:
+        raise FileError(source, [Fault("", f"it holds what is no plain value ({error})", _PLAIN)]) from None
+    return document
 
 
 def dump_yaml(data: object, header: Sequence[str] = ()) -> str:
@@ -131,6 +137,7 @@ def _scalar_text(loader: _Loader, node: yaml.ScalarNode) -> str:
 _Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", _scalar_text)
 
+_PLAIN = "write texts, numbers, lists and maps alone, without tags and without a list inside itself"
 _EXPECTED = {
     "string_type": "write text; a bare number or true/false needs quotes",
     "int_type": "write a whole number",

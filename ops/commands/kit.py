@@ -36,12 +36,23 @@ def main(stack: Stack = None, file: File = None, out: Out = Path("out"), check: 
         console.print(f"{len(files)} files in {out} are what {stack_file.path.name} says.")
         return
     for path in stale:
-        (out / path).parent.mkdir(parents=True, exist_ok=True)
-        (out / path).write_text(files[path], encoding="utf-8")
-        console.print(f"{out / path} is written.")
+        _write(out / path, files[path])
+        console.print(f"{out / path} is written.", markup=False, soft_wrap=True)
     if not stale:
         console.print(f"The files in {out} are up to date.")
 
 
 def _holds(path: Path, text: str) -> bool:
-    return path.is_file() and path.read_text(encoding="utf-8") == text
+    try:
+        return path.is_file() and path.read_bytes() == text.encode()
+    except OSError as error:
+        raise Stop(Exit.WRONG, f"{path} cannot be read ({error}); give a folder of your own with --out") from None
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        wrong = f"{path} cannot be written ({error}); give a folder that can be written with --out"
+        raise Stop(Exit.WRONG, wrong) from None

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-import typer
-from typer.testing import CliRunner
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kit.cirun import read
-from kit.closed import FileError
+from kit.closed import Fault, FileError
+from ops import cli
 from ops.cirun_migrate import migrate
-from ops.commands.cirun_migrate import main
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,9 +54,6 @@ runners:
     labels:
       - cirun-aws-gpu
 """
-
-app = typer.Typer()
-app.command()(main)
 
 
 def test_the_nested_form_becomes_a_list_of_documented_keys() -> None:
@@ -160,32 +158,259 @@ def test_every_key_that_no_form_knows_is_named() -> None:
     ]
 
 
-def test_the_command_prints_the_new_file_and_leaves_the_old(tmp_path: Path) -> None:
+FLAT = """\
+runners:
+  gpu-runner:  # T4
+    cloud: gcp
+    gpu: {type: nvidia-tesla-t4, count: 2}
+    instance_type: n1-standard-4
+    machine_image: {name: gpu-host, project: images}
+    zone: us-central1-b
+    project: gpu-test-runners
+    service_account: runner@gpu-test-runners.iam.gserviceaccount.com
+    spot: true
+    env: {A: "#1"}
+    # pulls the image
+    setup: [docker pull image]
+    labels: [cirun-gpu]
+"""
+
+
+def test_what_was_taken_out_of_the_nested_form_on_the_way_is_read_too() -> None:
+    migration = migrate(FLAT)
+
+    assert read(migration.text).runners[0].model_dump(mode="json", exclude_none=True) == {
+        "name": "gpu-runner",
+        "cloud": "gcp",
+        "gpu": "nvidia-tesla-t4",
+        "instance_type": "n1-standard-4",
+        "machine_image": "images:gpu-host",
+        "region": "us-central1-b",
+        "preemptible": True,
+        "labels": ["cirun-gpu"],
+        "extra_config": {
+            "project_id": "gpu-test-runners",
+            "serviceAccounts": [
+                {
+                    "email": "runner@gpu-test-runners.iam.gserviceaccount.com",
+                    "scopes": ["https://www.googleapis.com/auth/cloud-platform"],
+                }
+            ],
+        },
+    }
+    assert {note.path.removeprefix("runners.gpu-runner.") for note in migration.notes} == {
+        "runners", "gpu.count", "gpu.type", "machine_image", "zone", "project", "service_account", "spot", "env", "setup",
+        "line 2", "line 12",
+    }  # fmt: skip
+
+
+def test_a_value_that_todays_key_has_already_is_kept_and_the_old_one_named() -> None:
+    text = FLAT.replace(
+        "    spot: true\n", "    spot: true\n    preemptible: false\n    region: us-central1\n"
+    ).replace("    # pulls", "    extra_config: {project_id: other}\n    # pulls")
+    migration = migrate(text)
+    runner = read(migration.text).runners[0].model_dump(mode="json", exclude_none=True)
+    notes = {note.path: note.change for note in migration.notes}
+
+    assert (runner["preemptible"], runner["region"]) == (False, "us-central1-b")
+    assert runner["extra_config"]["project_id"] == "other"
+    assert notes["runners.gpu-runner.spot"] == "dropped: preemptible is stated as well"
+    assert notes["runners.gpu-runner.project"] == "dropped: extra_config.project_id is stated as well"
+    assert notes["runners.gpu-runner.region"].startswith("dropped: cirun's `region` takes the zone")
+
+
+def test_googles_keys_are_not_moved_where_the_cloud_is_another() -> None:
+    with pytest.raises(FileError) as error:
+        migrate("runners:\n- {name: a, cloud: aws, zone: eu-west-1a, labels: [cirun-a]}\n")
+
+    assert "runners[0].zone: unknown key; cirun has none: on Google Cloud `region` takes the zone" in str(error.value)
+
+
+def test_every_comment_that_is_left_behind_is_named_and_no_other_sign() -> None:
+    lost = [note for note in migrate(FLAT).notes if note.path.startswith("line")]
+
+    assert [(note.path, note.change.partition(";")[0]) for note in lost] == [
+        ("line 2", "comment left behind: # T4"),
+        ("line 12", "comment left behind: # pulls the image"),
+    ]
+
+
+def test_a_sign_inside_a_text_is_no_comment() -> None:
+    text = OF_2022.replace("test-gpu.yml", "test#gpu.yml").replace(
+        "  - name: aws", "  - name: 'a #1'\n    gpu: |\n      # b\n#"
+    )
+    text = text.replace("#-gpu-runner\n", "")
+
+    assert [note.path for note in migrate(text).notes] == ["runners[0].workflow", "runners[0].count"]
+
+
+def test_two_hyphens_leave_a_label() -> None:
+    migration = migrate(NESTED.replace("x64, gpu]", "x64, gpu--big]"))
+
+    assert read(migration.text).runners[0].labels == ("cirun-gpu-big",)
+
+
+def test_notes_stand_in_the_order_of_the_file() -> None:
+    dropped = "".join(f"    {key}: x\n" for key in ("username", "env", "count", "workflow", "local_ssd_count"))
+    notes = migrate(f"runners:\n  - name: a\n    cloud: aws\n    labels: [cirun-a]\n{dropped}").notes
+
+    assert [note.path.rpartition(".")[2] for note in notes] == [
+        "username",
+        "env",
+        "count",
+        "workflow",
+        "local_ssd_count",
+    ]
+
+
+NESTED_KEYS = ("labels", "provider", "machine", "serviceAccount", "setup", "type", "gpu", "image", "project", "region")
+FLAT_KEYS = ("cloud", "machine_image", "extra_config", "spot", "preemptible", "service_account")
+_KEYS = st.sampled_from(["name", "serviceAccountScopes", "count", "family", "zone", *NESTED_KEYS, *FLAT_KEYS])
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["gcp", "aws", "us-central1-b", "cirun-a", "x--y"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS | st.integers(0, 2), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=150)
+@given(
+    _VALUES
+    | st.dictionaries(st.just("runners"), _VALUES, min_size=1)
+    | st.dictionaries(
+        st.just("a"),
+        st.fixed_dictionaries({"provider": _VALUES, "machine": _VALUES, "labels": _VALUES, "serviceAccount": _VALUES}),
+        min_size=1,
+    )
+)
+def test_whatever_a_file_holds_is_rewritten_or_refused_by_name(document: object) -> None:
+    text = yaml.safe_dump(document)
+    refused: tuple[Fault, ...] = ()
+    try:
+        text = migrate(text).text
+    except FileError as error:
+        refused = error.faults
+
+    assert refused or migrate(text).notes == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "runners:\n",
+        "runners: 3\n",
+        "[" * 3000 + "]" * 3000,
+        "a: &a [*a]\n",
+        "a: !!binary aGk=\n",
+        "a: !!int x\n",
+        "a: !!set {b}\n",
+        "? [a]\n: b\n",
+        "a: !!bool x\n",
+        NESTED.replace("[cloud-platform]", "5"),
+        NESTED.replace("[self-hosted, linux, x64, gpu]", "[{a: b}]"),
+        "runners:\n- {provider: {name: gcp}, labels: [a]}\n",
+    ],
+)
+def test_what_is_no_file_at_all_is_refused_in_words(text: str) -> None:
+    with pytest.raises(FileError) as error:
+        migrate(text)
+
+    assert all(fault.wrong and fault.right for fault in error.value.faults)
+
+
+def run(*words: str | Path) -> int:
+    return cli.run(["cirun-migrate", *map(str, words)])
+
+
+def test_the_command_prints_the_new_file_and_leaves_the_old(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     old = tmp_path / ".cirun.yml"
     old.write_text(OF_2022)
-    result = CliRunner().invoke(app, [str(old)])
+    code = run(old)
+    told = capsys.readouterr()
 
-    assert result.exit_code == 0
-    assert result.stdout == migrate(OF_2022).text
-    assert "workflow: dropped" in result.stderr
+    assert (code, told.out) == (0, migrate(OF_2022).text)
+    assert "workflow: dropped" in told.err
     assert old.read_text() == OF_2022
 
 
-def test_the_command_replaces_the_file_where_it_is_told_to(tmp_path: Path) -> None:
+def test_the_command_replaces_the_file_where_it_is_told_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     old = tmp_path / ".cirun.yml"
     old.write_text(OF_2022)
-    result = CliRunner().invoke(app, [str(old), "--write"])
+    code = run(old, "--write")
 
-    assert (result.exit_code, result.stdout) == (0, "")
+    assert (code, capsys.readouterr().out) == (0, "")
     assert old.read_text() == migrate(OF_2022).text
 
 
 @pytest.mark.parametrize("content", [None, b"\xff", b"a: ["])
-def test_a_file_that_cannot_be_read_ends_with_2_and_no_traceback(tmp_path: Path, content: bytes | None) -> None:
+def test_a_file_that_cannot_be_read_ends_with_2_and_no_traceback(
+    tmp_path: Path, content: bytes | None, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "old.yml"
     if content is not None:
         file.write_bytes(content)
-    result = CliRunner().invoke(app, [str(file)])
 
-    assert result.exit_code == 2
-    assert str(file) in result.stderr
+    assert run(file) == 2
+    assert str(file) in capsys.readouterr().err
+
+
+BY_HAND = """\
+# ours
+runners:
+  - name: a
+    cloud: aws
+    instance_type: [g4dn.xlarge, g5.xlarge]
+    region: [eu-west-1, eu-north-1, us-east-1]
+    machine_image: ami-067a4ba2816407ee9
+    labels: [self-hosted, gpu]
+"""
+
+
+@pytest.mark.parametrize("words", [(), ("--check",), ("--write",)])
+def test_a_file_of_todays_form_is_judged_and_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    file = tmp_path / ".cirun.yml"
+    file.write_text(BY_HAND)
+    code = run(file, *words)
+    told = capsys.readouterr()
+
+    assert (code, told.out) == (1, "" if words else BY_HAND)
+    assert [line.partition(":")[0] for line in told.err.splitlines()[1:]] == [
+        "warning runners[0].labels[1]",
+        "warning runners[0]",
+        "error runners[0].machine_image",
+    ]
+    assert file.read_text() == BY_HAND
+
+
+def test_what_only_surprises_ends_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / ".cirun.yml"
+    file.write_text(BY_HAND.replace("[eu-west-1, eu-north-1, us-east-1]", "eu-west-1"))
+
+    assert run(file, "--check") == 0
+    assert capsys.readouterr().err.count("warning") == 1
+
+
+def test_an_old_form_is_a_finding_where_it_is_only_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / ".cirun.yml"
+    file.write_text(OF_2022)
+
+    assert run(file, "--check") == 1
+    assert run(file, "--check", "--write") == 2
+    assert "give one of them" in capsys.readouterr().err
+    assert file.read_text() == OF_2022
+
+
+def test_a_file_that_cannot_be_replaced_ends_with_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_words: object, **_more: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    file = tmp_path / ".cirun.yml"
+    file.write_text(OF_2022)
+    monkeypatch.setattr(type(file), "write_text", refuse)
+
+    assert run(file, "--write") == 2
+    assert "cannot be written" in capsys.readouterr().err

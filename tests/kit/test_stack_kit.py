@@ -257,3 +257,21 @@ def test_the_files_that_are_there_are_compared_and_not_written_twice(tmp_path: P
 
     assert (before, written, after, spoilt) == (1, 0, 0, 1)
     assert (tmp_path / IMAGE_FILE).is_file()
+
+
+@pytest.mark.parametrize("blocked", ["out", "out/.cirun.yml/x"])
+def test_a_place_that_cannot_be_written_ends_with_2_and_no_traceback(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], blocked: str
+) -> None:
+    place = tmp_path / blocked
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text("a file, or in the way of one")
+
+    assert cli.run(["kit", "--file", str(ROOT / GOOGLE), "--out", str(tmp_path / "out")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_a_file_of_another_encoding_is_not_the_one_that_is_written(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_bytes(b"\xff")
+
+    assert cli.run(["kit", "--file", str(ROOT / GOOGLE), "--out", str(tmp_path), "--check"]) == 1
