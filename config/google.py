@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from config.section import Section
 from config.values import (
@@ -22,6 +22,7 @@ from config.values import (
     Wrong,
     in_quotes,
 )
+from gpu.image_tags import OPERATING_SYSTEMS
 
 Member = Annotated[
     str,
@@ -70,13 +71,26 @@ UserName = Annotated[
         "use at most 31 lower-case letters, digits and hyphens, letter first",
     ),
 ]
-CudaImageTag = Annotated[
+
+
+def _on_ubuntu(value: str) -> str:
+    system = value.partition("@")[0].rpartition("-")[2]
+    if system in OPERATING_SYSTEMS and not system.startswith("ubuntu"):
+        raise Wrong(
+            f'"{value}" is not on Ubuntu, whose packages the container is made of',
+            "take a tag that ends with an Ubuntu, as in 13.0.3-base-ubuntu24.04",
+        )
+    return value
+
+
+BaseImage = Annotated[
     str,
     Matching(
-        r"\d+\.\d+\.\d+(-cudnn\d?)?-(base|runtime|devel)-ubuntu\d\d\.\d\d",
-        "a tag of nvidia/cuda on Ubuntu",
-        "write version, flavour and system, as in 13.0.3-base-ubuntu24.04 or 13.0.3-cudnn-runtime-ubuntu24.04",
+        r"([a-z0-9.-]+(:\d+)?/[a-z0-9._/-]+:)?[A-Za-z0-9_][A-Za-z0-9._-]{0,127}(@sha256:[0-9a-f]{64})?",
+        "a base image with its tag",
+        "write a tag of nvidia/cuda, as in 13.0.3-base-ubuntu24.04, or of a copy REGISTRY/NAME:TAG@sha256:… as a whole",
     ),
+    AfterValidator(_on_ubuntu),
 ]
 
 
@@ -184,8 +198,8 @@ class GpuTestImageSettings(Section):
     repository: Name
     built_by: Literal["workflow", "stack"]
     """`workflow` leaves the build to GitHub Actions; `stack` builds with Docker wherever `pulumi up` runs."""
-    cuda_image: CudaImageTag = "13.0.3-base-ubuntu24.04"
-    """The tag of nvidia/cuda that it is built on."""
+    cuda_image: BaseImage = "13.0.3-base-ubuntu24.04"
+    """What it is built on: a tag of nvidia/cuda, with or without its digest, or the reference of a copy elsewhere."""
     tag: Tag
 
 

@@ -42,7 +42,7 @@ _FILES: Final = (
     "tests/pytest.ini",
     "tests/test_gpu_smoke.py",
 )
-_CUDA_IMAGE: Final = re.compile(r"[a-z0-9][a-z0-9./-]*:[A-Za-z0-9._-]+(@sha256:[0-9a-f]{64})?")
+_CUDA_IMAGE: Final = re.compile(r"[a-z0-9][a-z0-9.-]*(:\d+)?(/[a-z0-9._-]+)+:[A-Za-z0-9._-]+(@sha256:[0-9a-f]{64})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class GpuTestsImage:
     reference: str
     """`REGION-docker.pkg.dev/PROJECT/REPOSITORY/gpu-tests:TAG`."""
     cuda_image: str
-    """What it is built on, with its tag or digest."""
+    """What it is built on, with its tag and, where one is stated, its digest."""
     branch: str = "main"
     """The branch that builds it; whatever else wants to has to be asked for by hand."""
 

@@ -9,6 +9,8 @@ import pulumi
 import pulumi_docker_build as docker_build
 from pulumi import Output, ResourceOptions
 
+from gpu.image_tags import cuda_base
+
 if TYPE_CHECKING:
     from pulumi import Input
 
@@ -24,7 +26,7 @@ class GpuTestImageArgs:
     """`REGION-docker.pkg.dev/PROJECT/REPOSITORY`; Docker must be logged in there."""
     tag: str
     cuda_image: str
-    """The tag of nvidia/cuda that it is built on."""
+    """What it is built on: a tag of nvidia/cuda, or the reference of a copy."""
 
 
 class GpuTestImage(pulumi.ComponentResource):
@@ -37,7 +39,7 @@ class GpuTestImage(pulumi.ComponentResource):
         image = docker_build.Image(
             name,
             context={"location": CONTEXT},
-            build_args={"CUDA_IMAGE": f"nvidia/cuda:{args.cuda_image}"},
+            build_args={"CUDA_IMAGE": cuda_base(args.cuda_image)},
             platforms=[docker_build.Platform.LINUX_AMD64],
             tags=[Output.concat(args.repository_url, "/gpu-tests:", args.tag)],
             push=True,

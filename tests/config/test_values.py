@@ -95,8 +95,10 @@ TAKEN = [
     ("DriverBranch", "580"),
     ("UserName", "ci-gpu-runner"),
     ("UserName", "c" * 31),
-    ("CudaImageTag", "13.0.3-base-ubuntu24.04"),
-    ("CudaImageTag", "12.9.1-cudnn-runtime-ubuntu22.04"),
+    ("BaseImage", "13.0.3-base-ubuntu24.04"),
+    ("BaseImage", f"12.9.1-cudnn-runtime-ubuntu22.04@sha256:{'0' * 64}"),
+    ("BaseImage", "nvcr.io/nvidia/cuda:13.0.3-base-ubuntu24.04"),
+    ("BaseImage", f"localhost:5000/mirror_1/cuda:13.0.3-base-ubuntu24.04@sha256:{'0' * 64}"),
 ]
 
 
@@ -295,11 +297,19 @@ REFUSED = [
     ("UserName", "_ci", f'"_ci" {USER}'),
     ("UserName", "c" * 32, f'"{"c" * 32}" {USER}'),
     (
-        "CudaImageTag",
-        "13.0-base",
+        "BaseImage",
+        "13.0.3-base-ubi9",
         (
-            '"13.0-base" is not a tag of nvidia/cuda on Ubuntu; write version, flavour and system, '
-            "as in 13.0.3-base-ubuntu24.04 or 13.0.3-cudnn-runtime-ubuntu24.04"
+            '"13.0.3-base-ubi9" is not on Ubuntu, whose packages the container is made of; '
+            "take a tag that ends with an Ubuntu, as in 13.0.3-base-ubuntu24.04"
+        ),
+    ),
+    (
+        "BaseImage",
+        "nvcr.io/nvidia/cuda",
+        (
+            '"nvcr.io/nvidia/cuda" is not a base image with its tag; write a tag of nvidia/cuda, as in '
+            "13.0.3-base-ubuntu24.04, or of a copy REGISTRY/NAME:TAG@sha256:… as a whole"
         ),
     ),
 ]

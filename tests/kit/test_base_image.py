@@ -37,7 +37,7 @@ COPY = f"us-central1-docker.pkg.dev/project/gpu-tests/cuda:{TAG}@{DIGEST}"
 )
 def test_a_base_image_comes_into_the_workflow_as_it_is_stated(tmp_path: Path, stated: str, base: str) -> None:
     file = read(write({"test-image": {"cuda-image": stated}}, tmp_path))
-    written = files(settings_of(file.config, file.secret_keys, "a stack"), IDENTITY)
+    written = files(settings_of(file.config, file.secret_keys, file.name, "a stack"), IDENTITY)
     steps = yaml.safe_load(written[IMAGE_FILE])["jobs"]["build"]["steps"]
 
     assert cuda_base(stated) == base
