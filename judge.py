@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
-from composition import asks, estate, facts, system, waiting
+from composition import asks, demands, estate, facts, system, waiting
 from config.values import gibibytes, mebibytes
 from gpu import money, queue_time, quota, spot_plan
 from gpu.compatibility import conflicts, solve
@@ -51,7 +51,7 @@ def verdicts(settings: Settings, identity: Identity) -> list[Verdict]:
         *money.judge(estate.estate(settings), estate.limits(settings)),
         *(verdict for known in waiting.spot(settings) for verdict in spot_plan.judge(known)),
         *(verdict for known in waiting.queue(settings) for verdict in queue_time.judge(known)),
-        *quota.judge(asks.demands(settings), stated=settings.quotas),
+        *quota.judge(demands.demands(settings), stated=settings.quotas),
     ]
     return list(dict.fromkeys(found))
 

@@ -1,15 +1,14 @@
-"""From the stack file to what is asked of drivers and of quotas: plain questions, answered in `gpu/`."""
+"""From the stack file to what is asked of drivers: plain questions, answered in `gpu.compatibility`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from config import pins
 from gpu.compatibility import Ask, conflicts
 from gpu.drivers import server_package
 from gpu.image_tags import Origin, container_image, cuda_base
-from gpu.instance_types import ec2_type, gce_type
-from gpu.quota import EKS_UPDATE_HEADROOM, Cloud, Demand
+from gpu.instance_types import ec2_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,77 +115,3 @@ def _on_eks(name: str, runner: RunnerSettings, arc: ArcBackEnd, published: Ask |
 def _reference(image: ImageSettings) -> str:
     tag = f":{image.tag}" if image.tag else ""
     return f"{image.reference}{tag}{f'@{image.digest}' if image.digest else ''}"
-
-
-def demands(settings: Settings) -> list[Demand]:
-    """What the stack runs at its largest."""
-    return [*_on_amazon(settings), *_on_google(settings)]
-
-
-def _on_amazon(settings: Settings) -> Iterator[Demand]:
-    if settings.aws is None:
-        return
-    region = settings.aws.region
-    if settings.system_nodes is not None:
-        yield Demand(
-            path="system-nodes",
-            cloud=Cloud.AWS,
-            region=region,
-            machines=settings.system_nodes.instance_types,
-            spot=False,
-            max_count=settings.system_nodes.max,
-            headroom=EKS_UPDATE_HEADROOM,
-        )
-    for name, pool in settings.gpu_pools.items():
-        yield Demand(
-            path=f"gpu-pools.{name}",
-            cloud=Cloud.AWS,
-            region=region,
-            machines=pool.instance_types,
-            spot=pool.capacity == "spot",
-            max_count=pool.max,
-            headroom=EKS_UPDATE_HEADROOM,
-        )
-    for name, runner in settings.runners.items():
-        served = runner.cirun_aws
-        if served is not None:
-            # Whichever is tried last may be the one that has them all.
-            for place in served.regions:
-                for spot in dict.fromkeys(served.spot):
-                    yield Demand(
-                        path=f"runners.{name}",
-                        cloud=Cloud.AWS,
-                        region=place,
-                        machines=served.instance_types,
-                        spot=spot,
-                        max_count=served.at_once,
-                    )
-
-
-def _on_google(settings: Settings) -> Iterator[Demand]:
-    if settings.gcp is None:
-        return
-    project = settings.gcp.project
-    for name, runner in settings.runners.items():
-        served = runner.cirun_gcp
-        if served is None:
-            continue
-        for region in dict.fromkeys(zone.rpartition("-")[0] for zone in served.zones):
-            for spot in dict.fromkeys(served.spot):
-                yield Demand(
-                    path=f"runners.{name}",
-                    cloud=Cloud.GCP,
-                    region=region,
-                    machines=served.machine_types,
-                    spot=spot,
-                    max_count=served.at_once,
-                    project=project,
-                    **_attached(served.machine_types, runner),
-                )
-
-
-def _attached(machines: tuple[str, ...], runner: RunnerSettings) -> dict[str, Any]:
-    """The GPU to attach, for machines that bring none."""
-    if all(gce_type(machine).gpu is not None for machine in machines):
-        return {}
-    return {"gpu": runner.needs.gpu, "gpus": runner.needs.gpus}

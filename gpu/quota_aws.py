@@ -64,23 +64,12 @@ def _quota(code: str, region: str) -> Quota:
 
 @cache
 def aws_claims(demand: Demand) -> tuple[Claim, ...]:
-    """What a demand could use of each quota: its largest type of that quota, times all its machines."""
+    """What a demand could use of each quota: all its machines, each of its largest type of that quota."""
     largest: dict[str, tuple[int, str]] = {}
     for name in demand.machines:
         code = quota_code(name, spot=demand.spot)
         largest[code] = max(largest.get(code, (0, "")), (ec2_type(name).vcpus, name))
-    count = demand.max_count + demand.headroom
-    market = "Spot" if demand.spot else "on-demand"
-    beyond = f" and {demand.headroom} while updating" if demand.headroom else ""
     return tuple(
-        Claim(
-            quota=_quota(code, demand.region),
-            path=demand.path,
-            amount=vcpus * count,
-            why=(
-                f"{demand.path}: {demand.max_count} {market} machines{beyond}, at worst {name} "
-                f"with {vcpus} vCPUs each: {vcpus * count}"
-            ),
-        )
+        Claim(quota=_quota(code, demand.region), demand=demand, machine=name, each=vcpus)
         for code, (vcpus, name) in sorted(largest.items())
     )

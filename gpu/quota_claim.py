@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+EVERYWHERE = "global"
+"""The region of a quota that holds for all of them together."""
+
 
 class Cloud(StrEnum):
     """Whose machines."""
@@ -15,7 +18,11 @@ class Cloud(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """Machines that can run at the same time."""
+    """Machines that can run at the same time.
+
+    Demands of one path are ways to the same machines (another market, another region), or come one after another: of
+    what they claim of a quota the largest counts, and not the sum.
+    """
 
     path: str
     """Where they are stated, as in `gpu-pools.t4-spot`."""
@@ -26,12 +33,18 @@ class Demand:
     spot: bool
     max_count: int
     """Machines at once."""
+    limit: str = ""
+    """Where their number is stated, as in `gpu-pools.t4-spot.max`; empty where it is nobody's choice."""
+    least: int = 1
+    """What their number can be lowered to."""
     headroom: int = 0
     """Machines beyond that, for a while (`EKS_UPDATE_HEADROOM` for a managed node group)."""
     gpu: str | None = None
     """The GPU model attached to each machine, by slug, where the machine type brings none."""
     gpus: int = 0
     """How many of it are attached to each."""
+    plain: bool = False
+    """Whether they are machines without a GPU by intention."""
     project: str = "PROJECT"
     """The Google project, for the command that asks for more."""
 
@@ -42,7 +55,7 @@ class Quota:
 
     cloud: Cloud
     region: str
-    """The region, or `global`."""
+    """The region, or `EVERYWHERE`."""
     name: str
     """How the cloud names it in an error: `L-3819A6DF`, `NVIDIA_T4_GPUS`."""
     title: str
@@ -56,7 +69,7 @@ class Quota:
     @property
     def place(self) -> str:
         """Where it holds, in a sentence."""
-        return "all regions" if self.region == "global" else self.region
+        return "all regions" if self.region == EVERYWHERE else self.region
 
     def request(self, value: int) -> str:
         """The command that asks for `value`."""
@@ -68,7 +81,34 @@ class Claim:
     """How much of a quota one demand could use."""
 
     quota: Quota
-    path: str
-    amount: int
-    why: str
-    """The reckoning, in one line."""
+    demand: Demand
+    machine: str
+    """The type of which one uses most of it."""
+    each: int
+    """How much one machine uses."""
+
+    @property
+    def path(self) -> str:
+        """Whose claim it is."""
+        return self.demand.path
+
+    @property
+    def amount(self) -> int:
+        """What all machines use together."""
+        return self.each * (self.demand.max_count + self.demand.headroom)
+
+    @property
+    def why(self) -> str:
+        """The reckoning, in one line."""
+        demand = self.demand
+        market = "Spot" if demand.spot else "on-demand"
+        beyond = f" and {demand.headroom} while updating" if demand.headroom else ""
+        return (
+            f"{demand.path}: {demand.max_count} {market} machines{beyond}, at worst {self.machine} "
+            f"with {self.each} {self.quota.unit} each: {self.amount}"
+        )
+
+    def lowered(self, excess: int) -> int | None:
+        """The number of machines that uses less by at least `excess`; none where that would be too few."""
+        left = self.demand.max_count + (-excess // self.each if self.each else 0)
+        return left if self.demand.limit and left >= self.demand.least else None

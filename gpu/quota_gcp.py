@@ -1,11 +1,11 @@
-"""Which Compute Engine quotas a GPU machine counts against: GPUs of the model, GPUs of all models, and CPUs of N1.
+"""Which Compute Engine quotas a GPU machine counts against: GPUs of the model, GPUs of all models, and CPUs.
 
 Names and ids: Google's allocation quota page and answers of the Cloud Quotas API as recorded in public tools
 (2026-06 to 2026-09): `NVIDIA-T4-GPUS-per-project-region` and its like, `PREEMPTIBLE-…` for Spot, and for H100 and
 RTX PRO 6000 on demand one quota for each family of GPU. Machines that bring their GPU (G2, A2, A3) need no CPU quota
-of their own; N1 does. Spot machines use the common CPU quota for as long as no preemptible one was granted. New
-projects have no GPU, in any region. Spot machines are counted against all regions' GPUs as well: whether Google does
-so was not found, and too much is the safe side.
+of their own; N1 does, and E2, which builds images. Spot machines use the common CPU quota for as long as no preemptible
+one was granted. New projects have no GPU, in any region. Spot machines are counted against all regions' GPUs as well:
+whether Google does so was not found, and too much is the safe side.
 Command: gcloud beta quotas preferences create (Google Cloud SDK reference, 2025).
 """
 
@@ -17,7 +17,7 @@ from types import MappingProxyType
 from gpu.instance_types import GpuModel, MachineType, attach, gce_type, gpu_model
 from gpu.instance_types.google import Unattachable
 from gpu.nearest import UnknownName
-from gpu.quota_claim import Claim, Cloud, Demand, Quota
+from gpu.quota_claim import EVERYWHERE, Claim, Cloud, Demand, Quota
 
 METRICS = MappingProxyType(
     {
@@ -33,9 +33,9 @@ METRICS = MappingProxyType(
     }
 )
 """GPU model to the name of its regional quota."""
-NAMES = frozenset(
-    {"CPUS", "GPUS_ALL_REGIONS", *METRICS.values(), *(f"PREEMPTIBLE_{metric}" for metric in METRICS.values())}
-)
+ALL_REGIONS = "GPUS_ALL_REGIONS"
+"""GPUs of every model, wherever they are."""
+NAMES = frozenset({"CPUS", ALL_REGIONS, *METRICS.values(), *(f"PREEMPTIBLE_{metric}" for metric in METRICS.values())})
 """Every quota that anything can count against."""
 _BY_FAMILY = MappingProxyType({"h100": "NVIDIA_H100", "rtx-pro-6000": "NVIDIA_RTX_PRO_6000"})
 """Models that on demand have no quota of their own, and their family in the common one."""
@@ -90,26 +90,37 @@ def _gpu_quota(model: GpuModel, project: str, region: str, *, spot: bool) -> Quo
 @cache
 def _all_regions(project: str) -> Quota:
     return Quota(
-        cloud=Cloud.GCP, region="global", name="GPUS_ALL_REGIONS", title="of all models in all regions",
+        cloud=Cloud.GCP, region=EVERYWHERE, name=ALL_REGIONS, title="of all models in all regions",
         unit="GPUs", default=0, command=_command(project, "GPUS-ALL-REGIONS-per-project"),
     )  # fmt: skip
 
 
-def _machine(demand: Demand, name: str) -> tuple[MachineType, GpuModel]:
+def _cpus(project: str, region: str) -> Quota:
+    return _regional(
+        "CPUS",
+        project=project,
+        region=region,
+        title="CPUs of N1 and E2",
+        unit="CPUs",
+        default=_CPUS_OF_A_NEW_PROJECT,
+    )
+
+
+def _machine(demand: Demand, name: str) -> tuple[MachineType, GpuModel | None]:
     machine = gce_type(name)
     if demand.gpu is not None:
         try:
             machine = attach(machine, gpu_model(demand.gpu), demand.gpus)
         except Unattachable as fault:
             raise Unattached(str(fault)) from None
-    if machine.gpu is None:
+    if machine.gpu is None and not demand.plain:
         raise Unattached(f"{name} brings no GPU, and none is attached to it")
     return machine, machine.gpu
 
 
 @cache
 def gcp_claims(demand: Demand) -> tuple[Claim, ...]:
-    """What a demand could use of each quota: the largest amount of any of its machines, times all of them."""
+    """What a demand could use of each quota: all its machines, each of the type that uses most of it."""
     most: dict[Quota, tuple[int, str]] = {}
 
     def claim(quota: Quota, amount: int, name: str) -> None:
@@ -117,27 +128,9 @@ def gcp_claims(demand: Demand) -> tuple[Claim, ...]:
 
     for name in demand.machines:
         machine, model = _machine(demand, name)
-        claim(_gpu_quota(model, demand.project, demand.region, spot=demand.spot), machine.gpus, name)
-        claim(_all_regions(demand.project), machine.gpus, name)
-        if name.startswith("n1-"):
-            cpus = _regional(
-                "CPUS",
-                project=demand.project,
-                region=demand.region,
-                title="CPUs of N1 and E2",
-                unit="CPUs",
-                default=_CPUS_OF_A_NEW_PROJECT,
-            )
-            claim(cpus, machine.vcpus, name)
-    count = demand.max_count + demand.headroom
-    market = "Spot" if demand.spot else "on-demand"
-    return tuple(
-        Claim(
-            quota=quota,
-            path=demand.path,
-            amount=amount * count,
-            why=f"{demand.path}: {count} {market} machines, at worst {name} with {amount} {quota.unit} each: "
-            f"{amount * count}",
-        )
-        for quota, (amount, name) in most.items()
-    )
+        if model is not None:
+            claim(_gpu_quota(model, demand.project, demand.region, spot=demand.spot), machine.gpus, name)
+            claim(_all_regions(demand.project), machine.gpus, name)
+        if name.startswith(("n1-", "e2-")):
+            claim(_cpus(demand.project, demand.region), machine.vcpus, name)
+    return tuple(Claim(quota=quota, demand=demand, machine=name, each=amount) for quota, (amount, name) in most.items())

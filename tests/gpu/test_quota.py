@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from gpu.nearest import UnknownName
 from gpu.quota import EKS_UPDATE_HEADROOM, Cloud, Demand, QuotaNeed, judge, needs
 from gpu.quota_aws import quota_code
 from gpu.quota_gcp import METRICS, Unattached
-from gpu.verdict import Level
+from gpu.verdict import Level, Verdict
 
 pytestmark = pytest.mark.pure
 
@@ -39,6 +40,7 @@ GOOGLE = Demand(
     max_count=4,
     project="acme-ci",
 )
+LIMITED = replace(POOL, limit="gpu-pools.t4-spot.max")
 GPU_TYPES = sorted(name for name, row in EC2_TYPES.items() if row.gpu)
 
 
@@ -150,7 +152,38 @@ def test_a_machine_that_brings_its_gpu_needs_no_cpu_quota() -> None:
 
 
 def test_all_regions_are_one_quota() -> None:
-    assert amounts(GOOGLE, replace(GOOGLE, region="us-east1"))["global/GPUS_ALL_REGIONS"] == 8
+    other = replace(GOOGLE, path="runners.gpu-t4-east", region="us-east1")
+
+    assert amounts(GOOGLE, other)["global/GPUS_ALL_REGIONS"] == 8
+
+
+def test_markets_and_regions_that_are_tried_in_turn_are_no_further_machines() -> None:
+    ways = [
+        replace(GOOGLE, spot=spot, region=region) for spot in (True, False) for region in ("us-central1", "us-east1")
+    ]
+
+    assert amounts(*ways) == {
+        "global/GPUS_ALL_REGIONS": 4,
+        **{
+            f"{region}/{name}": amount
+            for region in ("us-central1", "us-east1")
+            for name, amount in {"CPUS": 16, "NVIDIA_T4_GPUS": 4, "PREEMPTIBLE_NVIDIA_T4_GPUS": 4}.items()
+        },
+    }
+
+
+def test_a_machine_without_a_gpu_by_intention_claims_cpus_alone() -> None:
+    builder = replace(
+        GOOGLE, path="host-image", machines=("e2-standard-8",), gpu=None, gpus=0, plain=True, spot=False, max_count=1
+    )
+    verifier = replace(GOOGLE, path="host-image", spot=False, max_count=1)
+
+    assert amounts(builder) == {"us-central1/CPUS": 8}
+    assert amounts(builder, verifier) == {
+        "global/GPUS_ALL_REGIONS": 1,
+        "us-central1/CPUS": 8,
+        "us-central1/NVIDIA_T4_GPUS": 1,
+    }
 
 
 def test_an_h100_on_demand_is_asked_for_by_its_family() -> None:
@@ -204,14 +237,14 @@ def test_a_stated_quota_that_is_too_small_is_an_error_with_the_request() -> None
         "and 40 are stated"
     )
     assert way_out == (
-        "lower the maximum, or ask for more and state it: aws service-quotas request-service-quota-increase "
+        "ask for more and state 56 as quotas.L-3819A6DF: aws service-quotas request-service-quota-increase "
         "--region us-west-2 --service-code ec2 --quota-code L-3819A6DF --desired-value 56"
     )
 
 
 def test_the_chapter_shows_what_is_really_said() -> None:
     chapter = (Path(__file__).parents[2] / "docs/explanation/checks/quota.md").read_text()
-    verdict = judge([POOL], stated={"L-3819A6DF": 40})[0]
+    verdict = judge([LIMITED], stated={"L-3819A6DF": 40})[0]
 
     assert str(verdict).rpartition(" (")[0] in chapter
     assert verdict.chapter == "explanation/checks/quota.md"
@@ -227,7 +260,9 @@ def test_a_quota_that_nobody_stated_is_a_warning_since_new_accounts_have_none() 
 
     assert level is Level.WARNING
     assert reason.endswith("and a new account has 0")
-    assert way_out.startswith("ask for it, and state what was granted: aws service-quotas")
+    assert way_out.startswith(
+        "ask for it, and when it is granted state 56 as quotas.us-west-2/L-3819A6DF: aws service-quotas"
+    )
 
 
 def test_what_every_account_has_needs_no_statement() -> None:
@@ -240,8 +275,11 @@ def test_what_every_account_has_needs_no_statement() -> None:
 def test_a_statement_for_a_region_goes_before_one_for_all() -> None:
     stated = {"L-3819A6DF": 100, "us-west-2/L-3819A6DF": 10}
 
-    assert [verdict.level for verdict in judge([POOL], stated=stated)] == [Level.ERROR]
-    assert [verdict.level for verdict in judge([replace(POOL, region="us-east-1")], stated=stated)] == [Level.OK]
+    both = {verdict.level: verdict for verdict in judge([POOL, replace(POOL, region="us-east-1")], stated=stated)}
+
+    assert "us-west-2" in both[Level.ERROR].reason
+    assert "state 56 as quotas.us-west-2/L-3819A6DF:" in both[Level.ERROR].way_out
+    assert "us-east-1" in both[Level.OK].reason
 
 
 def test_a_fault_hides_no_other_verdict() -> None:
@@ -306,4 +344,65 @@ def test_what_is_stated_under_another_name_is_not_passed_over(key: str, way_out:
 
 @pytest.mark.parametrize("key", ["L-3819A6DF", "us-west-2/L-417A185B", "PREEMPTIBLE_NVIDIA_L4_GPUS", "CPUS"])
 def test_a_quota_that_nothing_uses_yet_may_be_stated(key: str) -> None:
-    assert judge([], stated={key: 4}) == ()
+    said = judge([replace(POOL, max_count=0, headroom=0)], stated={key: 4})
+
+    assert said == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "reason", "way_out"),
+    [
+        ("us-west-22/L-3819A6DF", "nothing here runs in us-west-22", "did you mean us-west-2/L-3819A6DF?"),
+        ("us-centrall/CPUS", "nothing here runs in us-centrall", "did you mean us-central1/CPUS?"),
+        ("us-west-2/CPUS", "nothing here runs in us-west-2", "leave it out"),
+        ("us-central1/GPUS_ALL_REGIONS", "GPUS_ALL_REGIONS is one quota for all regions", "did you mean GPUS_ALL_REGIONS?"),
+    ],
+)  # fmt: skip
+def test_what_is_stated_for_a_region_without_machines_is_not_passed_over(key: str, reason: str, way_out: str) -> None:
+    said = next(verdict for verdict in judge([POOL, GOOGLE], stated={key: 4}) if verdict.offender == f"quotas.{key}")
+
+    assert (said.level, said.reason, said.way_out) == (Level.WARNING, reason, way_out)
+
+
+# Way-outs, followed to the letter ----------------------------------------------------------------------------
+
+
+def judged(demands: list[Demand], stated: dict[str, int], quota: str) -> Verdict:
+    return next(verdict for verdict in judge(demands, stated=stated) if f"quota {quota} " in verdict.reason)
+
+
+@given(st.integers(1, 8), st.integers(1, 8), st.integers(0, 130))
+def test_the_number_that_is_to_be_lowered_is_enough_and_no_larger_one_is(most: int, other: int, granted: int) -> None:
+    pools = [
+        replace(LIMITED, max_count=most),
+        replace(LIMITED, path="gpu-pools.o", limit="gpu-pools.o.max", max_count=other),
+    ]
+    stated = {"L-3819A6DF": granted}
+    lower = re.match(r"lower (gpu-pools\.[\w-]+)\.max to (\d+), or", judged(pools, stated, "L-3819A6DF").way_out)
+    if lower is None:
+        assert (min(most, other) + 1 + 4) * 8 > granted or (most + other + 4) * 8 <= granted
+        return
+
+    def level(count: int) -> Level:
+        lowered = [replace(pool, max_count=count) if pool.path == lower[1] else pool for pool in pools]
+        return judged(lowered, stated, "L-3819A6DF").level
+
+    assert (level(int(lower[2])), level(int(lower[2]) + 1)) == (Level.OK, Level.ERROR)
+
+
+def test_a_number_is_not_lowered_below_what_is_kept() -> None:
+    assert judged([replace(LIMITED, least=4)], {"L-3819A6DF": 40}, "L-3819A6DF").way_out.startswith("ask for more")
+
+
+@pytest.mark.parametrize("stated", [{}, {"L-3819A6DF": 1}, {"L-3819A6DF": 99, "us-west-2/L-3819A6DF": 1}])
+@pytest.mark.parametrize("demands", [[POOL], [LIMITED, GOOGLE], [GOOGLE]])
+def test_what_is_to_be_stated_ends_every_verdict(demands: list[Demand], stated: dict[str, int]) -> None:
+    followed = dict(stated)
+    for verdict in judge(demands, stated=stated):
+        if verdict.way_out == "leave it out":
+            followed.pop(verdict.offender.removeprefix("quotas."))
+        found = re.search(r"state (\d+) as quotas\.(\S+):", verdict.way_out)
+        if found is not None:
+            followed[found[2]] = int(found[1])
+
+    assert {verdict.level for verdict in judge(demands, stated=followed)} == {Level.OK}

@@ -611,7 +611,8 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="quota",
         path="gpu-pools.t4-spot",
-        words=("56 vCPUs in us-west-2, quota L-3819A6DF", "16 are stated", "lower the maximum", "--desired-value 56"),
+        words=("56 vCPUs in us-west-2, quota L-3819A6DF", "16 are stated",
+               "ask for more and state 56 as quotas.L-3819A6DF", "--desired-value 56"),
     ),
     Mistake(
         name="a GPU quota too small on Google Cloud",
@@ -619,7 +620,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="quota",
         path="runners.cirun-gcp-gpu",
-        words=("2 GPUs in us-central1, quota NVIDIA_T4_GPUS", "1 are stated", "--preferred-value=2"),
+        words=("3 GPUs in us-central1, quota NVIDIA_T4_GPUS", "1 are stated", "--preferred-value=3"),
     ),
     Mistake(
         name="a Spot GPU quota too small on Google Cloud",
@@ -627,7 +628,15 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="quota",
         path="runners.cirun-gcp-gpu",
-        words=("quota PREEMPTIBLE_NVIDIA_T4_GPUS", "--preferred-value=2"),
+        words=("quota PREEMPTIBLE_NVIDIA_T4_GPUS", "--preferred-value=3"),
+    ),
+    Mistake(
+        name="no GPU left for the image to be tried on",
+        change={"quotas": {"NVIDIA_T4_GPUS": 2}},
+        told=Told.ERROR,
+        check="quota",
+        path="runners.cirun-gcp-gpu",
+        words=("3 GPUs in us-central1, quota NVIDIA_T4_GPUS", "lower runners.cirun-gcp-gpu.cirun-gcp.at-once to 1"),
     ),
     Mistake(
         name="a month over its budget",
@@ -862,7 +871,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="quota",
         path="gpu-pools.t4-spot",
-        words=("a new account has 0", "ask for it, and state what was granted", "--desired-value 56"),
+        words=("a new account has 0", "when it is granted state 56 as quotas.us-west-2/L-3819A6DF", "--desired-value 56"),
     ),
     Mistake(
         name="a quota under another name",
@@ -871,6 +880,14 @@ WARNINGS: Final = (
         check="quota",
         path="quotas.NVIDIA_T4_GPU",
         words=("nothing here counts against a quota called NVIDIA_T4_GPU", "did you mean NVIDIA_T4_GPUS?"),
+    ),
+    Mistake(
+        name="a quota for a region that is misspelt",
+        change={"quotas": {"us-west-22/L-3819A6DF": 64}},
+        told=Told.WARNING,
+        check="quota",
+        path="quotas.us-west-22/L-3819A6DF",
+        words=("nothing here runs in us-west-22", "did you mean us-west-2/L-3819A6DF?"),
     ),
     Mistake(
         name="runners that wait on system nodes for more jobs than those hold",
