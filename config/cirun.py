@@ -24,6 +24,15 @@ Who = Annotated[
 ]
 
 
+CIRUN_PREFIX = "cirun-"
+"""What every label of cirun's begins with."""
+
+
+def cirun_label(runner: str) -> str:
+    """What a workflow asks cirun for."""
+    return runner if runner.startswith(CIRUN_PREFIX) else f"{CIRUN_PREFIX}{runner}"
+
+
 class CirunAccessSettings(Section):
     """Some people, in one repository, and the runners that their jobs may start."""
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from config.cirun import cirun_label
 from config.faults import Fault
 from config.stated import inner, listed_at
 from config.translate import listed, nearest
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
     from config.stated import Stated
 
 CLOUDS: Final = ("aws", "gcp")
+ONE_LINE: Final = re.compile(
+    r"cirun-(aws|gcp|azure|do|oracle|openstack)-[a-z0-9.-]+-(amazon|centos|debian|fedora|rhel|rocky|ubuntu|windows)[a-z0-9.-]*"
+)
+"""A label that names a machine and its image, in place of an entry in cirun's file."""
 
 
 def cirun_is_let_in(stated: Stated) -> Iterator[Fault]:
@@ -62,6 +68,24 @@ def access_leads_to_runners(stated: Stated) -> Iterator[Fault]:
             )
 
 
+def labels_are_one_runner_s(stated: Stated) -> Iterator[Fault]:
+    """A label that two runners have gives a job either of them, and one that cirun reads as a machine gives it neither.
+
+    `cirun-CLOUD-TYPE-IMAGE` starts that machine without any entry of a file (AktechLabs/cirun-docs, 18 May 2026).
+    """
+    served = _served(stated)
+    taken = {name: name for name in stated.names("runners") if name not in served}
+    for name in served:
+        label = cirun_label(name)
+        if label in taken:
+            wrong = f"a job asks for it as {label}, and for runners.{taken[label]} as well"
+            yield Fault(f"runners.{name}", wrong, "give one of them a name that differs in more than cirun-")
+        elif ONE_LINE.fullmatch(label):
+            wrong = f"cirun reads its label {label} as CLOUD-TYPE-IMAGE, and starts that machine"
+            yield Fault(f"runners.{name}", wrong, "name it after what it is for, or put the cloud's name last")
+        taken.setdefault(label, name)
+
+
 def _served(stated: Stated) -> list[str]:
     keys = {f"cirun-{cloud}" for cloud in CLOUDS}
     return [
@@ -75,4 +99,5 @@ CIRUN_RULES: tuple[Callable[[Stated], Iterator[Fault]], ...] = (
     cirun_is_let_in,
     every_region_has_an_image,
     access_leads_to_runners,
+    labels_are_one_runner_s,
 )

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from config.cirun_rules import ONE_LINE
 from gpu.verdict import Level, Verdict
 from kit.cirun import ADDED_BY_CIRUN, LABEL_PREFIX, AmazonRunner, AnyRunner, CirunFile, GoogleRunner
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _TRIED_IN_TURN: Final = ("instance_type", "machine_image", "region", "preemptible")
-_CLOUD = re.compile(r"cirun-(aws|gcp|azure|do|oracle|openstack)-[a-z0-9]+-[a-z0-9]+-[a-z0-9.]+")
+_CLOUD = re.compile(r"cirun-(aws|gcp|azure|do|oracle|openstack)-[a-z0-9.]+(-[a-z0-9.]+)+")
 _CHECK: Final = "cirun"
 
 
@@ -106,7 +107,7 @@ def _labels(runner: AnyRunner, path: str, *, ours: bool) -> Iterator[Verdict]:
             )
         if _CLOUD.fullmatch(label):
             yield _verdict(
-                Level.WARNING,
+                Level.ERROR if ours and ONE_LINE.fullmatch(label) else Level.WARNING,
                 here,
                 f'"{label}" can also be read as cirun\'s one-line form, cirun-CLOUD-TYPE-IMAGE',
                 "put the cloud's name last",
