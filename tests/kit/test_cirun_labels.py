@@ -1,0 +1,74 @@
+"""The labels that runners get: each is one runner's alone, and none that cirun reads as something else."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu.verdict import Level
+from kit.cirun import read
+from kit.cirun_checks import judge
+from tests.config import stacks
+
+pytestmark = pytest.mark.pure
+
+GOOGLE = "examples/cirun-gcp.yaml"
+
+
+def named(*names: str) -> list[str]:
+    """What is wrong with a stack whose runners of cirun's have these names."""
+    raw = stacks.sections(GOOGLE)
+    runner = raw["runners"].pop("cirun-gcp-gpu")
+    raw["runners"] = dict.fromkeys(names, runner)
+    return stacks.faults(raw)
+
+
+@pytest.mark.parametrize("names", [("t4-gpu", "cirun-t4-gpu"), ("cirun-t4-gpu", "t4-gpu")])
+def test_two_runners_with_one_label_are_a_fault(names: tuple[str, str]) -> None:
+    (fault,) = named(*names)
+
+    assert fault.startswith(
+        f"runners.{names[1]}: a job asks for it as cirun-t4-gpu, and for runners.{names[0]} as well;"
+    )
+    assert fault.endswith("give one of them a name that differs in more than cirun-")
+
+
+def test_a_label_that_another_back_end_serves_is_a_fault_too() -> None:
+    raw = stacks.sections(stacks.STAGING)
+    arc = next(runner for runner in raw["runners"].values() if "arc" in runner)
+    raw["runners"]["cirun-t4"], raw["runners"]["t4"] = arc, raw["runners"].pop("cirun-gcp-gpu")
+
+    (fault,) = (one for one in stacks.faults(raw) if "asks for it" in one)
+
+    assert fault.startswith("runners.t4: a job asks for it as cirun-t4, and for runners.cirun-t4 as well;")
+
+
+@pytest.mark.parametrize("name", ["aws-t4-ubuntu", "cirun-gcp-n1-standard-4-ubuntu2404", "azure-nc6-windows-2025"])
+def test_a_name_that_cirun_reads_as_a_machine_is_a_fault(name: str) -> None:
+    (fault,) = named(name)
+
+    assert fault.startswith(
+        f"runners.{name}: cirun reads its label cirun-{name.removeprefix('cirun-')} as CLOUD-TYPE-IMAGE"
+    )
+    assert fault.endswith("name it after what it is for, or put the cloud's name last")
+
+
+@pytest.mark.parametrize("name", ["gcp-gpu", "ubuntu-t4-aws", "gcp-t4-large", "ubuntu-t4", "gpu-ubuntu2404"])
+def test_a_name_that_only_resembles_one_is_none(name: str) -> None:
+    assert named(name) == []
+
+
+@pytest.mark.parametrize(
+    ("label", "ours", "levels"),
+    [
+        ("cirun-aws-t4-ubuntu", True, [Level.ERROR]),
+        ("cirun-aws-t4-ubuntu", False, [Level.WARNING]),
+        ("cirun-gcp-t4-large", True, [Level.WARNING]),
+        ("cirun-gcp-gpu", True, []),
+        ("self-hosted", True, [Level.ERROR]),
+        ("self-hosted", False, []),
+    ],
+)
+def test_a_label_is_judged_by_who_writes_it(label: str, ours: bool, levels: list[Level]) -> None:
+    file = read(f"runners:\n- {{name: a, cloud: aws, labels: [{label}]}}\n")
+
+    assert [verdict.level for verdict in judge(file, ours=ours)] == levels
