@@ -386,6 +386,18 @@ WHOLES: Final = (
         words=("not on, and runners.cirun-gcp-gpu needs it", "state cirun: {gcp: true}"),
     ),
     Mistake(
+        name="two runners that a job asks for by one label",
+        change={"cirun": {"aws": True}, "runners": {"gcp-gpu": ON_AMAZON}},
+        path="runners.gcp-gpu",
+        words=("a job asks for it as cirun-gcp-gpu, and for runners.cirun-gcp-gpu as well", "differs in more than cirun-"),
+    ),
+    Mistake(
+        name="a label that cirun reads as a machine",
+        change={"cirun": {"aws": True}, "runners": {"aws-t4-ubuntu": ON_AMAZON}},
+        path="runners.aws-t4-ubuntu",
+        words=("cirun reads its label cirun-aws-t4-ubuntu as CLOUD-TYPE-IMAGE", "put the cloud's name last"),
+    ),
+    Mistake(
         name="no key of the GitHub App",
         change={"github-app-private-key": OUT},
         path="github-app-private-key",
