@@ -13,15 +13,20 @@ from components.kubernetes.gpu_metrics import GpuMetricsArgs, gpu_metrics_values
 from components.kubernetes.scale_set_values import job_pod, runner_pod
 from composition import wiring
 from config import pins
-from config.values import gibibytes
+from config.values import gibibytes, mebibytes
 from gpu.counts import RunnerFacts
 from gpu.daemonsets import DaemonSet, daemonset
+from gpu.image_fit import ImageUse
+from gpu.machine_fit import OwnDisk
 from gpu.node_group import ApiTaint, NodeGroupFacts
 from gpu.pods import Pod, pod_from_template
+from gpu.quantities import MIB
 from gpu.sharing import Sharing
 from gpu.template_node import Autoscaler
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from config.machines import PoolSettings
     from config.runners import ArcBackEnd, RunnerSettings
     from config.settings import Settings
@@ -67,6 +72,42 @@ def runner_facts(name: str, runner: RunnerSettings, arc: ArcBackEnd, settings: S
         # A runner whose jobs are pods of their own waits for them on a system node.
         min_runners=arc.min if arc.container_mode == "none" else 0,
         max_runners=arc.max,
+    )
+
+
+def image_uses(
+    groups: Sequence[NodeGroupFacts], runners: Sequence[RunnerFacts], settings: Settings
+) -> Iterator[tuple[str, int, list[ImageUse]]]:
+    """Each image whose size is stated, in bytes, with whoever starts in it on a GPU node."""
+    for name, image in settings.images.items():
+        # A runner whose jobs are pods of their own starts on a system node; what those jobs start in is not known.
+        starting = {
+            f"runners.{key}"
+            for key, runner in settings.runners.items()
+            if runner.arc is not None and runner.arc.image == name and runner.arc.container_mode == "none"
+        }
+        if image.compressed is not None:
+            uses = [
+                ImageUse(runner=runner.path, pod=runner.pod, group=group)
+                for runner in runners
+                for group in groups
+                if runner.path in starting and group.path in runner.pools
+            ]
+            yield f"images.{name}.compressed", mebibytes(image.compressed) * MIB, uses
+
+
+def own_disk(name: str, runner: RunnerSettings, settings: Settings) -> OwnDisk | None:
+    """The root disk of a runner that has a machine to itself."""
+    served = runner.cirun_aws or runner.cirun_gcp
+    if served is None:
+        return None
+    image = settings.host_image if runner.cirun_gcp else None
+    return OwnDisk(
+        path=f"runners.{name}",
+        stated=f"runners.{name}.{'cirun-gcp' if runner.cirun_gcp else 'cirun-aws'}.disk",
+        gib=gibibytes(served.disk),
+        image_gib=gibibytes(image.builder.disk) if image else 0,
+        wanted_gib=gibibytes(runner.needs.disk) if runner.needs.disk else 0,
     )
 
 

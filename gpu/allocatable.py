@@ -65,6 +65,11 @@ def max_pods(machine: InstanceType, *, managed: bool = True) -> int:
     return min(machine.eni_pods, 110 if machine.vcpus < 30 else 250) if managed else machine.eni_pods
 
 
+def root_disk_for(wanted: int) -> int:
+    """GiB of the smallest root disk that leaves pods so many bytes."""
+    return -(-(wanted + RESERVED_DISK_GIB * GIB) * 100 // ((100 - EVICTION_DISK_PERCENT) * GIB))
+
+
 @lru_cache(maxsize=1024)
 def node_room(machine: InstanceType, *, disk_gib: int, nvme_storage: bool = False, managed: bool = True) -> NodeRoom:
     """The room on a node with a root disk of `disk_gib`.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gpu.allocatable import node_room
+from gpu.allocatable import node_room, root_disk_for
 from gpu.instance_types import EC2_TYPES
 from gpu.node_group import real_node
 from gpu.quantities import (
@@ -103,7 +103,7 @@ def fits(
     ways = (
         _asking_for_less(lacking, short, pod.requests - job if job else NOTHING),
         f"list only {larger} in {group.path}" if larger else None,
-        f"give {group.path} a larger disk" if EPHEMERAL_STORAGE in lacking else None,
+        _more_disk(pod, group, short) if EPHEMERAL_STORAGE in lacking else None,
     )
     return [
         Verdict(
@@ -138,6 +138,16 @@ def _asking_for_less(lacking: Sequence[str], short: Sequence[Place], aside: Reso
             return None
         asked.append(f"{key}: {most}{suffix}")
     return f"ask for {' and '.join(asked)}"
+
+
+def _more_disk(pod: Pod, group: NodeGroupFacts, short: Sequence[Place]) -> str:
+    """A larger root disk; where pods live on the instance store, which no key makes larger, the root disk at all."""
+    enough = root_disk_for(pod.requests[EPHEMERAL_STORAGE])
+    larger = f"give {group.path} a larger disk: {enough}Gi"
+    if not (group.nvme_storage and any(each.machine.nvme_gb for each in short)):
+        return larger
+    out = f"leave {group.path}.fast-image-pull out, so that pods live on the root disk"
+    return out if group.disk_gib >= enough else f"{out}, and {larger}"
 
 
 def _smallest_that_fits(pod: Pod, group: NodeGroupFacts, daemonsets: Sequence[DaemonSet]) -> str | None:

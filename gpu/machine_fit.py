@@ -2,11 +2,13 @@
 
 Owns the judgement for machines without a kubelet; nodes of a cluster are `gpu.fit`'s. What the operating system does
 not see of the memory is reckoned as for EKS nodes (7.5 %, Karpenter's default for what EC2 holds back, 2026), and a
-gibibyte is left to the system, Docker and the runner.
+gibibyte is left to the system, Docker and the runner. Of the disk the system takes at least the 10 GB that Google's
+Ubuntu images are made for; GCE makes no disk smaller than the image (Compute Engine documentation, 2026).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gpu.verdict import Level, Verdict
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 CHECK = "fit"
 SYSTEM_MIB = 1024
 HELD_BACK = 0.075
+SYSTEM_DISK_GIB = 10
 
 
 def usable_memory_mib(machine: InstanceType | MachineType) -> int:
@@ -63,3 +66,35 @@ def machine_fits(
     names = ", ".join(machine.name for machine in machines)
     fits = Verdict(check=CHECK, level=Level.OK, offender=path, reason=f"it fits {names}, alone on its machine")
     return found or [fits]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnDisk:
+    """The root disk of machines that serve one job each."""
+
+    path: str
+    """Whose they are, as in `runners.cirun-gcp-gpu`."""
+    stated: str
+    """Where the stack file states its size."""
+    gib: int
+    image_gib: int = 0
+    """What the image was built on; 0 where that is not known."""
+    wanted_gib: int = 0
+    """What a job asks for."""
+
+
+def disk_fits(disk: OwnDisk) -> list[Verdict]:
+    """Judge a disk for a job's files, and for the image itself; nothing where it will do."""
+    room = disk.gib - SYSTEM_DISK_GIB
+    if disk.gib < disk.image_gib:
+        offender = disk.stated
+        reason = f"a disk of {disk.gib}Gi is smaller than the {disk.image_gib}Gi of the image that it is made from"
+        way_out = f"state at least {disk.image_gib}Gi, or less as host-image.builder.disk"
+    elif disk.wanted_gib > room:
+        offender = disk.path
+        reason = f"its machines have {max(0, room)}Gi of disk beside the system, and it asks for {disk.wanted_gib}Gi"
+        less = f"ask for disk: {room}Gi, or " if room > 0 else ""
+        way_out = f"{less}state {disk.stated}: {disk.wanted_gib + SYSTEM_DISK_GIB}Gi"
+    else:
+        return []
+    return [Verdict(check=CHECK, level=Level.ERROR, offender=offender, reason=reason, way_out=way_out)]

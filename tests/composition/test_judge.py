@@ -215,7 +215,10 @@ def test_a_warning_is_logged_where_the_plan_shows_it() -> None:
             "runners/gpu-t4/needs/torch": st.sampled_from(["1.0", "2.9.1", "99.0"]),
             "runners/gpu-t4/arc/max": st.integers(1, 10_000),
             "gpu-pools/t4-spot/instance-types": st.lists(
-                st.sampled_from(["g4dn.xlarge", "g4dn.2xlarge", "g4dn.12xlarge", "g4dn.metal"]), min_size=1, max_size=3
+                st.sampled_from(["g4dn.xlarge", "g4dn.2xlarge", "g4dn.12xlarge", "g4dn.metal"]),
+                unique=True,
+                min_size=1,
+                max_size=3,
             ),
             "gpu-pools/t4-spot/max": st.integers(1, 10_000),
             "gpu-pools/t4-spot/disk/size": st.integers(20, 2000).map("{}Gi".format),

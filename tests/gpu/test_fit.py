@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpu.allocatable import root_disk_for
 from gpu.fit import fits, place
 from gpu.instance_types import EC2_TYPES
 from gpu.nearest import UnknownName
@@ -29,6 +30,12 @@ GPU_TYPES = sorted(name for name, machine in EC2_TYPES.items() if machine.gpu)
 def judge(pod: Pod, group: NodeGroupFacts = POOL, **more: Resources) -> Verdict:
     (verdict,) = fits("runners.gpu-t4", pod, group, daemonsets=BESIDE, **more)
     return verdict
+
+
+def disk_pod(gib: int) -> Pod:
+    """A job that asks for so much disk."""
+    resources = {"requests": {"ephemeral-storage": f"{gib}Gi"}, "limits": {"nvidia.com/gpu": 1}}
+    return runner_pod(containers=[{"resources": resources}])
 
 
 def test_four_cores_and_16_gib_do_not_fit_on_a_g4dn_xlarge() -> None:
@@ -87,12 +94,41 @@ def test_two_gpus_are_not_found_on_a_node_with_one() -> None:
 
 
 def test_disk_is_reckoned_with_and_a_larger_one_suggested() -> None:
-    container = {"resources": {"requests": {"ephemeral-storage": "180Gi"}, "limits": {"nvidia.com/gpu": 1}}}
-    verdict = judge(runner_pod(containers=[container]))
+    verdict = judge(disk_pod(180))
 
     assert "179Gi of disk" in verdict.reason
     assert verdict.way_out.startswith("ask for disk: 179Gi")
-    assert verdict.way_out.endswith("or give gpu-pools.t4-spot a larger disk")
+    assert verdict.way_out.endswith("or give gpu-pools.t4-spot a larger disk: 202Gi")
+
+
+ON_STORE = replace(POOL, nvme_storage=True)
+"""Nodes whose pods live on the instance store: a g4dn.xlarge has 125 GB of it."""
+
+
+def test_on_the_instance_store_a_larger_root_disk_is_no_help_and_is_not_suggested() -> None:
+    verdict = judge(disk_pod(150), ON_STORE)
+
+    assert "gives at most 103.7Gi of disk" in verdict.reason
+    assert verdict.way_out.endswith(
+        "or leave gpu-pools.t4-spot.fast-image-pull out, so that pods live on the root disk"
+    )
+    assert judge(disk_pod(150)).level is Level.OK
+
+
+def test_a_root_disk_that_is_too_small_as_well_has_to_be_larger() -> None:
+    verdict = judge(disk_pod(300), ON_STORE)
+
+    assert verdict.way_out.endswith(
+        "so that pods live on the root disk, and give gpu-pools.t4-spot a larger disk: 335Gi"
+    )
+
+
+@given(st.integers(1, 2000))
+def test_the_disk_that_is_suggested_is_the_smallest_that_is_enough(gib: int) -> None:
+    enough = root_disk_for(gib * GIB)
+
+    assert judge(disk_pod(gib), replace(POOL, disk_gib=enough)).level is Level.OK
+    assert judge(disk_pod(gib), replace(POOL, disk_gib=enough - 1)).level is Level.ERROR
 
 
 def test_the_chain_says_whether_the_autoscaler_is_deceived() -> None:

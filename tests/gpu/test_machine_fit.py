@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpu.instance_types import attach, ec2_type, gce_type, gpu_model
-from gpu.machine_fit import machine_fits, usable_memory_mib
+from gpu.machine_fit import OwnDisk, disk_fits, machine_fits, usable_memory_mib
 from gpu.verdict import Level
 
 pytestmark = pytest.mark.pure
@@ -48,3 +48,33 @@ def test_it_fits_exactly_up_to_what_is_usable(memory: int) -> None:
     (found,) = machine_fits("r", [T4], cpu=1, memory_mib=memory, gpus=1)
 
     assert (found.level is Level.OK) == (memory <= usable_memory_mib(T4))
+
+
+def own_disk(gib: int, wanted: int = 0, image: int = 0) -> OwnDisk:
+    return OwnDisk(path="runners.r", stated="runners.r.cirun-gcp.disk", gib=gib, image_gib=image, wanted_gib=wanted)
+
+
+def test_a_job_with_more_files_than_the_disk_holds_is_told_both_ways_out() -> None:
+    (found,) = disk_fits(own_disk(100, 300))
+
+    assert (found.level, found.offender) == (Level.ERROR, "runners.r")
+    assert found.reason == "its machines have 90Gi of disk beside the system, and it asks for 300Gi"
+    assert found.way_out == "ask for disk: 90Gi, or state runners.r.cirun-gcp.disk: 310Gi"
+
+
+def test_a_disk_smaller_than_the_image_is_told_where_it_is_stated() -> None:
+    (found,) = disk_fits(own_disk(40, image=50))
+
+    assert found.offender == "runners.r.cirun-gcp.disk"
+    assert found.way_out == "state at least 50Gi, or less as host-image.builder.disk"
+
+
+@given(gib=st.integers(20, 400), wanted=st.integers(0, 400), image=st.integers(0, 100))
+def test_a_disk_as_large_as_is_suggested_will_do(gib: int, wanted: int, image: int) -> None:
+    for verdict in disk_fits(own_disk(gib, wanted, image)):
+        enough = (
+            image if "smaller than" in verdict.reason else int(verdict.way_out.rpartition(" ")[2].removesuffix("Gi"))
+        )
+
+        assert disk_fits(own_disk(max(enough, image, wanted + 10), wanted, image)) == []
+        assert disk_fits(own_disk(enough - 1, wanted, image)) != []
