@@ -395,7 +395,7 @@ WHOLES: Final = (
         name="two runners that a job asks for by one label",
         change={"cirun": {"aws": True}, "runners": {"gcp-gpu": ON_AMAZON}},
         path="runners.gcp-gpu",
-        words=("a job asks for it as cirun-gcp-gpu, and for runners.cirun-gcp-gpu as well", "differs in more than cirun-"),
+        words=("a job asks for it as cirun-gcp-gpu, and for runners.cirun-gcp-gpu as well", "more than cirun-"),
     ),
     Mistake(
         name="a label that cirun reads as a machine",
