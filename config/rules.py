@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 
 from config import pins, references
 from config.amazon import SERVICE_CIDR
+from config.amazon_rules import AMAZON_RULES
 from config.cirun_rules import CIRUN_RULES
 from config.faults import Fault
 from config.google_rules import GOOGLE_RULES
+from config.runner_rules import RUNNER_RULES
 from config.runners import BACK_ENDS, SCALE_SET_NAME_LIMIT
 from config.stated import inner, listed_at
 from config.translate import nearest
+from config.zone_rules import ZONE_RULES
+from gpu.zones import AMAZON_ZONES
 from policy.exposure import SHORTEST, exposure
 
 if TYPE_CHECKING:
@@ -59,8 +63,8 @@ def a_runner_has_one_back_end(stated: Stated) -> Iterator[Fault]:
 
 def zones_are_in_the_region(stated: Stated) -> Iterator[Fault]:
     """A subnet can stand only in a zone of the provider's region."""
-    region = stated.part("aws").get("region")
-    if not isinstance(region, str) or not region[-1:].isdigit():
+    region = stated.of("aws").get("region")
+    if region not in AMAZON_ZONES:
         return
     for zone in stated.part("network", "zones"):
         # What is no zone at all is a fault of its own.
@@ -128,7 +132,7 @@ def a_protected_endpoint_is_not_open_to_all(stated: Stated) -> Iterator[Fault]:
             yield Fault(
                 f"cluster.endpoint.public[{index}]",
                 f"{allowed} lets everybody reach the API of a protected stack",
-                f"name the ranges that may, none shorter than /{SHORTEST}, or none at all",
+                f"name the ranges that may, or none: nothing wider than /{SHORTEST}",
             )
     if opened.together:
         yield Fault(
@@ -195,7 +199,10 @@ RULES: tuple[Callable[[Stated], Iterator[Fault]], ...] = (
     the_kubernetes_version_is_pinned,
     scale_set_names_fit_the_chart,
     labels_and_taints_leave_ours_alone,
+    *RUNNER_RULES,
+    *ZONE_RULES,
     *GOOGLE_RULES,
+    *AMAZON_RULES,
     *CIRUN_RULES,
 )
 

@@ -32,6 +32,7 @@ COMPONENTS: Final = "components"
 BUILDING_BLOCKS: Final = (
     "components.aws.launch",
     "components.aws.workload_role",
+    "components.gcp.host_image",
     "components.kubernetes.chart",
 )
 """The components that other components are made of."""
@@ -67,15 +68,18 @@ FLOORS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
     },
     {
         "reading": (
+            "config.amazon_rules",
             "config.cirun_rules",
             "config.google_rules",
             "config.load",
             "config.references",
             "config.rules",
+            "config.runner_rules",
             "config.schema",
             "config.stack_name",
             "config.stated",
             "config.translate",
+            "config.zone_rules",
         ),
         BLOCKS: BUILDING_BLOCKS,
     },
