@@ -13,9 +13,10 @@ from gpu.compatibility import conflicts, solve
 from gpu.counts import counts
 from gpu.fit import fits
 from gpu.floor import floor
+from gpu.image_fit import image_fits
 from gpu.image_region import image_region
 from gpu.instance_types import attach, ec2_type, gce_type, gpu_model
-from gpu.machine_fit import machine_fits
+from gpu.machine_fit import disk_fits, machine_fits
 from gpu.scale_from_zero import scale_from_zero
 from gpu.system_room import system_room
 from gpu.verdict import Level, Verdict
@@ -86,6 +87,8 @@ def _pools(settings: Settings, cluster: str) -> Iterator[Verdict]:
         if runner.arc is not None
     ]
     yield from counts(groups, runners, daemonsets=everywhere)
+    for image, size, uses in facts.image_uses(groups, runners, settings):
+        yield from image_fits(image, size, uses)
     for group in groups:
         for known in (runner for runner in runners if group.path in runner.pools):
             room = fits(known.path, known.pod, group, daemonsets=everywhere)
@@ -121,6 +124,9 @@ def _machines(settings: Settings) -> Iterator[Verdict]:
         if machines:
             memory = mebibytes(needs.memory)
             yield from machine_fits(f"runners.{name}", machines, cpu=needs.cpu, memory_mib=memory, gpus=needs.gpus)
+        disk = facts.own_disk(name, runner, settings)
+        if disk is not None:
+            yield from disk_fits(disk)
 
 
 def _floors(settings: Settings) -> Iterator[Verdict]:
