@@ -1,6 +1,7 @@
-"""Every version this program runs, one a line, each under the marker by which Renovate keeps it.
+"""Every version this program runs, one a line; those that a public registry tells of stand under Renovate's marker.
 
-A pin moves by a pull request that shows what it changes; nothing here follows a moving target.
+A pin moves by a pull request that shows what it changes; nothing here follows a moving target. What only an account
+can be asked for (images and add-ons of EKS) is moved by hand, a whole Kubernetes version at a time.
 """
 
 from __future__ import annotations

@@ -13,6 +13,8 @@ pytestmark = pytest.mark.pure
 
 ROOT = Path(__file__).resolve().parents[2]
 PINS = (ROOT / "config" / "pins.py").read_text()
+FILES = [path.relative_to(ROOT).as_posix() for folder in ("config", "kit") for path in (ROOT / folder).glob("*.py")]
+MARKED = sorted(name for name in FILES if "# renovate: " in (ROOT / name).read_text())
 
 
 def settings() -> dict[str, Any]:
@@ -31,15 +33,17 @@ def manager() -> dict[str, Any]:
 
 def found_pins(text: str) -> list[dict[str, str | None]]:
     """What the manager's expression takes from a text. JavaScript spells a named group without the P."""
-    (pattern,) = manager()["matchStrings"]
-    return [match.groupdict() for match in re.finditer(pattern.replace("(?<", "(?P<"), text)]
+    patterns = [pattern.replace("(?<", "(?P<") for pattern in manager()["matchStrings"]]
+    return [match.groupdict() for pattern in patterns for match in re.finditer(pattern, text)]
 
 
-def test_every_marked_pin_is_found() -> None:
-    marked = re.findall(r"# renovate: .*depName=(\S+)", PINS)
+@pytest.mark.parametrize("name", MARKED)
+def test_every_marked_pin_is_found_once(name: str) -> None:
+    text = (ROOT / name).read_text()
+    marked = re.findall(r"# renovate: .*depName=(\S+)", text)
 
     assert marked
-    assert [pin["depName"] for pin in found_pins(PINS)] == marked
+    assert sorted(str(pin["depName"]) for pin in found_pins(text)) == sorted(marked)
 
 
 def test_a_pin_is_read_as_meant() -> None:
@@ -60,6 +64,23 @@ def test_a_pin_is_read_as_meant() -> None:
     ]
 
 
+def test_an_action_is_read_with_the_commit_that_its_release_is() -> None:
+    commit = "3d3c42e5aac5ba805825da76410c181273ba90b1"
+    text = (
+        "# renovate: datasource=github-tags depName=actions/checkout\n"
+        f'CHECKOUT: Final = "actions/checkout@{commit} # v7.0.1"\n'
+    )
+
+    assert found_pins(text) == [
+        {
+            "datasource": "github-tags",
+            "depName": "actions/checkout",
+            "currentDigest": commit,
+            "currentValue": "v7.0.1",
+        }
+    ]
+
+
 def test_a_helm_chart_names_its_registry() -> None:
     charts = [pin for pin in found_pins(PINS) if pin["datasource"] == "helm"]
 
@@ -67,7 +88,6 @@ def test_a_helm_chart_names_its_registry() -> None:
     assert [pin["depName"] for pin in charts if pin["registryUrl"] is None] == []
 
 
-def test_the_manager_reads_the_pins_file() -> None:
-    (pattern,) = manager()["managerFilePatterns"]
-
-    assert re.fullmatch(pattern.strip("/"), "config/pins.py")
+@pytest.mark.parametrize("name", MARKED)
+def test_the_manager_reads_every_file_that_has_a_marker(name: str) -> None:
+    assert [pattern for pattern in manager()["managerFilePatterns"] if re.fullmatch(pattern.strip("/"), name)] != []
