@@ -170,6 +170,19 @@ def scale_set_names_fit_the_chart(stated: Stated) -> Iterator[Fault]:
             )
 
 
+def labels_are_no_other_runners_name(stated: Stated) -> Iterator[Fault]:
+    """A runner's name is a label too, and GitHub gives a job to any runner that has the label it asks for."""
+    for name, runner in stated.entries("runners"):
+        labels = inner(runner, "arc").get("labels")
+        for index, label in enumerate(labels if isinstance(labels, list) else []):
+            if label != name and label in stated.names("runners"):
+                yield Fault(
+                    f"runners.{name}.arc.labels[{index}]",
+                    f"{label} is another runner, whose jobs would come here as well",
+                    "take a label that no runner is called",
+                )
+
+
 def labels_and_taints_leave_ours_alone(stated: Stated) -> Iterator[Fault]:
     """What every GPU node carries is derived; a second owner would contradict it."""
     for name, pool in stated.entries("gpu-pools"):
@@ -198,6 +211,7 @@ RULES: tuple[Callable[[Stated], Iterator[Fault]], ...] = (
     a_protected_repository_keeps_its_images,
     the_kubernetes_version_is_pinned,
     scale_set_names_fit_the_chart,
+    labels_are_no_other_runners_name,
     labels_and_taints_leave_ours_alone,
     *RUNNER_RULES,
     *ZONE_RULES,

@@ -362,6 +362,16 @@ CASES = (
         told=(f"runners.{LONG}: the name has 46 characters; a scale set's name has at most 45",),
     ),
     Broken(
+        rule="labels_are_no_other_runners_name",
+        changes={"runners/gpu-t4/arc/labels": ["gpu-t4", "nightly", "gpu-t4-steady"]},
+        told=(
+            (
+                "runners.gpu-t4.arc.labels[2]: gpu-t4-steady is another runner, whose jobs would come here as well; "
+                "take a label that no runner is called"
+            ),
+        ),
+    ),
+    Broken(
         rule="labels_and_taints_leave_ours_alone",
         stack=SHARED,
         changes={

@@ -292,12 +292,6 @@ WRITING: Final = (
         words=('"us-central1" is not a Google Cloud zone', "us-central1-b"),
     ),
     Mistake(
-        name="a zone to build in of a region that there is not",
-        change={"host-image": {"zones": ["us-central1-b", "us-centre1-a"]}},
-        path="host-image.zones[1]",
-        words=('"us-centre1" is not a known region', 'did you mean "us-central1"?'),
-    ),
-    Mistake(
         name="no zone to build in",
         change={"host-image": {"zones": []}},
         path="host-image.zones",
@@ -356,6 +350,12 @@ WRITING: Final = (
         change=_runner("gpu-t4-steady", cirun_aws=ON_AMAZON["cirun-aws"]) | {"cirun": {"aws": True}},
         path="runners.gpu-t4-steady",
         words=("arc and cirun-aws are both stated", "keep arc, and give cirun-aws a runner with another name"),
+    ),
+    Mistake(
+        name="a label that is another runner",
+        change=_runner(arc={"labels": ["gpu-t4-steady"]}),
+        path="runners.gpu-t4.arc.labels[0]",
+        words=("gpu-t4-steady is another runner, whose jobs would come here as well", "take a label"),
     ),
     Mistake(
         name="no back end at all",
