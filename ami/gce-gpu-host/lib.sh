@@ -66,13 +66,21 @@ apt() {
     apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=5 --yes --no-install-recommends "$@"
 }
 
-# A signing key is taken over only with the fingerprint that its owner publishes.
+# A signing key is taken over only with the fingerprint that its owner publishes, and only alone: apt would trust every
+# key of the file as much.
 keyring() {
-  local url=$1 fingerprint=$2 file=$3 key listed
+  local url=$1 fingerprint=$2 file=$3 key listed kind id last='' keys=()
   key=$(mktemp)
   curl --fail --silent --show-error --location --proto '=https' --retry 5 --retry-all-errors --output "$key" "$url"
   listed=$(gpg --show-keys --with-colons "$key")
-  grep -q "^fpr:.*:$fingerprint:\$" <<<"$listed" || die "$url is not signed by $fingerprint"
+  while IFS=: read -r kind _ _ _ _ _ _ _ _ id _; do
+    # A fingerprint behind a primary key is that key's; the others are of subkeys, which it answers for.
+    if [ "$last $kind" = 'pub fpr' ]; then
+      keys+=("$id")
+    fi
+    last=$kind
+  done <<<"$listed"
+  [ "${keys[*]}" = "$fingerprint" ] || die "$url is not signed by $fingerprint alone but by '${keys[*]}'"
   install -D --mode 0644 "$key" "$ROOT$file"
   rm "$key"
 }

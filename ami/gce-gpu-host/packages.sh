@@ -4,6 +4,8 @@
 stage_quiet() {
   # Whatever upgrades by itself would hold apt's lock now, and part the driver from its libraries later.
   systemctl disable --now apt-daily.timer apt-daily-upgrade.timer unattended-upgrades.service
+  # Masking ends nothing that runs, and a first boot often has one of them running.
+  systemctl stop apt-daily.service apt-daily-upgrade.service
   systemctl mask apt-daily.service apt-daily-upgrade.service
   put /etc/apt/apt.conf.d/99-gpu-host <<'CONF'
 APT::Periodic::Update-Package-Lists "0";

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from components.gcp.image_controller.job import ELSEWHERE
+from gpu.drivers import server_package
 from tests.artefacts.linters import linter
 from tests.artefacts.stub_commands import Run, Stubs
 
@@ -24,6 +25,13 @@ KEYS = {
     "download.docker.com": "9DC858229FC7DD38854AE2D88D81803C0EBFCD88",
     "nvidia.github.io": "C95B321B61E88C1809C4F759DDCAE044F796ECB0",
 }
+
+
+def listing(*prints: str) -> str:
+    """What gpg lists of a file with those keys, each with a subkey, as words of a shell."""
+    return " ".join(
+        f"pub:-:4096:1: fpr:::::::::{one}: uid:-:::: sub:-:4096:1: fpr:::::::::{'5' * 40}:" for one in prints
+    )
 
 
 class Machine:
@@ -63,7 +71,7 @@ class Machine:
         self.stubs.add(
             "curl", 'while [ $# -gt 1 ]; do if [ "$1" = --output ]; then echo "${*: -1}" >"$2"; fi; shift; done'
         )
-        owners = "".join(f'*{host}*) echo "fpr:::::::::{print_}:";; ' for host, print_ in KEYS.items())
+        owners = "".join(f'*{host}*) printf "%s\\n" {listing(print_)};; ' for host, print_ in KEYS.items())
         self.stubs.add("gpg", f'case "$(cat "${{*: -1}}")" in {owners} esac')
         self.stubs.add(
             "python3",
@@ -168,6 +176,23 @@ def test_what_could_part_the_driver_from_its_libraries_is_held(machine: Machine)
     assert {"linux-gcp", "linux-image-gcp", "nvidia-utils-580-server", "docker-ce", "nvidia-container-toolkit"} <= held
     assert machine.called("systemctl mask apt-daily")
     assert machine.called("snap refresh --hold")
+
+
+def test_an_upgrade_that_runs_already_is_ended_before_it_is_masked(machine: Machine) -> None:
+    machine.installed()
+    calls = [call for call in machine.stubs.calls() if "apt-daily" in call]
+
+    assert calls == [
+        "systemctl disable --now apt-daily.timer apt-daily-upgrade.timer unattended-upgrades.service",
+        "systemctl stop apt-daily.service apt-daily-upgrade.service",
+        "systemctl mask apt-daily.service apt-daily-upgrade.service",
+    ]
+
+
+def test_the_packages_of_the_driver_are_those_that_the_plan_judges(machine: Machine) -> None:
+    machine.installed()
+
+    assert machine.called(f"install {server_package('580')} ")
 
 
 def test_docker_and_the_toolkit_come_from_their_owners_repositories(machine: Machine) -> None:
@@ -276,17 +301,41 @@ def test_a_machine_that_goes_down_in_a_stage_is_no_failure_and_goes_on_there(mac
     assert machine.reports() == [f"ok:{HASH}"]
 
 
-@pytest.mark.parametrize("host", KEYS)
-def test_a_key_with_another_fingerprint_is_not_taken_over(machine: Machine, host: str) -> None:
+def signed_otherwise(machine: Machine, host: str, listed: str) -> Run:
+    """An installation where one of the owners hands out other keys."""
+    other = next(name for name in KEYS if name != host)
     machine.stubs.add(
         "gpg",
-        f'grep -q "{host}" "${{*: -1}}" && echo fpr:::::::::{"0" * 40}: || echo fpr:::::::::{KEYS["download.docker.com"]}:',
+        f'if grep -q "{host}" "${{*: -1}}"; then printf "%s\\n" {listed}; '
+        f'else printf "%s\\n" {listing(KEYS[other])}; fi',
     )
-    run = machine.installed()
+    return machine.installed()
+
+
+@pytest.mark.parametrize("host", KEYS)
+def test_a_key_with_another_fingerprint_is_not_taken_over(machine: Machine, host: str) -> None:
+    run = signed_otherwise(machine, host, listing("0" * 40))
 
     assert run.code == 1
-    assert "is not signed by" in run.err
+    assert f"is not signed by {KEYS[host]} alone but by '{'0' * 40}'" in run.err
     assert machine.reports()[-1].startswith("fail:")
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("host", KEYS)
+def test_a_key_beside_the_right_one_is_not_taken_over_with_it(machine: Machine, host: str, first: bool) -> None:
+    both = ("0" * 40, KEYS[host]) if first else (KEYS[host], "0" * 40)
+    run = signed_otherwise(machine, host, listing(*both))
+
+    assert run.code == 1
+    assert f"is not signed by {KEYS[host]} alone" in run.err
+
+
+@pytest.mark.parametrize("host", KEYS)
+def test_a_subkey_with_the_right_fingerprint_is_not_the_key(machine: Machine, host: str) -> None:
+    run = signed_otherwise(machine, host, f"pub: fpr:::::::::{'0' * 40}: sub: fpr:::::::::{KEYS[host]}:")
+
+    assert run.code == 1
 
 
 def test_a_driver_of_another_branch_than_asked_for_ends_the_build(machine: Machine) -> None:
