@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from gpu.compatibility import Ask, solve
+from gpu.verdict import Level
 from tests.artefacts.linters import linter
 from tests.artefacts.stub_commands import Run, Stubs
 
@@ -33,6 +35,23 @@ def test_every_base_is_pinned_and_none_is_the_latest() -> None:
     assert bases
     assert [base for base in bases if not re.search(r":\d+\.\d+\.\d+", base)] == []
     assert {name for name in froms if not re.fullmatch(r"\$\{\w+_IMAGE\}", name)} == set()
+
+
+def test_no_warning_is_due_for_the_base_that_is_taken_where_none_is_stated() -> None:
+    (base,) = re.findall(r"^ARG CUDA_IMAGE=(\S+)$", DOCKERFILE, re.MULTILINE)
+
+    assert [verdict.level for verdict in solve(Ask(path="Dockerfile", image=base, driver="580"))] == [Level.OK]
+
+
+def test_another_python_goes_where_the_user_can_write() -> None:
+    last = DOCKERFILE.rpartition("\nFROM ")[2]
+    environment = dict(re.findall(r"(\w+)=(\S+)", last[last.index("\nENV ") : last.index("\nUSER ")]))
+
+    assert "UV_LINK_MODE" in environment
+    assert {name for name in environment if name.startswith("UV_") and name.endswith("_DIR")} == set()
+    assert re.search(
+        r'ln -s "\$\(readlink -f /opt/gpu-tests/bin/python\)" /usr/local/bin/python3\.12$', last, re.MULTILINE
+    )
 
 
 def test_the_last_stage_is_nobody_that_could_change_it() -> None:
