@@ -35,7 +35,7 @@ def queue(settings: Settings) -> Iterator[QueueFacts]:
                 image_gib=None,
                 max_runners=_at_once(runner),
                 jobs_per_month=runner.workload.jobs_per_month if runner.workload else None,
-                minutes=float(runner.workload.minutes) if runner.workload else 0.0,
+                minutes=_held(runner),
             )
 
 
@@ -47,7 +47,6 @@ def _at_once(runner: RunnerSettings) -> int:
 def _on_eks(name: str, runner: RunnerSettings, arc: ArcBackEnd, settings: Settings) -> QueueFacts:
     pool = settings.gpu_pools[arc.pool]
     machines = [ec2_type(stated) for stated in pool.instance_types]
-    kept, stopped = _prices(arc, settings)
     return QueueFacts(
         path=f"runners.{name}",
         pool=f"gpu-pools.{arc.pool}",
@@ -56,29 +55,40 @@ def _on_eks(name: str, runner: RunnerSettings, arc: ArcBackEnd, settings: Settin
         min_runners=arc.min,
         max_runners=arc.max,
         min_nodes=pool.min,
-        spot=pool.capacity == "spot",
         fast_image_pull=pool.fast_image_pull,
         vcpus=min(machine.vcpus for machine in machines),
         memory_mib=min(machine.memory_mib for machine in machines),
         # Parallel pulling brings the instance store with it: see the nodes' user data.
         nvme=all(machine.nvme_gb > 0 for machine in machines),
         disk_mibps=pool.disk.throughput,
-        node_month=kept,
-        disk_month=stopped,
+        node_month=_kept(arc, settings),
         jobs_per_month=runner.workload.jobs_per_month if runner.workload else None,
-        minutes=float(runner.workload.minutes) if runner.workload else 0.0,
+        minutes=_held(runner),
     )
 
 
-def _prices(arc: ArcBackEnd, settings: Settings) -> tuple[Decimal | None, Decimal | None]:
-    """What a node kept, and a node stopped, cost a month; nothing where no price is known."""
+def _kept(arc: ArcBackEnd, settings: Settings) -> Decimal | None:
+    """What a node that is kept costs a month; nothing where no price is known."""
     if settings.aws is None:
-        return None, None
-    fleet = gpu_fleet(arc.pool, settings.gpu_pools[arc.pool], settings, settings.aws)
+        return None
     try:
-        return node_month(fleet), disk_month(fleet)
+        return node_month(gpu_fleet(arc.pool, settings.gpu_pools[arc.pool], settings, settings.aws))
     except UnknownName:
-        return None, None
+        return None
+
+
+def _length(runner: RunnerSettings) -> Length | None:
+    """How long its jobs take, as far as that is stated."""
+    work = runner.workload
+    if work is None:
+        return None
+    return Length(minutes=work.minutes, p95=work.p95_minutes, limit=runner.timeout_minutes)
+
+
+def _held(runner: RunnerSettings) -> float:
+    """How long a job holds its runner on average."""
+    length = _length(runner)
+    return round(length.mean, 1) if length else 0.0
 
 
 def spot(settings: Settings) -> Iterator[SpotFacts]:
@@ -87,8 +97,8 @@ def spot(settings: Settings) -> Iterator[SpotFacts]:
     if account is None:
         return
     for name, runner in settings.runners.items():
-        arc, work = runner.arc, runner.workload
-        if arc is None or work is None:
+        arc, length = runner.arc, _length(runner)
+        if arc is None or length is None:
             continue
         pool = settings.gpu_pools[arc.pool]
         fleet = gpu_fleet(arc.pool, pool, settings, account)
@@ -101,7 +111,7 @@ def spot(settings: Settings) -> Iterator[SpotFacts]:
         yield SpotFacts(
             path=f"runners.{name}",
             terms=Terms(
-                length=Length(minutes=work.minutes, p95=work.p95_minutes, limit=runner.timeout_minutes),
+                length=length,
                 rate=interruptions(pool, account),
                 spot_hour=cheap.usd + disk_hour,
                 on_demand_hour=dear.usd + disk_hour,

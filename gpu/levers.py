@@ -1,7 +1,7 @@
 """What would shorten the wait for a runner, what it costs a month, and where it is no help.
 
-Owns the levers and their conditions; when parallel pulling works is known in `gpu.queue_steps`. EKS makes warm pools
-with on-demand capacity and with its own images alone (EKS user guide, April 2026).
+Owns the levers and their conditions; when parallel pulling works is known in `gpu.queue_steps`. Every lever is a key of
+the stack file: what has none there (a warm pool, an image of one's own for the nodes) is not named.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Lever:
 
     name: str
     change: str
-    """What to write in the stack file, or to build."""
+    """What to write in the stack file."""
     month: Decimal | None
     """What it costs to have it for a month with one node; none where no price is known."""
     after: Wait | None
@@ -37,38 +37,15 @@ def levers(facts: QueueFacts) -> tuple[Lever, ...]:
     if facts.back_end is BackEnd.CIRUN or facts.min_runners:
         return ()
     nothing = Decimal(0)
-    node, disk = facts.node_month, facts.disk_month
-    pulled = replace(facts, fast_image_pull=True)
+    node = facts.node_month
     return (
         _lever(
             facts,
             "pulling in parallel",
             f"set {facts.pool}.fast-image-pull: true",
             nothing,
-            pulled,
+            replace(facts, fast_image_pull=True),
             "it is on already" if facts.fast_image_pull else no_fast_image_pull(facts),
-        ),
-        _lever(
-            facts,
-            "an image baked into the nodes",
-            "bake the runner's image into the nodes' machine image",
-            nothing,
-            replace(facts, baked=True, own_image=True),
-            "it is so already" if facts.baked else "EKS makes no warm pool with it" if facts.warm_pool else "",
-        ),
-        _lever(
-            facts,
-            "a warm pool",
-            f"keep a stopped node in a warm pool of {facts.pool}",
-            disk,
-            replace(facts, warm_pool=True),
-            "it is on already"
-            if facts.warm_pool
-            else "EKS makes none with spot capacity"
-            if facts.spot
-            else "EKS makes none with an image of one's own"
-            if facts.own_image
-            else "",
         ),
         _lever(
             facts,

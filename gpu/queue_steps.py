@@ -47,12 +47,6 @@ class QueueFacts:
     min_runners: int = 0
     max_runners: int = 1
     min_nodes: int = 0
-    spot: bool = False
-    own_image: bool = False
-    """Whether nodes boot an image of one's own."""
-    baked: bool = False
-    """Whether that image holds the runner's image already."""
-    warm_pool: bool = False
     fast_image_pull: bool = False
     vcpus: int = 4
     memory_mib: int = 16384
@@ -62,8 +56,6 @@ class QueueFacts:
     disk_mibps: int = 125
     node_month: Decimal | None = None
     """What one node kept for a whole month costs, its disk included; none where no price is known."""
-    disk_month: Decimal | None = None
-    """What a stopped node costs: its disk."""
     jobs_per_month: int | None = None
     minutes: float = 0.0
     """How long a typical job takes."""
@@ -82,7 +74,7 @@ def stages(facts: QueueFacts) -> tuple[Stage, ...]:
         stage_times.DISPATCH,
         stage_times.POD,
         stage_times.AUTOSCALER,
-        stage_times.WARM_LAUNCH if facts.warm_pool else stage_times.LAUNCH,
+        stage_times.LAUNCH,
         stage_times.DEVICE_PLUGIN,
         *image,
         stage_times.REGISTRATION,
@@ -90,8 +82,6 @@ def stages(facts: QueueFacts) -> tuple[Stage, ...]:
 
 
 def _image(facts: QueueFacts, gib: float) -> Stage:
-    if facts.baked:
-        return stage_times.BAKED_IMAGE
     if facts.fast_image_pull and not no_fast_image_pull(facts):
         return stage_times.fast_pull(gib)
     return stage_times.pull(gib)
@@ -104,8 +94,6 @@ def queue_wait(facts: QueueFacts) -> Wait:
 
 def no_fast_image_pull(facts: QueueFacts) -> str:
     """Why parallel pulling is no help on these nodes; empty where it is."""
-    if facts.baked:
-        return "what is baked into the nodes' image is invisible to its snapshotter, and pulled again"
     if facts.vcpus < FAST_PULL_VCPUS or facts.memory_mib < FAST_PULL_MEMORY_MIB:
         return f"it needs {FAST_PULL_VCPUS} vCPU and {FAST_PULL_MEMORY_MIB // 1024} GiB of memory"
     if not facts.nvme and facts.disk_mibps < FAST_PULL_DISK_MIBPS:

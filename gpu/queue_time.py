@@ -7,14 +7,16 @@ finds nothing running: the first of the morning, and every one where a pool goes
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from gpu.levers import levers
 from gpu.prices import dollars
-from gpu.queue_steps import BackEnd, QueueFacts, no_fast_image_pull, queue_wait, stages
+from gpu.queue_steps import FAST_PULL_DISK_MIBPS, BackEnd, QueueFacts, no_fast_image_pull, queue_wait, stages
 from gpu.verdict import Level, Verdict
-from gpu.waiting_line import BUSY_HOURS_A_MONTH, of_month
+from gpu.waiting_line import BUSY_HOURS_A_MONTH, enough, of_month
 
 if TYPE_CHECKING:
     from gpu.levers import Lever
@@ -46,15 +48,16 @@ def _cold(facts: QueueFacts) -> Verdict:
         Level.ERROR if found.p50 > target * 60 else Level.WARNING,
         f"{facts.path}.queue-target-minutes",
         f"{reason}, and {target} are asked for",
-        _way_out(able, target),
+        _way_out(able, target, found.p95),
         (*chain, *(_told(lever) for lever in able)),
     )
 
 
-def _way_out(able: tuple[Lever, ...], target: int) -> str:
+def _way_out(able: tuple[Lever, ...], target: int, p95: float) -> str:
     enough = [lever for lever in able if lever.after is not None and lever.after.p95 <= target * 60]
     if not enough:
-        return "nothing that is known here is enough: raise the target, or make the image smaller"
+        # A machine of its own for every job: there is no image to pull, and none that could be kept waiting.
+        return f"nothing that can be stated makes it shorter: raise it to {math.ceil(p95 / 60)}"
     cheapest = min(enough, key=lambda lever: (lever.month is None, lever.month or Decimal(0)))
     return f"{cheapest.change} ({_cost(cheapest)})"
 
@@ -81,9 +84,16 @@ def _pull(facts: QueueFacts) -> list[Verdict]:
             Level.WARNING,
             f"{facts.pool}.fast-image-pull",
             f"pulling in parallel is no help on the nodes of {facts.pool}: {hindrance}",
-            f"list only types that have it in {facts.pool}, or leave fast-image-pull out",
+            f"{_helped(facts)}, or leave fast-image-pull out",
         )
     ]
+
+
+def _helped(facts: QueueFacts) -> str:
+    faster = replace(facts, disk_mibps=FAST_PULL_DISK_MIBPS)
+    if not no_fast_image_pull(faster):
+        return f"state {facts.pool}.disk.throughput: {FAST_PULL_DISK_MIBPS}"
+    return f"list only types that have it in {facts.pool}.instance-types"
 
 
 def _line(facts: QueueFacts) -> list[Verdict]:
@@ -95,15 +105,16 @@ def _line(facts: QueueFacts) -> list[Verdict]:
         f"each holds a runner for {facts.minutes:g} minutes, so {line.load:.1f} of {line.runners} runners are busy",
         f"a job finds all of them busy {line.waits:.0%} of the time (Erlang C)",
     )
+    needed = enough(facts.jobs_per_month, facts.minutes, facts.target_minutes)
+    raised = f"set it to at least {needed}, and {facts.pool}.max with it"
     if not line.stable:
-        enough = int(line.load) + 1
         return [
             _verdict(
                 Level.WARNING,
                 f"{facts.path}.arc.max",
                 f"{line.load:.1f} runners are busy on average in working hours, and {line.runners} is the maximum: "
                 "the line grows all day",
-                f"set it to at least {enough}, and its pool's max with it",
+                raised,
                 chain,
             )
         ]
@@ -114,7 +125,7 @@ def _line(facts: QueueFacts) -> list[Verdict]:
             f"{facts.path}.arc.max",
             f"at {line.runners} runners a job waits {line.mean_wait_minutes:.1f} minutes for another to end, "
             f"one in twenty more than {line.p95_wait_minutes:.1f}",
-            "raise it, and its pool's max with it" if late else "",
+            raised if late else "",
             chain,
         )
     ]

@@ -75,10 +75,6 @@ LAUNCH = Stage(
     name="a GPU node starts and joins", p50=100, p95=180,
     source="Tensorfuse, August 2025: 80-120 s until a cloud GPU node has booted; the tail is an estimate",
 )  # fmt: skip
-WARM_LAUNCH = Stage(
-    name="a stopped node of the warm pool starts and joins", p50=40, p95=80,
-    source="RunsOn: under 15 s from a stopped pool until a machine runs; joining is an estimate",
-)  # fmt: skip
 DEVICE_PLUGIN = Stage(
     name="the device plugin offers the GPU", p50=15, p95=30, estimate=True,
     source="a small image, and a GPU to find",
@@ -94,11 +90,6 @@ CLOUD_MACHINE = Stage(
 CLOUD_RUNNER = Stage(
     name="cirun registers the runner on it", p50=30, p95=75, estimate=True,
     source="the runner is downloaded and configured at boot",
-)  # fmt: skip
-BAKED_IMAGE = Stage(
-    name="the image is read from the node's own disk", p50=10, p95=60,
-    source="AWS EKS Blueprints, ml-container-cache: a 20.4 GB image in under 5 s with fast snapshot restore, longer "
-    "where the disk is filled on first reading",
 )  # fmt: skip
 
 _PULL_BASE = 3.0

@@ -7,11 +7,16 @@ directions. How long a runner takes to be there at all is `gpu.queue_time`.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
 BUSY_HOURS_A_MONTH = 220
 """Into which a month's jobs are taken to fall: 22 working days of 10 hours."""
+
+
+_MANY = 10_000
+"""Runners beyond which the line is as good as ended once it ends at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,3 +72,15 @@ def erlang_c(servers: int, load: float) -> float:
 def of_month(jobs: int, minutes: float, runners: int) -> Line:
     """The line of a runner that is asked for so many jobs in a month."""
     return Line(arrivals_per_hour=jobs / BUSY_HOURS_A_MONTH, minutes=minutes, runners=runners)
+
+
+def enough(jobs: int, minutes: float, target_minutes: float | None) -> int:
+    """The fewest runners with which the line comes to an end, and nineteen jobs of twenty wait no longer than that."""
+    least = int(of_month(jobs, minutes, 1).load) + 1
+    if target_minutes is None or least > _MANY:
+        return least
+    return next(
+        runners
+        for runners in itertools.count(least)
+        if of_month(jobs, minutes, runners).p95_wait_minutes <= target_minutes
+    )
