@@ -12,6 +12,7 @@ from config.translate import nearest
 from gpu.instance_types import GCE_TYPES, GPU_MODELS, attach, gce_type, gpu_model
 from gpu.instance_types.google import Unattachable
 from gpu.nearest import UnknownName
+from gpu.zones import GOOGLE_ZONES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -85,11 +86,12 @@ def a_workflow_can_push(stated: Stated) -> Iterator[Fault]:
 def images_and_machines_share_a_region(stated: Stated) -> Iterator[Fault]:
     """Images pulled across regions are slow, and are paid for by the gigabyte; who means it states the region."""
     region, repositories = stated.of("gcp").get("region"), dict(stated.entries("artifact-registry"))
-    if region is None or not repositories or any("region" in one for one in repositories.values()):
+    if region not in GOOGLE_ZONES or not repositories or any("region" in one for one in repositories.values()):
         return
     for name, runner in stated.entries("runners"):
-        zones = inner(runner, "cirun-gcp").get("zones") or ()
-        if zones and None not in zones and all(zone.rpartition("-")[0] != region for zone in zones):
+        regions = {zone.rpartition("-")[0] for _, zone in listed_at(inner(runner, "cirun-gcp"), "zones")}
+        # Where a region is mistyped, it may be the right one that was meant.
+        if regions and region not in regions and regions <= GOOGLE_ZONES.keys():
             yield Fault(
                 f"runners.{name}.cirun-gcp.zones[0]",
                 f"no zone is in {region}, where its images are kept",

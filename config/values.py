@@ -167,7 +167,7 @@ GoogleRegion = Annotated[
 ]
 GoogleZone = Annotated[
     str,
-    Matching(r"[a-z]+-[a-z]+\d+-[a-z]", "a Google Cloud zone", "write the region with a letter: us-central1-b"),
+    Matching(r"[a-z]+-[a-z]+\d+-(ai\d+)?[a-z]", "a Google Cloud zone", "write the region with a letter: us-central1-b"),
 ]
 GoogleProject = Annotated[
     str,

@@ -12,6 +12,7 @@ from config.cirun_rules import CIRUN_RULES
 from config.google_rules import GOOGLE_RULES
 from config.rules import RULES
 from config.settings import SECRETS
+from gpu.zones import AMAZON_ZONES, GOOGLE_ZONES
 from tests.config import stacks
 from tests.config.stacks import OUT, PRODUCTION, SHARED, STAGING
 
@@ -357,6 +358,96 @@ CASES = (
         told=('cluster.version: 1.30 has no pinned node image and add-ons; did you mean "1.36"?',),
     ),
     Broken(
+        rule="jobs_end_before_their_timeout",
+        changes={"runners/gpu-t4/workload": {"jobs-per-month": 6, "minutes": 120, "p95-minutes": 130}},
+        told=(
+            (
+                "runners.gpu-t4.workload.minutes: 120 is over timeout-minutes 60, at which such a job is ended; "
+                "write at most 60, or raise timeout-minutes"
+            ),
+        ),
+    ),
+    Broken(
+        rule="jobs_end_before_their_timeout",
+        changes={"runners/gpu-t4/workload/p95-minutes": 61},
+        told=(
+            (
+                "runners.gpu-t4.workload.p95-minutes: 61 is over timeout-minutes 60, at which such a job is ended; "
+                "write at most 60, or raise timeout-minutes"
+            ),
+        ),
+    ),
+    Broken(
+        rule="the_longest_jobs_are_longer_than_the_typical_one",
+        changes={"runners/gpu-t4/workload/p95-minutes": 11},
+        told=(
+            (
+                "runners.gpu-t4.workload.p95-minutes: 11 is under minutes 12, and the longest jobs are no shorter than a "
+                "typical one; write at least 12, or lower minutes"
+            ),
+        ),
+    ),
+    Broken(
+        rule="regions_are_known",
+        changes={"aws/region": "us-west-9"},
+        told=('aws.region: "us-west-9" is not a known region; did you mean "us-west-2"?',),
+    ),
+    Broken(
+        rule="regions_are_known",
+        stack=GOOGLE,
+        changes={"gcp/region": "us-central7", "artifact-registry/gpu-tests/region": "us-centrall1"},
+        told=(
+            'artifact-registry.gpu-tests.region: "us-centrall1" is not a known region; did you mean "us-central1"?',
+            'gcp.region: "us-central7" is not a known region; did you mean "us-central1"?',
+        ),
+    ),
+    Broken(
+        rule="regions_are_known",
+        stack=AMAZON,
+        changes={
+            "runners/cirun-aws-gpu/cirun-aws/regions": ["eu-west-9"],
+            "runners/cirun-aws-gpu/cirun-aws/images": {"eu-west-9": "ami-0756bd122da9b2618"},
+        },
+        told=(
+            (
+                'runners.cirun-aws-gpu.cirun-aws.regions[0]: "eu-west-9" is not a known region; '
+                'did you mean "eu-west-3"?'
+            ),
+        ),
+    ),
+    Broken(
+        rule="zones_are_known",
+        changes={"network/zones/us-west-2z": 5},
+        told=(
+            (
+                "network.zones.us-west-2z: us-west-2 has no zone us-west-2z; "
+                "write one of us-west-2a, us-west-2b, us-west-2c, us-west-2d"
+            ),
+        ),
+    ),
+    Broken(
+        rule="zones_are_known",
+        changes={
+            "host-image/zones": ["us-central1-d", "us-central9-b"],
+            "runners/cirun-gcp-gpu/cirun-gcp/zones": ["us-central1-z", "us-central7-b"],
+        },
+        told=(
+            (
+                "host-image.zones[0]: us-central1 has no zone us-central1-d; "
+                "write one of us-central1-a, us-central1-b, us-central1-c, us-central1-f"
+            ),
+            'host-image.zones[1]: "us-central9" is not a known region; did you mean "us-central1"?',
+            (
+                "runners.cirun-gcp-gpu.cirun-gcp.zones[0]: us-central1 has no zone us-central1-z; "
+                "write one of us-central1-a, us-central1-b, us-central1-c, us-central1-f"
+            ),
+            (
+                'runners.cirun-gcp-gpu.cirun-gcp.zones[1]: "us-central7" is not a known region; '
+                'did you mean "us-central1"?'
+            ),
+        ),
+    ),
+    Broken(
         rule="scale_set_names_fit_the_chart",
         changes={f"runners/{LONG}": {"needs": NEEDS, "timeout-minutes": 30, "arc": ARC}},
         told=(f"runners.{LONG}: the name has 46 characters; a scale set's name has at most 45",),
@@ -448,6 +539,24 @@ def test_a_reference_to_an_entry_with_a_fault_of_its_own_is_no_second_fault() ->
         "gpu-pools.t4-spot.capacity: \"sometimes\" does not fit; write one of 'spot' or 'on-demand'",
         'images.runner-gpu.cuda: 12.9 is a number; write it in quotes: "12.9"',
     ]
+
+
+@pytest.mark.parametrize("region", AMAZON_ZONES)
+def test_every_zone_that_aws_has_is_taken(region: str) -> None:
+    zones = {zone: slot for slot, zone in enumerate(AMAZON_ZONES[region])}
+    faults = stacks.faults(stacks.sections(STAGING, {"aws/region": region, "network/zones": zones}))
+
+    assert len(zones) >= 3
+    assert [fault for fault in faults if fault.startswith(("aws.region", "network.zones"))] == []
+
+
+@pytest.mark.parametrize("region", GOOGLE_ZONES)
+def test_every_zone_that_google_cloud_has_is_taken(region: str) -> None:
+    zones = ["us-central1-b", *GOOGLE_ZONES[region], f"{region}-ai1a"]
+    faults = stacks.faults(stacks.sections(STAGING, {"runners/cirun-gcp-gpu/cirun-gcp/zones": zones}))
+
+    assert len(zones) >= 5
+    assert [fault for fault in faults if "known region" in fault or "has no zone" in fault] == []
 
 
 def test_a_job_that_needs_a_volume_of_its_own_cannot_be_asked_for() -> None:
