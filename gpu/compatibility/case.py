@@ -90,6 +90,8 @@ class Case:
     mig: bool = False
     driver_key: str = ""
     """The key that chooses the driver's branch."""
+    driver_is_to_blame: bool = False
+    """Whether the driver serves more than this: it is then what has to change."""
     machine_image_key: str = ""
     """The key that names the machine image beside exact ones."""
     as_of: date = AS_OF
@@ -161,6 +163,7 @@ def look_up(ask: Ask, as_of: date) -> tuple[Case, tuple[tuple[str, UnknownName],
         stated_image_cuda=image_cuda,
         mig=ask.mig,
         driver_key=ask.driver_key,
+        driver_is_to_blame="driver" in dict(ask.places),
         machine_image_key=ask.machine_image_key,
         as_of=as_of,
     )

@@ -156,6 +156,7 @@ def driver_and_cuda(case: Case) -> Iterator[Finding]:
         if driver is None or found is Support.FULL:
             continue
         branch = best_branch(case.gpus, (wanted,), as_of=case.as_of)
+        upgrade = take_branch(case, branch)
         start = f"CUDA {wanted.label} was released with driver {dotted_driver(wanted.driver)}"
         if found is Support.MINOR_VERSION:
             yield Finding(
@@ -164,7 +165,7 @@ def driver_and_cuda(case: Case) -> Iterator[Finding]:
                 reason=f"{runtime.label} runs on driver {driver.label} by minor version compatibility only",
                 way_out=either(
                     take_runtime(case, runtime, driver, fully=True),
-                    take_branch(case, branch) if branch and branch.number >= wanted.driver[0] else "",
+                    upgrade if branch and branch.number >= wanted.driver[0] else "",
                 )
                 or "compile nothing at run time from PTX",
                 chain=(
@@ -181,7 +182,10 @@ def driver_and_cuda(case: Case) -> Iterator[Finding]:
                     f"{runtime.label} cannot run on driver {driver.label}: "
                     f"CUDA {major}.x needs driver {dotted_driver(FLOORS[major])} or newer"
                 ),
-                way_out=either(take_branch(case, branch), take_runtime(case, runtime, driver)) or "take another GPU",
+                way_out=either(
+                    upgrade, "" if upgrade and case.driver_is_to_blame else take_runtime(case, runtime, driver)
+                )
+                or "take another GPU",
                 chain=(
                     start,
                     f"within CUDA {major}.x, driver {dotted_driver(FLOORS[major])} or newer is enough",

@@ -35,7 +35,7 @@ def solve(ask: Ask, *, as_of: date = AS_OF) -> tuple[Verdict, ...]:
     places = dict(ask.places)
     told: set[str] = set()
     found: list[Verdict] = []
-    for finding in _findings(replace(ask, path="", places=()), as_of):
+    for finding in _findings(replace(ask, path=""), as_of):
         blamed = next((term for term in reversed(finding.terms) if term in places), "")
         if blamed and blamed in told:
             continue
@@ -58,9 +58,7 @@ def conflicts(ask: Ask, *, as_of: date = AS_OF) -> tuple[tuple[str, ...], ...]:
     """The smallest contradictions in the asking, each as the parts that take part in it."""
     return tuple(
         dict.fromkeys(
-            finding.terms
-            for finding in _findings(replace(ask, path="", places=()), as_of)
-            if finding.level is Level.ERROR
+            finding.terms for finding in _findings(replace(ask, path=""), as_of) if finding.level is Level.ERROR
         )
     )
 

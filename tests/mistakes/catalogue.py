@@ -614,7 +614,7 @@ ERRORS: Final = (
         check="compatibility",
         path="host-image.driver",
         words=("CUDA 13.0 cannot run on driver R550", "needs driver 580.65.06 or newer",
-               'set host-image.driver to "580", or use cuda: "12.4"'),
+               'set host-image.driver to "580"'),
     ),
     Mistake(
         name="a V100 with CUDA 13",

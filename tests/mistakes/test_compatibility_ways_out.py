@@ -1,0 +1,144 @@
+"""Every way out of what does not go together, followed to the letter: the line is gone, and nothing is broken by it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from config.load import settings_of
+from gpu.compatibility import CHECK
+from gpu.verdict import Level, Verdict
+from judge import verdicts
+from ops.stack_file import read
+from tests.mistakes.catalogue import MISTAKES, OUT, PARAMETER, put_over
+from tests.mistakes.saying import write
+from tests.mistakes.sound import IDENTITY
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+pytestmark = pytest.mark.pure
+
+BY_NAME: Final = {mistake.name: mistake for mistake in MISTAKES if mistake.check == CHECK}
+DIGEST: Final = f"sha256:{'0' * 64}"
+MINE: Final = "us-central1-docker.pkg.dev/gpu-test-runners/gpu-tests/cuda"
+ANOTHER_IMAGE: Final = {"repository": "runner-gpu", "digest": DIGEST, "cuda": "13.0", "compressed": "5Gi"}
+
+
+def on_aws(needs: Mapping[str, Any] | None = None, **served: Any) -> dict[str, Any]:
+    change = {"cirun-aws": {key.replace("_", "-"): value for key, value in served.items()}, "needs": needs or {}}
+    return {"runners": {"cirun-aws-gpu": change}}
+
+
+def driver(branch: str) -> dict[str, Any]:
+    return {"host-image": {"driver": branch}}
+
+
+def base(reference: str) -> dict[str, Any]:
+    return {"test-image": {"cuda-image": reference}}
+
+
+def job(name: str, **needs: Any) -> dict[str, Any]:
+    return {"runners": {name: {"needs": needs}}}
+
+
+FOLLOWED: Final = (
+    ("a driver branch too old for the CUDA", 'set host-image.driver to "580"', driver("580")),
+    ("a driver far too old for everything", 'set host-image.driver to "580"', driver("580")),
+    ("a driver branch that Ubuntu no longer has", 'set host-image.driver to "580"', driver("580")),
+    ("a driver branch that there never was", "did you mean 580?", driver("580")),
+    ("a driver branch that NVIDIA has ended", 'set host-image.driver to "580"', driver("580")),
+    ("a driver older than the CUDA, of the same generation", 'use cuda: "13.0"', job("cirun-gcp-gpu", cuda="13.0")),
+    ("a driver older than the CUDA, of the same generation", 'set host-image.driver to "595"', driver("595")),
+    (
+        "a GPU that AWS's own image does not drive",
+        "name images that carry driver R580 with the proprietary kernel modules and leave runners.cirun-aws-gpu.cirun-aws",
+        on_aws(images={"us-west-2": "ami-0fedcba9876543210"}, image_parameter=OUT),
+    ),
+    ("a newer CUDA than the driver of AWS's own image", 'use cuda: "13.2"', on_aws({"cuda": "13.2"})),
+    ("an image parameter that nobody knows", f"did you mean {PARAMETER}?", on_aws(image_parameter=PARAMETER)),
+    (
+        "GitHub's own runner image for jobs that need CUDA",
+        "state needs.torch where torch brings them",
+        put_over(job("gpu-t4", torch="2.9.1"), job("gpu-t4-steady", torch="2.9.1")),
+    ),
+    (
+        "another CUDA stated than the image's tag names",
+        "take a tag with CUDA 12.9.2",
+        {"images": {"runner-gpu": {"tag": "12.9.2-runtime-ubuntu24.04"}}},
+    ),
+    (
+        "an image of runners that NVIDIA never made",
+        "did you mean 12.9.2-cudnn-runtime-ubuntu24.04?",
+        {"images": {"runner-gpu": {"tag": "12.9.2-cudnn-runtime-ubuntu24.04"}}},
+    ),
+    (
+        "a cuDNN as tags named it once",
+        "did you mean 13.0.3-cudnn-runtime-ubuntu24.04?",
+        base("13.0.3-cudnn-runtime-ubuntu24.04"),
+    ),
+    (
+        "an Ubuntu that CUDA has left behind",
+        "did you mean 13.0.3-base-ubuntu24.04?",
+        base("13.0.3-base-ubuntu24.04"),
+    ),
+    ("a misspelt tag", "did you mean 13.0.3-base-ubuntu24.04?", base("13.0.3-base-ubuntu24.04")),
+    (
+        "an unknown point release of an image",
+        "did you mean 13.0.3-base-ubuntu24.04?",
+        base("13.0.3-base-ubuntu24.04"),
+    ),
+    (
+        "an image that NVIDIA has ended",
+        "keep a copy in a registry of your own, and name it by its digest",
+        base(f"{MINE}:11.8.0-base-ubuntu22.04@{DIGEST}"),
+    ),
+    (
+        "an image that a point release has superseded",
+        "use 13.0.3-base-ubuntu24.04",
+        base("13.0.3-base-ubuntu24.04"),
+    ),
+    (
+        "an image that a point release has superseded",
+        "keep a copy in a registry of your own, and name it by its digest",
+        base(f"{MINE}:13.0.0-base-ubuntu24.04@{DIGEST}"),
+    ),
+    ("an onnxruntime for another CUDA", "use onnxruntime-gpu 1.26", job("gpu-t4", onnxruntime="1.26")),
+    (
+        "an onnxruntime for another CUDA",
+        'use an image with CUDA 13.0.3 and cuda: "13.0"',
+        {
+            "images": {"another": ANOTHER_IMAGE},
+            "runners": {"gpu-t4": {"needs": {"cuda": "13.0"}, "arc": {"image": "another"}}},
+        },
+    ),
+)
+"""The mistake, the words of its way out, and what somebody does who reads them."""
+
+
+def judged(change: Mapping[str, Any], folder: Path) -> list[Verdict]:
+    file = read(write(change, folder))
+    found = verdicts(settings_of(file.config, file.secret_keys, file.name, str(file.path)), IDENTITY)
+    return [verdict for verdict in found if verdict.check == CHECK and verdict.level is not Level.OK]
+
+
+@pytest.mark.parametrize(("name", "words", "followed"), FOLLOWED, ids=[f"{name}: {way}" for name, way, _ in FOLLOWED])
+def test_a_way_out_leads_out(tmp_path: Path, name: str, words: str, followed: Mapping[str, Any]) -> None:
+    mistake = BY_NAME[name]
+    before = judged(mistake.change, tmp_path)
+    told = [verdict for verdict in before if verdict.offender == mistake.path and words in verdict.way_out]
+    after = judged(put_over(mistake.change, followed), tmp_path)
+
+    assert len(told) == 1, [str(verdict) for verdict in before]
+    assert {verdict.reason for verdict in after} & {verdict.reason for verdict in told} == set()
+    assert [str(verdict) for verdict in after if verdict.level is Level.ERROR] == []
+
+
+@pytest.mark.parametrize("branch", ["450", "470", "525", "535", "550", "560", "570", "575", "585", "999"])
+def test_a_wrong_driver_is_one_line_where_it_stands(tmp_path: Path, branch: str) -> None:
+    found = judged(driver(branch), tmp_path)
+
+    assert [verdict.offender for verdict in found] == ["host-image.driver"]
+    assert found[0].level is Level.ERROR
