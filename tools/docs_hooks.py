@@ -18,6 +18,8 @@ GENERATED: Final[dict[str, Callable[[], str]]] = {
     "<!-- generated: decisions -->": reference.decisions,
 }
 """What stands in a page's source, and what writes the text that stands there in the site."""
+PLACE: Final = "\n> `make docs` writes this from the program itself; here stands only its place."
+"""What tells a reader of the source that there is more."""
 
 
 def on_config(config: Any) -> Any:
@@ -31,8 +33,8 @@ def on_config(config: Any) -> Any:
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Write what the program says of itself into the pages that ask for it."""
     for marker, write in GENERATED.items():
-        if marker in markdown:
-            markdown = markdown.replace(marker, write())
+        if marker + PLACE in markdown:
+            markdown = markdown.replace(marker + PLACE, write())
     return markdown
 
 
