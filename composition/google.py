@@ -11,19 +11,11 @@ from pulumi import Output, ResourceOptions
 
 from components.cirun_permissions import GOOGLE_ROLE_TITLE, google_permissions
 from components.gcp.apis import Apis
-from components.gcp.build_network import BuildNetwork
 from components.gcp.cirun_access import CirunGoogleAccess, CirunGoogleArgs
 from components.gcp.docker_repository import DockerRepository, DockerRepositoryArgs
 from components.gcp.federation import Federation, FederationArgs
-from components.gcp.host_image import (
-    ControlledImage,
-    ControlledImageArgs,
-    DeclaredImage,
-    DeclaredImageArgs,
-    HostImageArgs,
-)
 from components.gcp.runner_account import RunnerAccount
-from composition import exports, host_image
+from composition import exports, google_image, host_image
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +24,6 @@ if TYPE_CHECKING:
         DockerRepositorySettings,
         GoogleSettings,
         GpuTestImageSettings,
-        HostImageSettings,
     )
     from config.identity import Identity
     from config.settings import Settings
@@ -69,7 +60,7 @@ def google(
         if settings.test_image is not None and settings.test_image.repository == name:
             made |= {"test-image": images, **_test_image(settings.test_image, images, here)}
     if settings.host_image is not None:
-        made["host-image"] = _image(settings.host_image, stated, identity, installer, ready)
+        made["host-image"] = google_image.image(settings.host_image, stated, identity, installer, ready)
     host = host_image.name(settings.host_image, stated.region, installer) if settings.host_image is not None else None
     pulumi.export("storage_locations", exports.storage_locations(settings, host))
     if settings.cirun is not None and settings.cirun.gcp:
@@ -88,7 +79,8 @@ def _apis(settings: Settings) -> list[str]:
     if settings.github_federation is not None:
         apis += ["iamcredentials", "sts"]
     if settings.host_image is not None and settings.host_image.export is not None:
-        apis += ["cloudbuild", "storage"]
+        # gcloud exports nothing where the logs are off.
+        apis += ["cloudbuild", "logging", "storage"]
     return apis
 
 
@@ -159,52 +151,6 @@ def _test_image(
     args = GpuTestImageArgs(repository_url=images.url, tag=settings.tag, cuda_image=settings.cuda_image)
     builder = ResourceOptions(providers=[docker_build.Provider("docker-build")], depends_on=[images])
     return {"test-image": GpuTestImage("test-image", args, ResourceOptions.merge(here, builder))}
-
-
-def _image(
-    settings: HostImageSettings, stated: GoogleSettings, identity: Identity, installer: Path, opts: ResourceOptions
-) -> pulumi.Resource:
-    network = BuildNetwork(
-        "build-network",
-        project=stated.project,
-        title=f"{identity.prefix}-build",
-        regions=host_image.region_slots(settings.zones),
-        opts=opts,
-    )
-    args = HostImageArgs(
-        project=stated.project,
-        family=settings.family,
-        content=host_image.content(settings, stated.region, installer),
-        zones=settings.zones,
-        machine_type=settings.builder.machine_type,
-        spot=settings.builder.spot,
-        build_minutes=settings.builder.max_minutes,
-        subnetwork=network.subnetwork,
-        share_with=settings.share_with,
-    )
-    pulumi.export("host_image", host_image.facts(args.image, settings, stated.project))
-    if settings.mode == "declared":
-        declared = DeclaredImageArgs(host=args, phase=settings.phase, keep_on_destroy=settings.keep_on_destroy)
-        return DeclaredImage("host-image", declared, opts)
-    verifier = settings.verifier
-    return ControlledImage(
-        "host-image",
-        ControlledImageArgs(
-            host=args,
-            owner=identity.prefix,
-            attempts=settings.builder.attempts,
-            verify_machine_type=verifier.machine_type,
-            verify_accelerator=host_image.accelerator(verifier),
-            verify_gpus=verifier.gpus,
-            verify_options=host_image.verify_options(settings),
-            keep=settings.keep - 1,
-            keep_on_destroy=settings.keep_on_destroy,
-            export_bucket=settings.export.bucket if settings.export else None,
-            export_days=settings.export.keep_days if settings.export else 30,
-            folder=host_image.folder(installer),
-        ),
-        opts,
-    )
 
 
 def _cirun(

@@ -60,10 +60,9 @@ def verify_options(settings: HostImageSettings) -> dict[str, str]:
     }
 
 
-def region_slots(zones: Sequence[str]) -> dict[str, int]:
-    """Each region that builders may stand in, with the slot of its range, in the order of the zones."""
-    regions = dict.fromkeys(zone.rpartition("-")[0] for zone in zones)
-    return {region: slot for slot, region in enumerate(regions)}
+def regions(zones: Sequence[str]) -> set[str]:
+    """The regions that builders may stand in."""
+    return {zone.rpartition("-")[0] for zone in zones}
 
 
 def facts(image: str, settings: HostImageSettings, project: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from config.section import Section
+from config.section import Section, kebab
 from config.values import (
     CudaVersion,
     GoogleProject,
@@ -94,6 +94,14 @@ BaseImage = Annotated[
 ]
 
 
+ContentHash = Annotated[
+    str,
+    Matching(
+        r"[0-9a-f]{8}", "the hash of an image's content", "write the eight digits that the builder reported after ok:"
+    ),
+]
+
+
 class GoogleSettings(Section):
     """Whose cloud and where."""
 
@@ -120,6 +128,8 @@ class VerifierSettings(Section):
     machine_type: MachineType = "n1-standard-4"
     gpu: Name = "t4"
     gpus: Annotated[int, Field(ge=1, le=8)] = 1
+    max_minutes: Annotated[int, Field(ge=15, le=240)] = 30
+    """Google deletes the machine after this, whatever has become of who started it."""
 
 
 class ExportSettings(Section):
@@ -138,6 +148,8 @@ class HostImageSettings(Section):
     phases."""
     phase: Literal["build", "image"] = "build"
     """For `declared` alone: `build` runs the builder, `image` keeps the image and takes the builder down."""
+    proved: ContentHash | None = None
+    """For `phase: image` alone: what the builder reported after `ok:`, in quotes. Nobody else can know that it did."""
     family: Name
     source_image: ImageName
     """The base image's exact name: a family would be another image, and a new build, every few weeks."""
@@ -162,9 +174,27 @@ class HostImageSettings(Section):
     export: ExportSettings | None = None
 
     @model_validator(mode="after")
-    def _phase_is_of_declared(self) -> HostImageSettings:
-        if self.mode == "controller" and self.phase == "image":
-            raise Wrong("phase belongs to mode: declared", "leave phase out, or state mode: declared")
+    def _each_mode_has_its_own(self) -> HostImageSettings:
+        stated = self.model_fields_set
+        if self.mode == "controller":
+            for name in ("phase", "proved"):
+                if name in stated and getattr(self, name) != "build":
+                    raise Wrong(f"{name} belongs to mode: declared", f"leave {name} out, or state mode: declared")
+            return self
+        idle = [kebab(name) for name in ("export", "keep", "verifier") if name in stated]
+        idle += ["builder.attempts"] if "attempts" in self.builder.model_fields_set else []
+        idle += ["zones after the first"] if len(self.zones) > 1 else []
+        if idle:
+            raise Wrong(
+                f"mode: declared makes no use of {', '.join(idle)}", "leave that out, or state mode: controller"
+            )
+        if self.phase == "image" and self.proved is None:
+            raise Wrong(
+                "phase: image needs proved: a builder that failed or was pre-empted is a stopped one too",
+                "write what the builder reported after ok:, in quotes",
+            )
+        if self.phase == "build" and self.proved is not None:
+            raise Wrong("proved belongs to phase: image", "leave proved out until the builder has reported ok:")
         return self
 
 

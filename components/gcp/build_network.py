@@ -8,11 +8,10 @@ import pulumi
 import pulumi_gcp as gcp
 from pulumi import Output, ResourceOptions
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from components.gcp.build_ranges import range_of
 
-RANGES = tuple(f"10.200.{index}.0/28" for index in range(32))
-"""One range for each region; a builder needs an address, and seldom two at a time."""
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class BuildNetwork(pulumi.ComponentResource):
@@ -27,7 +26,7 @@ class BuildNetwork(pulumi.ComponentResource):
         *,
         project: str,
         title: str,
-        regions: Mapping[str, int],
+        regions: Iterable[str],
         opts: ResourceOptions | None = None,
     ) -> None:
         """Make it.
@@ -36,7 +35,7 @@ class BuildNetwork(pulumi.ComponentResource):
             name: the logical name.
             project: where.
             title: the network's own name at Google.
-            regions: region to the slot of its range; a slot in use never changes.
+            regions: where builders may stand.
             opts: the caller's options.
 
         """
@@ -65,11 +64,11 @@ class BuildNetwork(pulumi.ComponentResource):
                 name=title,
                 region=region,
                 network=network.id,
-                ip_cidr_range=RANGES[slot],
+                ip_cidr_range=range_of(region),
                 private_ip_google_access=True,
                 opts=fixed,
             )
-            for region, slot in sorted(regions.items())
+            for region in sorted(set(regions))
         ]
         self.subnetwork = Output.all(door.id, *(subnetwork.id for subnetwork in subnetworks)).apply(lambda _: title)
         self.register_outputs({"subnetwork": self.subnetwork})

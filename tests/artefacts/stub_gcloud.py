@@ -71,7 +71,12 @@ def labels(flags: dict[str, str], key: str = "labels") -> dict[str, str]:
 
 def matching(things: dict[str, Any], flags: dict[str, str]) -> list[Any]:
     wanted = dict(re.findall(r"labels\.([\w-]+)=([\w-]+)", flags["filter"]))
-    return [thing for thing in things.values() if wanted.items() <= thing["labels"].items()]
+    account = re.search(r"serviceAccounts\.email=(\S+)", flags["filter"])
+    return [
+        thing
+        for thing in things.values()
+        if wanted.items() <= thing["labels"].items() and (account is None or thing.get("account") == account.group(1))
+    ]
 
 
 def machine(state: dict[str, Any], name: str) -> Any:

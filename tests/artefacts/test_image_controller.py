@@ -35,6 +35,12 @@ CONTENT = ImageContent(
 IMAGE = image_name("gpu-host", CONTENT)
 STACK = "gpu-ci-staging"
 OTHER = "gpu-ci-production"
+EXPORT = {
+    "GPU_IMAGE_EXPORT": "gs://bucket/images",
+    "GPU_IMAGE_EXPORT_BUILD": "b@x.iam",
+    "GPU_IMAGE_EXPORT_MACHINE": "m@x.iam",
+    "GPU_IMAGE_SUBNET": "build",
+}
 COMMAND = [sys.executable, "-m", "components.gcp.image_controller"]
 
 
@@ -505,11 +511,38 @@ def test_going_back_to_an_older_content_promotes_it_again(cloud: Cloud) -> None:
 
 
 def test_an_image_is_archived_once(cloud: Cloud) -> None:
-    more = {"GPU_IMAGE_EXPORT": "gs://bucket/images"}
-    cloud.run(**more)
-    cloud.run(**more)
+    cloud.run(**EXPORT)
+    cloud.run(**EXPORT)
 
     assert cloud.state["archives"] == [f"gs://bucket/images/{IMAGE}.tar.gz"]
+
+
+def test_an_export_works_as_what_was_declared_and_gives_itself_nothing(cloud: Cloud) -> None:
+    """A quiet gcloud would give the accounts the roles that it misses; any other refuses to be asked."""
+    cloud.run(**EXPORT)
+    (export,) = cloud.calls("images export")
+
+    assert "--quiet" not in export
+    assert {
+        "--network=build",
+        "--subnet=build",
+        "--cloudbuild-service-account=b@x.iam",
+        "--compute-service-account=m@x.iam",
+        "--log-location=gs://bucket/images/logs",
+    } <= set(export)
+    assert [call for call in cloud.calls() if "export" not in call and call[0] != "--quiet"] == []
+
+
+@pytest.mark.parametrize("verb", ["build", "destroy"])
+def test_a_machine_of_a_broken_export_is_swept_and_no_other(cloud: Cloud, verb: str) -> None:
+    def exporting(name: str, account: str) -> dict[str, Any]:
+        return {"name": name, "zone": "zones/us-central1-b", "status": "RUNNING", "labels": {}, "account": account}
+
+    cloud.set(machines={"left": exporting("left", "m@x.iam"), "theirs": exporting("theirs", "m@y.iam")})
+    run = cloud.run(verb, **EXPORT)
+
+    assert run.returncode == 0, run.stderr
+    assert list(cloud.state["machines"]) == ["theirs"]
 
 
 def test_a_machine_type_that_has_its_gpu_gets_none_attached(cloud: Cloud) -> None:

@@ -39,7 +39,7 @@ def test_what_is_not_there_has_no_place() -> None:
 
 def test_the_example_tells_where_its_things_are() -> None:
     told = plans.planned(GOOGLE).outputs
-    (command,) = plans.planned(GOOGLE).of("command:local:Command")
+    (command,) = (one for one in plans.planned(GOOGLE).of("command:local:Command") if "update" in one.inputs)
     image = command.inputs["environment"]["GPU_IMAGE_NAME"]
 
     assert told["storage_locations"]["host-image"] == f"projects/gpu-test-runners/global/images/{image}"

@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 import functools
+import ipaddress
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+import pulumi
 import pulumi_command as command
 import pulumi_gcp as gcp
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pulumi import ResourceOptions
 
 from components.cirun_permissions import google_permissions
 from components.gcp.apis import Apis
-from components.gcp.build_network import RANGES, BuildNetwork
+from components.gcp.build_network import BuildNetwork
+from components.gcp.build_ranges import REGIONS, range_of
 from components.gcp.cirun_access import CirunGoogleAccess, CirunGoogleArgs
 from components.gcp.docker_repository import DockerRepository, DockerRepositoryArgs
+from components.gcp.controlled_image import ArchiveArgs, ControlledImage, ControlledImageArgs, longest_minutes
+from components.gcp.declared_image import DeclaredImage, DeclaredImageArgs
 from components.gcp.federation import Federation, FederationArgs, condition
-from components.gcp.host_image import (
-    ControlledImage,
-    ControlledImageArgs,
-    DeclaredImage,
-    DeclaredImageArgs,
-    HostImageArgs,
-)
+from components.gcp.host_image import HostImageArgs
+from components.gcp.image_archive import ImageArchive, ImageArchiveArgs
 from components.gcp.image_controller import inputs
 from components.gcp.image_controller.content_hash import ImageContent
 from components.gcp.runner_account import RunnerAccount
 from composition import host_image
 from ops.recorder import record
+from gpu.zones import GOOGLE_ZONES
 from tests.components.made import names, only, part, waits_for
 from tests.ops.small import stack_file
 from tests.plan import stacks
@@ -37,7 +40,7 @@ from tests.plan import stacks
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ops.plan import Plan
+    from ops.plan import Plan, Planned
 
 pytestmark = pytest.mark.plan
 
@@ -49,6 +52,7 @@ IMAGE: Final = "gcp:compute/image:Image"
 REPOSITORY: Final = "gcp:artifactregistry/repository:Repository"
 PROVIDER: Final = "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider"
 SERVICE: Final = "gcp:projects/service:Service"
+BUCKET: Final = "gcp:storage/bucket:Bucket"
 IMAGE_MEMBER: Final = "gcp:compute/imageIamMember:ImageIamMember"
 
 CONTENT: Final = ImageContent(
@@ -99,7 +103,10 @@ def declared(phase: Any, host: HostImageArgs = HOST, *, keep: bool = False) -> P
     return made(lambda here: DeclaredImage("host-image", args, here))
 
 
-def controlled(host: HostImageArgs = HOST, **stated: Any) -> Plan:
+ARCHIVED: Final = ArchiveArgs(bucket="archive-of-images", build_account="b@x", machine_account="m@x")
+
+
+def controlled_args(host: HostImageArgs = HOST, **stated: Any) -> ControlledImageArgs:
     args: dict[str, Any] = {
         "host": host,
         "owner": "gpu-ci-test",
@@ -111,11 +118,36 @@ def controlled(host: HostImageArgs = HOST, **stated: Any) -> Plan:
         "keep": 2,
         "keep_on_destroy": False,
     }
-    return made(lambda here: ControlledImage("host-image", ControlledImageArgs(**{**args, **stated}), here))
+        "verify_minutes": 30,
+    return ControlledImageArgs(**{**args, **stated})
+
+
+def controlled(host: HostImageArgs = HOST, **stated: Any) -> Plan:
+    return made(lambda here: ControlledImage("host-image", controlled_args(host, **stated), here))
+
+
+def archive(*, keep: bool = False) -> Plan:
+    args = ImageArchiveArgs(
+        project=PROJECT,
+        region="us-central1",
+        bucket="archive-of-images",
+        keep_days=7,
+        keep_on_destroy=keep,
+        prefix="gpu-ci-test",
+    )
+    return made(lambda here: ImageArchive("archive", args, here))
+
+
+def build_of(plan: Plan) -> Planned:
+    return next(one for one in plan.of(COMMAND) if "update" in one.inputs)
+
+
+def end_of(plan: Plan) -> Planned:
+    return next(one for one in plan.of(COMMAND) if "delete" in one.inputs)
 
 
 def environment(plan: Plan) -> dict[str, str]:
-    return dict(part(only(plan, COMMAND), "environment"))
+    return dict(part(build_of(plan), "environment"))
 
 
 @pytest.mark.parametrize("name", [GOOGLE, "examples/cirun-aws.yaml"])
@@ -256,7 +288,7 @@ def test_images_are_pushed_from_the_branch_that_is_reviewed_alone() -> None:
 def test_nothing_comes_in_to_a_builder() -> None:
     plan = made(
         lambda here: BuildNetwork(
-            "net", project=PROJECT, title="build", regions={"us-central1": 0, "us-east1": 1}, opts=here
+            "net", project=PROJECT, title="build", regions=["us-east1", "us-central1", "us-east1"], opts=here
         )
     )
     door = only(plan, "gcp:compute/firewall:Firewall")
@@ -268,7 +300,7 @@ def test_nothing_comes_in_to_a_builder() -> None:
         ["0.0.0.0/0"],
     )
     assert "allows" not in door.inputs
-    assert ranges == {"net-us-central1": RANGES[0], "net-us-east1": RANGES[1]}
+    assert ranges == {"net-us-central1": "10.200.0.0/28", "net-us-east1": "10.200.1.0/28"}
     assert part(only(plan, "gcp:compute/network:Network"), "autoCreateSubnetworks") is False
 
 
@@ -349,7 +381,7 @@ def test_a_declared_image_outlives_the_stack_only_where_that_is_stated(keep: boo
 
 
 def test_the_controller_takes_every_variable_that_it_is_given() -> None:
-    stated = {name.removeprefix(inputs.PREFIX) for name in environment(controlled(export_bucket="archive-of-images"))}
+    stated = {name.removeprefix(inputs.PREFIX) for name in environment(controlled(archive=ARCHIVED))}
 
     assert stated - set(inputs.VARIABLES) == set()
 
@@ -368,7 +400,7 @@ def test_every_machine_of_the_controller_has_an_end() -> None:
     told = environment(controlled(replace(HOST, build_minutes=45)))
 
     assert told["GPU_IMAGE_BUILD_MINUTES"] == "45"
-    assert inputs.VARIABLES["VERIFY_MINUTES"][0] == "30"
+    assert environment(controlled(verify_minutes=20))["GPU_IMAGE_VERIFY_MINUTES"] == "20"
 
 
 @pytest.mark.parametrize(("spot", "kinds"), [(True, "SPOT STANDARD"), (False, "STANDARD")])
@@ -376,15 +408,56 @@ def test_a_build_on_spot_falls_back_to_a_machine_that_stays(spot: bool, kinds: s
     assert environment(controlled(replace(HOST, spot=spot)))["GPU_IMAGE_PROVISIONING"] == kinds
 
 
-def test_another_content_updates_the_command_and_another_family_replaces_it() -> None:
-    first = only(controlled(), COMMAND)
-    content = only(controlled(replace(HOST, content=replace(CONTENT, disk_gib=80))), COMMAND)
-    family = only(controlled(replace(HOST, family="cpu-host")), COMMAND)
+def test_another_content_updates_the_command_and_another_family_replaces_what_ends_it() -> None:
+    first = controlled()
+    content = controlled(replace(HOST, content=replace(CONTENT, disk_gib=80)))
+    family = controlled(replace(HOST, family="cpu-host"))
 
-    assert first.inputs["triggers"] == content.inputs["triggers"] == [PROJECT, "gpu-ci-test", "gpu-host"]
-    assert first.inputs["environment"] != content.inputs["environment"]
-    assert family.inputs["triggers"] == [PROJECT, "gpu-ci-test", "cpu-host"]
-    assert first.inputs["update"] == first.inputs["create"]
+    assert build_of(first).inputs["update"] == build_of(first).inputs["create"]
+    assert build_of(first).inputs["environment"] != build_of(content).inputs["environment"]
+    assert end_of(first).inputs == end_of(content).inputs
+    assert [end_of(plan).inputs["triggers"] for plan in (first, family)] == [
+        [PROJECT, "gpu-ci-test", "gpu-host"],
+        [PROJECT, "gpu-ci-test", "cpu-host"],
+    ]
+
+
+def test_a_first_build_that_fails_is_taken_down_too() -> None:
+    """A command that failed is in no state, and its delete would never run."""
+    plan = controlled(archive=ARCHIVED)
+    build, end = build_of(plan), end_of(plan)
+    whose = part(end, "environment")
+
+    assert ("delete" in build.inputs, end.inputs["create"]) == (False, "true")
+    assert waits_for(plan, build, end)
+    assert whose.items() <= environment(plan).items()
+    assert (whose["GPU_IMAGE_SUBNET"], whose["GPU_IMAGE_EXPORT_MACHINE"]) == ("build", "m@x")
+    assert inputs.inputs(whose, ending=True).owner == "gpu-ci-test"
+
+
+@pytest.mark.parametrize(
+    ("stated", "minutes"),
+    [
+        ({}, 3 * (90 + 30 + 16) + 60),
+        ({"attempts": 10, "host": replace(HOST, build_minutes=480, spot=False)}, 10 * (480 + 30 + 8) + 60),
+        ({"archive": ARCHIVED}, 3 * (90 + 30 + 16) + 60 + 180),
+    ],
+)
+def test_the_command_may_take_as_long_as_its_machines_may(
+    monkeypatch: pytest.MonkeyPatch, stated: dict[str, Any], minutes: int
+) -> None:
+    told: list[dict[str, str]] = []
+    real = pulumi.CustomTimeouts
+
+    def limits(**stated: str) -> pulumi.CustomTimeouts:
+        told.append(stated)
+        return real(**stated)
+
+    monkeypatch.setattr(pulumi, "CustomTimeouts", limits)
+    controlled(**stated)
+
+    assert longest_minutes(controlled_args(**stated)) == minutes
+    assert told == [{"delete": "30m"}, {"create": f"{minutes}m", "update": f"{minutes}m"}]
 
 
 def test_what_decides_the_verification_makes_no_other_image() -> None:
@@ -396,21 +469,53 @@ def test_what_decides_the_verification_makes_no_other_image() -> None:
 
 
 def test_an_archive_is_closed_to_the_public_and_ends() -> None:
-    plan = controlled(export_bucket="archive-of-images", export_days=7)
-    bucket = only(plan, "gcp:storage/bucket:Bucket")
+    bucket = only(archive(), BUCKET)
 
     assert part(bucket, "publicAccessPrevention") == "enforced"
     assert part(bucket, "uniformBucketLevelAccess") is True
     assert part(bucket, "lifecycleRules") == [{"action": {"type": "Delete"}, "condition": {"age": 7}}]
-    assert environment(plan)["GPU_IMAGE_EXPORT"] == "gs://archive-of-images/images"
+    assert environment(controlled(archive=ARCHIVED))["GPU_IMAGE_EXPORT"] == "gs://archive-of-images/images"
 
 
 @pytest.mark.parametrize(("keep", "forced"), [(True, False), (False, True)])
 def test_an_archive_goes_with_the_stack_only_where_the_image_does(keep: bool, forced: bool) -> None:
-    plan = controlled(export_bucket="archive-of-images", keep_on_destroy=keep)
+    """One that stays is left where it is: Google deletes no bucket with something in it."""
+    bucket = only(archive(keep=keep), BUCKET)
 
-    assert part(only(plan, "gcp:storage/bucket:Bucket"), "forceDestroy") is forced
-    assert environment(plan)["GPU_IMAGE_KEEP_ON_DESTROY"] == str(int(keep))
+    assert (part(bucket, "forceDestroy"), bucket.retain_on_delete) == (forced, keep)
+    assert environment(controlled(keep_on_destroy=keep))["GPU_IMAGE_KEEP_ON_DESTROY"] == str(int(keep))
+
+
+def test_whoever_exports_has_all_that_gcloud_looks_for() -> None:
+    """What it misses it adds by itself, project-wide and outside of any state."""
+    plan = archive()
+    granted: dict[str, set[str]] = {}
+    for one in plan.of("gcp:projects/iAMMember:IAMMember"):
+        granted.setdefault(one.name.split("-")[1], set()).add(str(one.inputs["role"]).rpartition("/")[2])
+    role = only(plan, "gcp:projects/iAMCustomRole:IAMCustomRole")
+
+    assert granted["machine"] == {"compute.storageAdmin", "storage.objectAdmin"}
+    assert {"compute.admin", "iam.serviceAccountTokenCreator", "iam.serviceAccountUser"} < granted["build"]
+    assert set(part(role, "permissions")) == {
+        "storage.buckets.list",
+        "storage.buckets.get",
+        "storage.objects.create",
+        "storage.objects.delete",
+        "storage.objects.get",
+    }
+
+
+def test_an_export_is_told_as_whom_and_where() -> None:
+    stated = stacks.changed(
+        GOOGLE, "host-image", lambda section: section.update({"export": {"bucket": "archive-of-images"}})
+    )
+    told = environment(record(stated))
+    read = inputs.inputs({**told, "GPU_IMAGE_FOLDER": str(host_image.INSTALLER)})
+
+    assert read.export == "gs://archive-of-images/images"
+    assert read.export_build.partition("@")[0].endswith("-export")
+    assert read.export_machine.partition("@")[0].endswith("-worker")
+    assert read.subnet.endswith("-build")
 
 
 def test_only_what_the_image_is_called_is_shared() -> None:
@@ -423,8 +528,23 @@ def test_only_what_the_image_is_called_is_shared() -> None:
     )
 
 
-def test_a_region_that_is_used_keeps_its_range_when_another_comes_behind_it() -> None:
-    assert host_image.region_slots(["us-central1-b", "us-central1-a", "us-east1-c"]) == {
-        "us-central1": 0,
-        "us-east1": 1,
+@given(zones=st.lists(st.sampled_from([f"{region}-a" for region in REGIONS]), min_size=1, max_size=8))
+def test_a_region_has_its_range_whatever_stands_beside_it_and_in_which_order(zones: list[str]) -> None:
+    regions = host_image.regions(zones)
+
+    assert {region: range_of(region) for region in regions} == {
+        region: str(ipaddress.ip_network((int(ipaddress.ip_address("10.200.0.0")) + 256 * REGIONS.index(region), 28)))
+        for region in regions
     }
+    assert host_image.regions(zones[::-1]) == regions
+
+
+def test_no_region_has_the_range_of_another_and_the_first_ones_stay() -> None:
+    """A network that is in use would be replaced, and its builders with it."""
+    assert len({range_of(region) for region in REGIONS}) == len(REGIONS)
+    assert (range_of("us-central1"), range_of("us-east1")) == ("10.200.0.0/28", "10.200.1.0/28")
+    assert range_of("asia-southeast3") == "10.200.42.0/28"
+
+
+def test_every_region_that_can_be_stated_has_a_range() -> None:
+    assert set(GOOGLE_ZONES) - set(REGIONS) == set()

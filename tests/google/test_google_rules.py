@@ -28,6 +28,7 @@ GOOGLE = "examples/cirun-gcp.yaml"
 AMAZON = "examples/cirun-aws.yaml"
 RUNNER = "runners/cirun-gcp-gpu"
 RULES = (*GOOGLE_RULES, *CIRUN_RULES)
+DECLARED = {"host-image/mode": "declared", "host-image/zones": ["us-central1-b"]}
 AMIS = "runners/cirun-aws-gpu/cirun-aws"
 
 
@@ -232,6 +233,35 @@ CASES = (
                 "write the name with its date, as in ubuntu-2404-noble-amd64-v20261105"
             ),
         ),
+    ),
+    Broken(
+        changes={"host-image/proved": "0a1b2c3d"},
+        told=("host-image: proved belongs to mode: declared; leave proved out, or state mode: declared",),
+    ),
+    Broken(
+        changes={"host-image/mode": "declared", "host-image/keep": 3},
+        told=(
+            (
+                "host-image: mode: declared makes no use of keep, zones after the first; "
+                "leave that out, or state mode: controller"
+            ),
+        ),
+    ),
+    Broken(
+        changes={**DECLARED, "host-image/export": {"bucket": "gpu-images"}, "host-image/verifier": {"gpus": 2}},
+        told=("host-image: mode: declared makes no use of export, verifier; ",),
+    ),
+    Broken(
+        changes={**DECLARED, "host-image/phase": "image"},
+        told=("host-image: phase: image needs proved: a builder that failed or was pre-empted is a stopped one too; ",),
+    ),
+    Broken(
+        changes={**DECLARED, "host-image/proved": "0a1b2c3d"},
+        told=("host-image: proved belongs to phase: image; leave proved out until the builder has reported ok:",),
+    ),
+    Broken(
+        changes={**DECLARED, "host-image/phase": "image", "host-image/proved": "0a1b2c"},
+        told=('host-image.proved: "0a1b2c" is not the hash of an image\'s content; write the eight digits that the ',),
     ),
     Broken(
         changes={"host-image/phase": "image"},

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pulumi
 import pytest
 
+from composition import host_image
 from composition.google import google
 from composition.host_image import INSTALLER
 from config.identity import Identity
@@ -37,6 +38,7 @@ COMMAND: Final = "command:local:Command"
 IMAGE: Final = "gcp:compute/image:Image"
 INSTANCE: Final = "gcp:compute/instance:Instance"
 MEMBER: Final = "gcp:compute/imageIamMember:ImageIamMember"
+DECLARED: Final = {"mode": "declared", "zones": ["us-central1-b"]}
 SHARED: Final = {"share-with": {"research": "group:research@example.org"}}
 
 
@@ -65,13 +67,22 @@ def touched(outcome: Outcome) -> set[tuple[str, str]]:
     return {(ops.get(step.op, step.op), step.type) for step in outcome.changes}
 
 
-def command(engine: Engine) -> Planned:
-    (found,) = (one for one in engine.state().resources.values() if one.type == COMMAND)
+def command(engine: Engine, verb: str = "update") -> Planned:
+    """The command that builds; with `delete`, the one that takes down."""
+    (found,) = (one for one in engine.state().resources.values() if one.type == COMMAND and verb in one.inputs)
     return found
 
 
 def told(engine: Engine) -> dict[str, str]:
     return dict(command(engine).inputs["environment"])
+
+
+def proof(file: StackFile) -> str:
+    """What the builder of a stack file's image reports."""
+    settings = settings_of(file.config, file.secret_keys, file.name, str(file.path))
+    assert settings.host_image is not None
+    assert settings.gcp is not None
+    return host_image.content(settings.host_image, settings.gcp.region).hash
 
 
 def cirun_yml(installer: Path) -> str:
@@ -154,7 +165,8 @@ def test_going_back_to_the_old_bytes_only_promotes_the_image_that_is_there(
         "replacement": old["GPU_IMAGE_NAME"],
     }
 
-    gone = cloud.run(str(command(engine).inputs["delete"]), told(engine))
+    end = command(engine, "delete")
+    gone = cloud.run(str(end.inputs["delete"]), end.inputs["environment"])
 
     assert (gone.returncode, cloud.images) == (0, {}), gone.stderr
 
@@ -169,20 +181,21 @@ def test_another_family_is_made_before_the_old_one_goes(engine: Engine) -> None:
     back = engine.up()
     order = [step.op for step in outcome.changes if step.type == COMMAND]
 
-    assert touched(outcome) == touched(back) == {("replace", COMMAND), ("replace", MEMBER)}
+    assert touched(outcome) == touched(back) == {("replace", COMMAND), ("update", COMMAND), ("replace", MEMBER)}
     assert order[0] == "create-replacement"
+    assert order.index("update") < order.index("delete-replaced")
     assert order[-1] == "delete-replaced"
 
 
 def test_a_declared_image_comes_and_its_builder_goes_in_one_update(cli: Found) -> None:
-    building = stated(mode="declared", phase="build", keep_on_destroy=True)
+    building = stated(**DECLARED, phase="build", keep_on_destroy=True)
     with Engine(cli, building) as engine:
         assert ("create", INSTANCE) in touched(engine.up())
         assert [thing.type for thing in engine.cloud if thing.type in {INSTANCE, IMAGE}] == [INSTANCE]
         assert engine.preview().changes == ()
         (builder,) = engine.cloud.of(INSTANCE)
 
-        engine.configure(stated(mode="declared", phase="image", keep_on_destroy=True))
+        engine.configure(stated(**DECLARED, phase="image", proved=proof(building), keep_on_destroy=True))
         second = engine.up()
         (image,) = engine.cloud.of(IMAGE)
 
@@ -197,7 +210,8 @@ def test_a_declared_image_comes_and_its_builder_goes_in_one_update(cli: Found) -
 
 
 def test_a_declared_image_lives_its_whole_life(cli: Found) -> None:
-    done = rehearsal.rehearse(cli, stated(mode="declared", phase="image"), faults=False)
+    proved = proof(stated(**DECLARED))
+    done = rehearsal.rehearse(cli, stated(**DECLARED, phase="image", proved=proved), faults=False)
 
     assert {phase.name: phase.findings for phase in done.phases if phase.findings} == {}
     assert done.phases[-1].name == "destroy"

@@ -76,6 +76,8 @@ class Controller:
         """Take the machines away, and the images of the family where they are not to be kept."""
         self._access()
         self.machines.sweep()
+        if self.archive is not None:
+            self.archive.sweep()
         if self.inputs.keep_on_destroy:
             say(f"the images of the family {self.inputs.family} stay, as stated")
         else:
@@ -198,5 +200,16 @@ def controller(inputs: Inputs) -> Controller:
             poll_seconds=inputs.poll_seconds,
         ),
         images=Images(gcloud=gcloud, family=inputs.family, owner=inputs.owner, poll_seconds=inputs.poll_seconds),
-        archive=Archive(gcloud=gcloud, folder=inputs.export, zone=inputs.zones[0]) if inputs.export else None,
+        archive=_archive(inputs, gcloud) if inputs.export else None,
+    )
+
+
+def _archive(inputs: Inputs, gcloud: Gcloud) -> Archive:
+    return Archive(
+        gcloud=gcloud,
+        folder=inputs.export,
+        build_account=inputs.export_build,
+        machine_account=inputs.export_machine,
+        zone=inputs.zones[0],
+        subnet=inputs.subnet,
     )

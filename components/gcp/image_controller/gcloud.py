@@ -79,8 +79,10 @@ class Gcloud:
     pause_seconds: float = 15
     """Before a call is made again; longer before each further one."""
 
-    def run(self, *arguments: str, seconds: int | None = None, tries: int = TRIES) -> str:
+    def run(self, *arguments: str, seconds: int | None = None, tries: int = TRIES, quiet: bool = True) -> str:
         """What the call printed. It is made again after a hiccup, so that what makes something may find it there.
+
+        A quiet call takes gcloud's proposals; any other fails where gcloud would ask.
 
         Raises:
             CallFailed: it failed, or took longer than it may.
@@ -88,15 +90,15 @@ class Gcloud:
         """
         for further in range(1, tries):
             try:
-                return self._once(*arguments, seconds=seconds)
+                return self._once(*arguments, seconds=seconds, quiet=quiet)
             except Hiccup:
                 time.sleep(self.pause_seconds * further)
-        return self._once(*arguments, seconds=seconds)
+        return self._once(*arguments, seconds=seconds, quiet=quiet)
 
-    def _once(self, *arguments: str, seconds: int | None) -> str:
+    def _once(self, *arguments: str, seconds: int | None, quiet: bool) -> str:
         call = " ".join(arguments[:3])
         process = subprocess.Popen(
-            ["gcloud", "--quiet", "--project", self.project, *arguments],
+            ["gcloud", *(["--quiet"] if quiet else []), "--project", self.project, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 PREFIX: Final = "GPU_IMAGE_"
 _ZONES = r"[a-z]+-[a-z]+\d+-[a-z]( [a-z]+-[a-z]+\d+-[a-z])*"
 _MINUTES = r"[1-9]\d{1,3}"
+_ACCOUNT = r"([a-z0-9-]+@[a-z0-9.-]+)?"
 
 VARIABLES: Final[dict[str, tuple[str | None, str, str]]] = {
     # name: default (None: must be stated), what it matches, what that is in words
@@ -48,10 +49,12 @@ VARIABLES: Final[dict[str, tuple[str | None, str, str]]] = {
     "KEEP": ("3", r"\d{1,2}", "how many older images stay"),
     "KEEP_ON_DESTROY": ("0", r"[01]", "0 or 1"),
     "EXPORT": ("", r"(gs://[a-z0-9][a-z0-9._-]+(/\S+)?)?", "gs://BUCKET/FOLDER"),
+    "EXPORT_BUILD": ("", _ACCOUNT, "the account of the export's build"),
+    "EXPORT_MACHINE": ("", _ACCOUNT, "the account of the export's machine"),
     "POLL_SECONDS": ("15", r"\d+(\.\d+)?", "seconds"),
 }
 
-_NAMES_IT: Final = ("PROJECT", "FAMILY", "OWNER", "KEEP_ON_DESTROY", "POLL_SECONDS")
+_NAMES_IT: Final = ("PROJECT", "FAMILY", "OWNER", "KEEP_ON_DESTROY", "EXPORT", "EXPORT_MACHINE", "POLL_SECONDS")
 _ANYTHING: Final = {
     f"{PREFIX}{name}": value
     for name, value in (("ZONES", "us-central1-a"), ("NAME", "any"), ("FOLDER", "-"), ("BASE", "p/i"))
@@ -87,6 +90,8 @@ class Inputs:
     keep: int
     keep_on_destroy: bool
     export: str
+    export_build: str
+    export_machine: str
     poll_seconds: float
 
 
@@ -160,6 +165,8 @@ def _joined(values: Mapping[str, str], *, ending: bool) -> Inputs:
         keep=int(values["KEEP"]),
         keep_on_destroy=values["KEEP_ON_DESTROY"] == "1",
         export=values["EXPORT"].rstrip("/"),
+        export_build=values["EXPORT_BUILD"],
+        export_machine=values["EXPORT_MACHINE"],
         poll_seconds=float(values["POLL_SECONDS"]),
     )
 
