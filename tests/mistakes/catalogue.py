@@ -81,7 +81,7 @@ def _on_google(**change: Any) -> dict[str, Any]:
 SMALL: Final = {"cpu": 1, "memory": "2Gi"}
 STEADY: Final[dict[str, Any]] = {
     "needs": {"gpu": "t4", "cpu": 3, "memory": "12Gi", "cuda": "12.9"},
-    "timeout-minutes": 60,
+    "timeout-minutes": 240,
     "queue-target-minutes": 9,
     "arc": {"pool": "t4-on-demand", "image": "runner-gpu"},
 }
@@ -633,6 +633,27 @@ ERRORS: Final = (
         words=("p100 has compute capability 6.0, and CUDA 12.9 needs 7.0", "choose a newer GPU"),
     ),
     Mistake(
+        name="a part of a GPU",
+        change=_pool("t4-on-demand", instance_types=["g6f.xlarge"])
+        | {"runners": {
+            "gpu-t4": {"arc": {"fallback": OUT}},
+            "gpu-t4-steady": {"needs": {"gpu": "l4", "cpu": 2, "memory": "8Gi"}},
+        }},
+        told=Told.ERROR,
+        check="floor",
+        path="runners.gpu-t4-steady",
+        words=("g6f.xlarge has 3 GB of GPU memory, and 8 are the least of use", "choose a type with a whole GPU"),
+    ),
+    Mistake(
+        name="a machine with too few vCPU and too little memory",
+        change=_runner("cirun-gcp-gpu", needs=SMALL, cirun_gcp={"machine-types": ["n1-standard-2"]}),
+        told=Told.ERROR,
+        check="floor",
+        path="runners.cirun-gcp-gpu",
+        words=("n1-standard-2 has 2 vCPU, and 4 are the least of use", "choose a larger type"),
+        beside=("runners.cirun-gcp-gpu",),
+    ),
+    Mistake(
         name="an image with an older CUDA than the job's",
         change=_runner(needs={"cuda": "13.0"}),
         told=Told.ERROR,
@@ -741,6 +762,22 @@ WARNINGS: Final = (
         check="counts",
         path="gpu-pools.t4-spot.capacity",
         words=("there are no runners", "list more types, or let its runners fall back on an on-demand pool"),
+    ),
+    Mistake(
+        name="Spot alone for machines of one type",
+        change=_on_google(spot=[True]),
+        told=Told.WARNING,
+        check="counts",
+        path="runners.cirun-gcp-gpu.cirun-gcp.spot",
+        words=("spot with one type and nothing behind it", "list more types, or state [true, false] to fall back"),
+    ),
+    Mistake(
+        name="shares of a GPU's memory that are too small",
+        change=_pool("t4-on-demand", sharing={"mode": "mps", "replicas": 3}) | _runner("gpu-t4-steady", needs=SMALL),
+        told=Told.WARNING,
+        check="counts",
+        path="gpu-pools.t4-on-demand.sharing.replicas",
+        words=("each of 3 jobs has 5.7 GB of the memory of a g4dn.xlarge's GPU, and 8 are the least of use", "set it to 2"),
     ),
     Mistake(
         name="Spot in one zone",
@@ -854,34 +891,14 @@ WARNINGS: Final = (
     ),
     Mistake(
         name="parallel pulling where it does nothing",
-        change=_pool("t4-on-demand", fast_image_pull=True, instance_types=["g6f.large"])
-        | {"runners": {"gpu-t4": {"arc": {"fallback": OUT}}, "gpu-t4-steady": {"needs": {**SMALL, "gpu": "l4"}}}},
+        change=_pool("t4-on-demand", fast_image_pull=True, instance_types=["p3.2xlarge"])
+        | {"runners": {"gpu-t4": {"arc": {"fallback": OUT}}, "gpu-t4-steady": {"needs": {"gpu": "v100"}}},
+           "quotas": {"L-417A185B": 64}},
         told=Told.WARNING,
         check="queue-time",
         path="gpu-pools.t4-on-demand.fast-image-pull",
-        words=("pulling in parallel is no help", "it needs 4 vCPU and 7 GiB of memory", "leave fast-image-pull out"),
-        beside=("runners.gpu-t4-steady",) * 3,
-    ),
-    Mistake(
-        name="a part of a GPU",
-        change=_pool("t4-on-demand", instance_types=["g6f.xlarge"])
-        | {"runners": {
-            "gpu-t4": {"arc": {"fallback": OUT}},
-            "gpu-t4-steady": {"needs": {"gpu": "l4", "cpu": 2, "memory": "8Gi"}},
-        }},
-        told=Told.WARNING,
-        check="floor",
-        path="runners.gpu-t4-steady",
-        words=("g6f.xlarge has 3 GB of GPU memory, and 8 are the least of use", "choose a type with a whole GPU"),
-    ),
-    Mistake(
-        name="a machine with too few vCPU and too little memory",
-        change=_runner("cirun-gcp-gpu", needs=SMALL, cirun_gcp={"machine-types": ["n1-standard-2"]}),
-        told=Told.WARNING,
-        check="floor",
-        path="runners.cirun-gcp-gpu",
-        words=("n1-standard-2 has 2 vCPU, and 4 are the least of use", "choose a larger type"),
-        beside=("runners.cirun-gcp-gpu",),
+        words=("pulling in parallel is no help", "it needs a disk of 600 MiB/s", "leave fast-image-pull out"),
+        beside=("gpu-pools.t4-on-demand.instance-types",),
     ),
     Mistake(
         name="a disk that one image fills",
@@ -1135,4 +1152,93 @@ COMPATIBILITY: Final = (
 )
 """What does not go together, told once and where it stands."""
 
-MISTAKES: Final = (*NAMES, *WRITING, *WHOLES, *ERRORS, *WARNINGS, *COMPATIBILITY)
+PLACES_AND_TIMES: Final = (
+    Mistake(
+        name="a region of AWS that there is not",
+        change={"aws": {"region": "us-west-9"}},
+        path="aws.region",
+        words=('"us-west-9" is not a known region', 'did you mean "us-west-2"?'),
+    ),
+    Mistake(
+        name="a zone of AWS that its region has not",
+        change={"network": {"zones": {"us-west-2z": 5}}},
+        path="network.zones.us-west-2z",
+        words=("us-west-2 has no zone us-west-2z", "write one of us-west-2a, us-west-2b, us-west-2c, us-west-2d"),
+    ),
+    Mistake(
+        name="a zone of Google Cloud that its region has not",
+        change=_on_google(zones=["us-central1-b", "us-central1-z"]),
+        path="runners.cirun-gcp-gpu.cirun-gcp.zones[1]",
+        words=("us-central1 has no zone us-central1-z", "write one of us-central1-a, us-central1-b"),
+    ),
+    Mistake(
+        name="a region of Google Cloud that there is not",
+        change={"gcp": {"region": "us-central7"}},
+        path="gcp.region",
+        words=('"us-central7" is not a known region', 'did you mean "us-central1"?'),
+    ),
+    Mistake(
+        name="jobs longer than their timeout",
+        change=_runner(workload={"minutes": 90}),
+        path="runners.gpu-t4.workload.minutes",
+        words=("90 is over timeout-minutes 60", "write at most 60, or raise timeout-minutes"),
+    ),
+    Mistake(
+        name="longest jobs shorter than a typical one",
+        change=_runner(workload={"p95-minutes": 5}),
+        path="runners.gpu-t4.workload.p95-minutes",
+        words=("5 is under minutes 12", "write at least 12, or lower minutes"),
+    ),
+    Mistake(
+        name="more vCPUs than Google allows beside one GPU",
+        change=_on_google(machine_types=["n1-standard-96"]),
+        path="runners.cirun-gcp-gpu.cirun-gcp.machine-types[0]",
+        words=(
+            "n1-standard-96 has 96 vCPU, and with 1 x t4 a machine has 48 at most",
+            "take n1-standard-32 or smaller",
+        ),
+    ),
+    Mistake(
+        name="the internet in two halves",
+        change={
+            "stack": {"protect": True},
+            "ecr": {"runner-gpu": {"force-delete": False}},
+            "cluster": {"endpoint": {"public": ["203.0.113.0/24", "128.0.0.0/1"]}},
+        },
+        path="cluster.endpoint.public[1]",
+        words=("128.0.0.0/1 lets everybody reach the API of a protected stack", "nothing wider than /8"),
+    ),
+    Mistake(
+        name="neither Spot nor on-demand",
+        change=_on_google(spot=[]),
+        path="runners.cirun-gcp-gpu.cirun-gcp.spot",
+        words=("state at least 1",),
+    ),
+    Mistake(
+        name="a GPU split in hardware",
+        change=_pool(sharing={"mode": "mig", "replicas": 2}),
+        path="gpu-pools.t4-spot.sharing.mode",
+        words=("a T4, an L4 or an A10G cannot be split in hardware", "write time-slicing or mps"),
+    ),
+    Mistake(
+        name="a driver branch as NVIDIA writes it",
+        change={"host-image": {"driver": "R580"}},
+        path="host-image.driver",
+        words=('"R580" is not a driver branch', 'write its number alone, in quotes: "580"'),
+    ),
+    Mistake(
+        name="a user whom the installer refuses",
+        change={"host-image": {"docker-user": "ci_runner"}},
+        path="host-image.docker-user",
+        words=('"ci_runner" is not a user\'s name', "lower-case letters, digits and hyphens, letter first"),
+    ),
+    Mistake(
+        name="a key as Python spells it",
+        change={"gpu-pools": {"t4-on-demand": {"scale_down_after_minutes": 5}}},
+        path="gpu-pools.t4-on-demand.scale_down_after_minutes",
+        words=("unknown key", 'did you mean "scale-down-after-minutes"?'),
+    ),
+)
+"""Where and how long, and words that stand for nothing."""
+
+MISTAKES: Final = (*NAMES, *WRITING, *WHOLES, *ERRORS, *WARNINGS, *COMPATIBILITY, *PLACES_AND_TIMES)
