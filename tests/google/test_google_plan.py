@@ -21,9 +21,9 @@ from components.gcp.apis import Apis
 from components.gcp.build_network import BuildNetwork
 from components.gcp.build_ranges import REGIONS, range_of
 from components.gcp.cirun_access import CirunGoogleAccess, CirunGoogleArgs
-from components.gcp.docker_repository import DockerRepository, DockerRepositoryArgs
 from components.gcp.controlled_image import ArchiveArgs, ControlledImage, ControlledImageArgs, longest_minutes
 from components.gcp.declared_image import DeclaredImage, DeclaredImageArgs
+from components.gcp.docker_repository import DockerRepository, DockerRepositoryArgs
 from components.gcp.federation import Federation, FederationArgs, condition
 from components.gcp.host_image import HostImageArgs
 from components.gcp.image_archive import ImageArchive, ImageArchiveArgs
@@ -31,8 +31,8 @@ from components.gcp.image_controller import inputs
 from components.gcp.image_controller.content_hash import ImageContent
 from components.gcp.runner_account import RunnerAccount
 from composition import host_image
-from ops.recorder import record
 from gpu.zones import GOOGLE_ZONES
+from ops.recorder import record
 from tests.components.made import names, only, part, waits_for
 from tests.ops.small import stack_file
 from tests.plan import stacks
@@ -48,11 +48,11 @@ GOOGLE: Final = "examples/cirun-gcp.yaml"
 PROJECT: Final = "gpu-test-runners"
 COMMAND: Final = "command:local:Command"
 INSTANCE: Final = "gcp:compute/instance:Instance"
+BUCKET: Final = "gcp:storage/bucket:Bucket"
 IMAGE: Final = "gcp:compute/image:Image"
 REPOSITORY: Final = "gcp:artifactregistry/repository:Repository"
 PROVIDER: Final = "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider"
 SERVICE: Final = "gcp:projects/service:Service"
-BUCKET: Final = "gcp:storage/bucket:Bucket"
 IMAGE_MEMBER: Final = "gcp:compute/imageIamMember:ImageIamMember"
 
 CONTENT: Final = ImageContent(
@@ -114,11 +114,11 @@ def controlled_args(host: HostImageArgs = HOST, **stated: Any) -> ControlledImag
         "verify_machine_type": "n1-standard-4",
         "verify_accelerator": "nvidia-tesla-t4",
         "verify_gpus": 1,
+        "verify_minutes": 30,
         "verify_options": {"GPUS": "1"},
         "keep": 2,
         "keep_on_destroy": False,
     }
-        "verify_minutes": 30,
     return ControlledImageArgs(**{**args, **stated})
 
 
