@@ -333,9 +333,9 @@ def test_the_builder_and_the_verifier_have_the_stated_defaults() -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"host-image/driver": "535"}, "13.0"),
+        ({"host-image/driver": "550"}, "13.0"),
         ({"host-image/driver": "470", "host-image/cuda": "12.9"}, "12.9"),
-        ({f"{RUNNER}/needs/cuda": "13.0", "host-image/cuda": "12.9", "host-image/driver": "570"}, "13.0"),
+        ({f"{RUNNER}/needs/cuda": "13.0", "host-image/cuda": "12.9", "host-image/driver": "550"}, "13.0"),
     ],
 )
 def test_a_driver_that_does_not_carry_the_cuda_asked_for_stops_the_stack(changes: dict[str, Any], reason: str) -> None:

@@ -442,6 +442,58 @@ def test_the_driver_that_is_offered_works(slug: str, driver: str, cuda: str | No
             assert ("gpu", "driver") not in conflicts(replace(ask, driver=offered))
 
 
+@given(st.sampled_from(sorted(GPU_MODELS)), st.sampled_from(DRIVERS), st.sampled_from(CUDAS))
+def test_what_is_offered_against_a_warning_of_an_older_driver_carries_all_of_the_cuda(
+    slug: str, driver: str, cuda: str
+) -> None:
+    ask = asked(gpus=(slug,), driver=driver, driver_key="host-image.driver", cuda=cuda)
+    older = [verdict for verdict in solve(ask) if "minor version compatibility" in verdict.reason]
+    for verdict in [] if refused(ask) else older:
+        branch = re.search(r'set host-image\.driver to "(\d+)"', verdict.way_out)
+        other = re.search(r'use cuda: "([\d.]+)"', verdict.way_out)
+
+        assert other is not None
+        assert reasons(replace(ask, cuda=other[1])) == reasons(replace(ask, cuda=None))
+        assert branch is None or int(branch[1]) > int(driver)
+        assert branch is None or verdict.reason not in reasons(replace(ask, driver=branch[1]))
+        assert branch is None or "minor" not in " ".join(reasons(replace(ask, driver=branch[1])))
+
+
+@pytest.mark.parametrize("cuda", ["13.3", "13.4"])
+def test_no_older_driver_is_offered_for_a_newer_cuda(cuda: str) -> None:
+    found = next(one for one in solve(asked(gpus=("t4",), driver="595", cuda=cuda)) if "minor" in one.reason)
+
+    assert found.way_out == 'use cuda: "13.2"'
+
+
+def test_a_key_of_the_stack_file_is_offered_where_one_chooses_the_driver() -> None:
+    ask = asked(gpus=("t4",), driver="linux-modules-nvidia-550-server-gcp", cuda="13.0", driver_key="host-image.driver")
+
+    assert solve(ask)[0].way_out == 'set host-image.driver to "580", or use cuda: "12.4"'
+    assert solve(replace(ask, places=(("driver", "host-image.driver"),)))[0].way_out == 'set host-image.driver to "580"'
+
+
+def test_a_gpu_whose_modules_no_key_can_choose_is_to_be_changed_itself() -> None:
+    ask = asked(gpus=("rtx-pro-6000",), driver="linux-modules-nvidia-580-server-gcp", driver_key="host-image.driver")
+    found = solve(ask)[0]
+
+    assert found.way_out == "take an h100"
+    assert conflicts(replace(ask, gpus=("h100",))) == ()
+
+
+def test_a_node_image_that_no_key_names_is_not_offered_another_of() -> None:
+    found = solve(asked(gpus=("v100",), machine_image="cuda-installer-1.9.1:prod"))[0]
+
+    assert found.way_out == "take a t4"
+
+
+def test_what_is_judged_elsewhere_is_not_told_again() -> None:
+    ask = asked(gpus=("t4",), driver="610", cuda="12.9")
+
+    assert reasons(ask) == ["driver branch R610 ended on 2026-08-31"]
+    assert [verdict.level for verdict in solve(replace(ask, elsewhere=("driver",)))] == [Level.OK]
+
+
 @given(st.sampled_from(sorted(GPU_MODELS)), st.sampled_from(CUDAS))
 def test_the_gpu_that_is_offered_works(slug: str, cuda: str) -> None:
     ask = asked(gpus=(slug,), cuda=cuda)
