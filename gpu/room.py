@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from math import gcd
 from typing import TYPE_CHECKING, Final
 
-import networkx as nx
-from networkx.algorithms.flow import edmonds_karp
-
+from gpu.flow import greatest, reached
 from gpu.quantities import CPU, EPHEMERAL_STORAGE, GPU, MEMORY, PODS, SHARED_GPU, Resources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from gpu.flow import Edges
 
 _RESOURCES: Final = (GPU, SHARED_GPU, CPU, MEMORY, EPHEMERAL_STORAGE, PODS)
 _JOBS, _NODES = "jobs", "nodes"
@@ -101,10 +101,7 @@ def shortages(every: Sequence[Jobs], pools: Mapping[str, Nodes]) -> list[Shortag
 def _short_of(resource: str, every: Sequence[Jobs], pools: Mapping[str, Nodes]) -> Iterator[Shortage]:
     asking = [jobs for jobs in every if jobs.wanted[resource]]
     graph = _graph(resource, asking, pools)
-    if sum(jobs.count * jobs.wanted[resource] for jobs in asking) == 0:
-        return
-    # Of several greatest flows always the same one, unlike with the default, which pops from sets.
-    _, flow = nx.maximum_flow(graph, _JOBS, _NODES, flow_func=edmonds_karp)
+    flow = greatest(graph, _JOBS, _NODES)
     got = {jobs.path: flow[_JOBS][jobs.path] for jobs in asking}
     known = {jobs.path: jobs for jobs in asking}
     for runners in _starved(graph, flow):
@@ -119,34 +116,41 @@ def _short_of(resource: str, every: Sequence[Jobs], pools: Mapping[str, Nodes]) 
         )
 
 
-def _graph(resource: str, asking: Sequence[Jobs], pools: Mapping[str, Nodes]) -> nx.DiGraph[str]:
-    graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_nodes_from((_JOBS, _NODES))
+def _graph(resource: str, asking: Sequence[Jobs], pools: Mapping[str, Nodes]) -> dict[str, dict[str, int]]:
+    """From the jobs to runners, on to the pools that they may go to, and to the nodes; with what each way takes."""
+    graph: dict[str, dict[str, int]] = {_JOBS: {}}
     sizes: dict[str, int] = {}
     for jobs in asking:
         one = jobs.wanted[resource]
-        graph.add_edge(_JOBS, jobs.path, capacity=jobs.count * one)
-        for path, copies in jobs.copies.items():
-            graph.add_edge(jobs.path, path, capacity=pools[path].count * copies * one)
+        graph[_JOBS][jobs.path] = jobs.count * one
+        graph[jobs.path] = {path: pools[path].count * copies * one for path, copies in jobs.copies.items()}
+        for path in jobs.copies:
             sizes[path] = gcd(sizes.get(path, 0), one)
     for path, size in sizes.items():
         # What is left of a node beside whole jobs is of no use to any of them.
-        graph.add_edge(path, _NODES, capacity=pools[path].count * (pools[path].left[resource] // size * size))
+        graph[path] = {_NODES: pools[path].count * (pools[path].left[resource] // size * size)}
     return graph
 
 
-def _starved(graph: nx.DiGraph[str], flow: Mapping[str, Mapping[str, int]]) -> Iterator[set[str]]:
+def _starved(graph: Edges, flow: Edges) -> Iterator[set[str]]:
     """Runners that keep each other's jobs waiting: those that want more, and those in whose place they could be."""
-    residual: nx.DiGraph[str] = nx.DiGraph()
-    for before, after in graph.edges:
-        if flow[before][after] < graph[before][after]["capacity"]:
-            residual.add_edge(before, after)
-        if flow[before][after] and before != _JOBS:
-            residual.add_edge(after, before)
-    if _JOBS not in residual:
-        return
-    starved = nx.descendants(residual, _JOBS) & set(graph.successors(_JOBS))
+    residual: dict[str, list[str]] = {}
+    for before, after in graph.items():
+        for node, capacity in after.items():
+            if flow[before][node] < capacity:
+                residual.setdefault(before, []).append(node)
+            if flow[before][node] and before != _JOBS:
+                residual.setdefault(node, []).append(before)
+    starved = [runner for runner in graph[_JOBS] if runner in reached(residual, _JOBS)]
     # A pool ties together whoever may use it, even where none of them would gain by the others' giving way.
-    ties = graph.subgraph({*starved, *(path for runner in starved for path in graph.successors(runner))})
-    for group in nx.connected_components(ties.to_undirected()):
-        yield group & starved
+    ties: dict[str, list[str]] = {}
+    for runner in starved:
+        for path in graph[runner]:
+            ties.setdefault(runner, []).append(path)
+            ties.setdefault(path, []).append(runner)
+    told: set[str] = set()
+    for runner in starved:
+        if runner not in told:
+            group = reached(ties, runner) & set(starved)
+            told |= group
+            yield group
