@@ -1,5 +1,7 @@
 """What `pulumi up` runs."""
 
+import shutil
+
 from program import run
 
-run()
+run(shutil.which)

@@ -1,0 +1,81 @@
+"""What is missing on the machine is said before anything is made, and only where something is made."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pulumi
+import pytest
+
+import program
+from composition.tools import ToolMissing, check
+from ops.recorder import record
+from tests.config import stacks
+from tests.plan import stacks as plans
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ops.plan import Plan
+
+pytestmark = pytest.mark.plan
+
+GOOGLE: Final = "examples/cirun-gcp.yaml"
+AMAZON: Final = "examples/cirun-aws.yaml"
+DECLARED: Final = {"host-image/mode": "declared", "host-image/zones": ["us-central1-b"]}
+
+
+def without(*tools: str) -> Callable[[str], str | None]:
+    return lambda name: None if name in tools else f"/usr/bin/{name}"
+
+
+def updated(on_path: Callable[[str], str | None] | None, *, preview: bool = False) -> Plan:
+    return record(plans.stack_file(GOOGLE), program=lambda: program.run(on_path), preview=preview)
+
+
+def test_an_update_without_gcloud_ends_before_its_first_resource(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+    monkeypatch.setattr(pulumi.ProviderResource, "__init__", lambda *_, **__: made.append(1))
+    with pytest.raises(ToolMissing) as refused:
+        updated(without("gcloud"))
+
+    assert str(refused.value) == (
+        "gcloud is not on PATH: install the Google Cloud CLI where this runs, or state host-image.mode: declared. "
+        "Nothing was started."
+    )
+    assert made == []
+
+
+def test_a_preview_without_gcloud_warns_and_goes_on() -> None:
+    plan = updated(without("gcloud"), preview=True)
+
+    assert len(plan.of("command:local:Command")) == 2
+
+
+def test_every_missing_program_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(pulumi.runtime, "is_dry_run", lambda: True)
+    monkeypatch.setattr(pulumi.log, "warn", told.append)
+    check(stacks.settings(GOOGLE), without("gcloud", "python3"))
+
+    assert len(told) == 1
+    assert told[0].startswith("the update would stop at once: gcloud is not on PATH: ")
+    assert "; python3 is not on PATH: " in told[0]
+
+
+@pytest.mark.parametrize(("stack", "change"), [(AMAZON, {}), (GOOGLE, DECLARED)])
+def test_who_builds_no_image_by_command_needs_no_gcloud(stack: str, change: dict[str, object]) -> None:
+    check(stacks.settings(stack, change), without("gcloud", "python3"))
+
+
+def test_a_plan_looks_at_no_path() -> None:
+    """It must come out the same where gcloud is and where it is not."""
+    assert [one.urn for one in updated(None)] == [one.urn for one in updated(without())]
+
+
+def test_whoever_runs_pulumi_looks_at_the_path() -> None:
+    called = ast.parse((Path(program.__file__).parent / "__main__.py").read_text()).body[-1]
+
+    assert ast.unparse(called) == "run(shutil.which)"
