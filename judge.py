@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
-from composition import asks, demands, estate, facts, host_image, system, waiting
+from composition import asks, demands, estate, facts, system, waiting
 from config.values import gibibytes, mebibytes
 from gpu import money, queue_time, quota, spot_plan
 from gpu.compatibility import conflicts, solve
@@ -14,10 +14,10 @@ from gpu.counts import counts
 from gpu.fit import fits
 from gpu.floor import floor
 from gpu.image_fit import image_fits
-from gpu.image_proof import image_proof
 from gpu.image_region import image_region
 from gpu.instance_types import attach, ec2_type, gce_type, gpu_model
 from gpu.machine_fit import disk_fits, machine_fits
+from gpu.pool_shape import own_spot
 from gpu.scale_from_zero import scale_from_zero
 from gpu.system_room import system_room
 from gpu.verdict import Level, Verdict
@@ -48,10 +48,10 @@ def verdicts(settings: Settings, identity: Identity) -> list[Verdict]:
         *_system_nodes(settings, identity.prefix),
         *(verdict for ask in asks.compatibility(settings) for verdict in solve(ask)),
         *_machines(settings),
+        *_own_spot(settings),
         *_floors(settings),
         *_image_regions(settings),
         *money.judge(estate.estate(settings), estate.limits(settings)),
-        *_image_proof(settings),
         *(verdict for known in waiting.spot(settings) for verdict in spot_plan.judge(known)),
         *(verdict for known in waiting.queue(settings) for verdict in queue_time.judge(known)),
         *quota.judge(demands.demands(settings), stated=settings.quotas),
@@ -131,15 +131,25 @@ def _machines(settings: Settings) -> Iterator[Verdict]:
             yield from disk_fits(disk)
 
 
+def _own_spot(settings: Settings) -> Iterator[Verdict]:
+    """Runners whose machines are tried for on Spot alone."""
+    for name, runner in settings.runners.items():
+        amazon, google = runner.cirun_aws, runner.cirun_gcp
+        if amazon is not None and all(amazon.spot):
+            yield from own_spot(f"runners.{name}.cirun-aws.spot", types=len(set(amazon.instance_types)))
+        if google is not None and all(google.spot):
+            types, zones = len(set(google.machine_types)), len(set(google.zones))
+            yield from own_spot(f"runners.{name}.cirun-gcp.spot", types=types, zones=zones)
+
+
 def _floors(settings: Settings) -> Iterator[Verdict]:
     """The least of use, except where it is CUDA itself that has dropped the GPU: that is told with its way out."""
     dropped = {ask.path for ask in asks.compatibility(settings) if ("gpu", "cuda") in conflicts(ask)}
     for name, runner in settings.runners.items():
         path = f"runners.{name}"
         for machine, disk_gib in _given(runner, settings):
-            for verdict in floor(path, machine, cuda=runner.needs.cuda, disk_gib=disk_gib):
-                if verdict.level is not Level.ERROR or path not in dropped:
-                    yield verdict
+            cuda = None if path in dropped else runner.needs.cuda
+            yield from floor(path, machine, cuda=cuda, disk_gib=disk_gib)
 
 
 def _given(runner: RunnerSettings, settings: Settings) -> list[tuple[InstanceType | MachineType, int]]:
@@ -168,12 +178,3 @@ def _image_regions(settings: Settings) -> Iterator[Verdict]:
     for name, runner in settings.runners.items():
         if runner.cirun_gcp is not None:
             yield from image_region(f"runners.{name}.cirun-gcp.zones", runner.cirun_gcp.zones, registries)
-
-
-def _image_proof(settings: Settings) -> list[Verdict]:
-    """What nobody but a person has seen, of an image that is declared."""
-    image = settings.host_image
-    if settings.gcp is None or image is None or image.proved is None:
-        return []
-    content = host_image.content(image, settings.gcp.region).hash
-    return image_proof("host-image.proved", content=content, proved=image.proved)

@@ -1,12 +1,14 @@
 """The shapes of a pool that surprise, whoever uses it: its sizes, its types, Spot, a warm pool, a shared GPU.
 
-Owns what is to be said of one pool alone. Whether numbers of nodes and of runners go together is `gpu.counts`'.
+Owns what is to be said of one pool alone, and of Spot machines that are started for one job each. Whether numbers of
+nodes and of runners go together is `gpu.counts`'.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gpu.floor import LEAST_GPU_MEMORY_GB, gpu_memory_gb
 from gpu.verdict import Level, Verdict
 
 if TYPE_CHECKING:
@@ -29,17 +31,21 @@ def pool_shape(group: NodeGroupFacts, *, behind: Sequence[str] = ()) -> Iterator
     yield from _sharing(group)
 
 
-def one_spot_pool(types: int, places: int, *, of: str) -> tuple[str, str] | None:
-    """What Spot with one type or in one place draws on, and of what to list more; none where it has several of both."""
-    one = [what for what, several in (("type", types), (of, places)) if several == 1]
+def own_spot(offender: str, *, types: int, zones: int | None = None) -> list[Verdict]:
+    """Judge machines that are started on Spot, with nothing behind; no number of zones where regions are stated."""
+    one = _ones(types, zones)
     if not one:
-        return None
-    pools = types * places
-    draws = f"{pools} spot pools: when they are" if pools > 1 else "1 spot pool: when it is"
-    return (
-        f"spot with one {' and one '.join(one)} draws on {draws} empty",
-        f"list more {' and '.join(f'{what}s' for what in one)}",
-    )
+        return []
+    reason = f"spot with one {' and one '.join(one)} and nothing behind it: when there is none, jobs get no machine"
+    return [_verdict(Level.WARNING, offender, reason, f"{_more(one)}, or state [true, false] to fall back on demand")]
+
+
+def _ones(types: int, zones: int | None) -> list[str]:
+    return [what for what, several in (("type", types), ("zone", zones)) if several == 1]
+
+
+def _more(one: Sequence[str]) -> str:
+    return f"list more {' and '.join(f'{what}s' for what in one)}"
 
 
 def _verdict(level: Level, offender: str, reason: str, way_out: str) -> Verdict:
@@ -100,15 +106,17 @@ def _types(group: NodeGroupFacts) -> Iterator[Verdict]:
 
 
 def _spot(group: NodeGroupFacts, behind: Sequence[str]) -> Iterator[Verdict]:
-    said = one_spot_pool(len(set(group.instance_types)), len(set(group.zones)), of="zone") if group.spot else None
-    if said is None:
+    types, zones = len(set(group.instance_types)), len(set(group.zones))
+    one = _ones(types, zones)
+    if not (group.spot and one):
         return
-    reason, more = said
+    draws = f"{types * zones} spot pools: when they are" if types * zones > 1 else "1 spot pool: when it is"
+    then = f"every job waits for a node of {' or '.join(behind)}" if behind else "there are no runners"
     yield _verdict(
         Level.WARNING,
         f"{group.path}.capacity",
-        f"{reason} " + (f"every job waits for a node of {' or '.join(behind)}" if behind else "there are no runners"),
-        more if behind else f"{more}, or let its runners fall back on an on-demand pool",
+        f"spot with one {' and one '.join(one)} draws on {draws} empty {then}",
+        _more(one) if behind else f"{_more(one)}, or let its runners fall back on an on-demand pool",
     )
 
 
@@ -137,10 +145,30 @@ def _sharing(group: NodeGroupFacts) -> Iterator[Verdict]:
         yield _verdict(
             Level.WARNING, offender, f"{', '.join(part)} is a part of a GPU already", "share a type with a whole GPU"
         )
+    if sharing.mode == "mps":
+        yield from _memory_shares(group, sharing.replicas)
     if sharing.mode == "mps" and group.labels.get(MPS_CAPABLE) != "true":
         yield _verdict(
             Level.WARNING,
             offender,
             f"MPS needs its daemon on the node, and that goes only where {MPS_CAPABLE} is true",
             f'label {group.path} {MPS_CAPABLE}: "true", or run GPU feature discovery, which sets it',
+        )
+
+
+def _memory_shares(group: NodeGroupFacts, replicas: int) -> Iterator[Verdict]:
+    """MPS splits the memory of a GPU evenly; turns do not."""
+    least = min(group.machines, key=gpu_memory_gb)
+    share = gpu_memory_gb(least) / replicas
+    if share < LEAST_GPU_MEMORY_GB:
+        enough = int(gpu_memory_gb(least) // LEAST_GPU_MEMORY_GB)
+        path = f"{group.path}.sharing"
+        yield _verdict(
+            Level.WARNING,
+            f"{path}.replicas",
+            f"each of {replicas} jobs has {share:.1f} GB of the memory of a {least.name}'s GPU, and "
+            f"{LEAST_GPU_MEMORY_GB} are the least of use",
+            f"set it to {enough}, or share by turns: time-slicing"
+            if enough > 1
+            else f"leave {path} out, or share by turns: time-slicing",
         )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gpu.counts import RunnerFacts, counts
+from gpu.pool_shape import own_spot
 from gpu.sharing import Sharing
 from gpu.verdict import Level
 from tests.gpu.pools import BESIDE, POOL, runner_pod
@@ -142,16 +143,17 @@ def test_gpus_that_a_job_does_not_divide_stay_idle() -> None:
 
 
 def test_two_shares_are_no_more_than_one_in_turns_and_refused_side_by_side() -> None:
-    two = runner(10, pod=runner_pod("500m", "2Gi", 2))
-    mps = replace(SLICED, sharing=Sharing(mode="mps", replicas=4), labels={"nvidia.com/mps.capable": "true"})
+    two = runner(5, pod=runner_pod("500m", "2Gi", 2))
+    sliced = replace(SLICED, sharing=Sharing(mode="time-slicing", replicas=2))
+    mps = replace(SLICED, sharing=Sharing(mode="mps", replicas=2), labels={"nvidia.com/mps.capable": "true"})
 
-    assert only(SLICED, two)[0] is Level.WARNING
+    assert only(sliced, two)[0] is Level.WARNING
     assert only(mps, two)[::2] == (Level.ERROR, "it asks for 2 shares of a GPU, which the device plugin refuses")
 
 
 def test_mps_needs_its_daemon_on_the_node() -> None:
-    shared = runner(20, pod=SMALL)
-    group = replace(SLICED, sharing=Sharing(mode="mps", replicas=4))
+    shared = runner(10, pod=SMALL)
+    group = replace(SLICED, sharing=Sharing(mode="mps", replicas=2))
 
     assert "nvidia.com/mps.capable" in only(group, shared)[3]
 
@@ -367,6 +369,37 @@ def test_spot_that_all_fall_back_from_makes_them_wait_and_not_fail() -> None:
 
     assert verdict.reason.endswith("when they are empty every job waits for a node of gpu-pools.steady")
     assert verdict.way_out == "list more types"
+
+
+@pytest.mark.parametrize(
+    ("mode", "replicas", "told"),
+    [
+        ("mps", 2, []),
+        ("mps", 3, ["set it to 2, or share by turns: time-slicing"]),
+        ("time-slicing", 3, []),
+    ],
+)
+def test_a_share_of_a_gpus_memory_is_large_enough_for_a_job(
+    mode: Literal["mps", "time-slicing"], replicas: int, told: list[str]
+) -> None:
+    group = replace(STEADY, sharing=Sharing(mode=mode, replicas=replicas))
+    found = [verdict for verdict in judge(group) if verdict.offender == "gpu-pools.t4-spot.sharing.replicas"]
+
+    assert [verdict.way_out for verdict in found] == told
+
+
+@pytest.mark.parametrize(
+    ("types", "zones", "reasons"),
+    [(1, 2, ["spot with one type"]), (2, 1, ["spot with one zone"]), (1, 1, ["spot with one type and one zone"]),
+     (2, 2, []), (2, None, []), (1, None, ["spot with one type"])],
+)  # fmt: skip
+def test_spot_machines_of_ones_own_hang_on_several_types_and_zones(
+    types: int, zones: int | None, reasons: list[str]
+) -> None:
+    found = own_spot("runners.r.cirun-gcp.spot", types=types, zones=zones)
+
+    assert [verdict.reason.partition(" and nothing behind it")[0] for verdict in found] == reasons
+    assert all(verdict.level is Level.WARNING for verdict in found)
 
 
 NUMBERS = st.integers(0, 8)

@@ -17,7 +17,7 @@ PATH = "runners.gpu-t4"
     ("name", "cuda", "level"),
     [
         ("g4dn.xlarge", "12.9", Level.OK), ("g4dn.xlarge", "13.0", Level.OK), ("p3.2xlarge", "12.9", Level.OK),
-        ("p3.2xlarge", "13.0", Level.ERROR), ("g6f.xlarge", "12.9", Level.WARNING), ("m6i.xlarge", "12.9", Level.ERROR),
+        ("p3.2xlarge", "13.0", Level.ERROR), ("g6f.xlarge", "12.9", Level.ERROR), ("m6i.xlarge", "12.9", Level.ERROR),
         ("p3.2xlarge", "11.8", Level.OK), ("p3.2xlarge", "14.0", Level.ERROR),
     ],
 )  # fmt: skip
@@ -53,4 +53,20 @@ def test_everything_that_is_short_is_named() -> None:
         "g6f.large has 8.6 GB of memory, and 16 are the least of use",
         "its machines get 21.5 GB of disk, and 50 are the least of use",
     ]
-    assert {verdict.level for verdict in verdicts} == {Level.WARNING}
+    assert [verdict.level for verdict in verdicts] == [Level.ERROR] * 3 + [Level.WARNING]
+
+
+def test_a_disk_that_is_small_is_warned_of_since_the_type_is_of_use() -> None:
+    (verdict,) = floor(PATH, ec2_type("g4dn.xlarge"), cuda="12.9", disk_gib=40)
+
+    assert (verdict.level, verdict.way_out) == (Level.WARNING, "state a larger disk")
+
+
+def test_where_the_gpu_is_judged_elsewhere_the_rest_of_the_machine_is_judged_still() -> None:
+    machine = attach(gce_type("n1-standard-2"), gpu_model("v100"), 1)
+
+    assert [verdict.reason.split(",")[0] for verdict in floor(PATH, machine, cuda=None, disk_gib=50)] == [
+        "n1-standard-2 has 2 vCPU",
+        "n1-standard-2 has 8.1 GB of memory",
+    ]
+    assert floor(PATH, ec2_type("p3.2xlarge"), cuda=None, disk_gib=50)[0].level is Level.OK

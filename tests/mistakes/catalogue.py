@@ -404,6 +404,12 @@ WHOLES: Final = (
         words=("cirun reads its label cirun-aws-t4-ubuntu as CLOUD-TYPE-IMAGE", "put the cloud's name last"),
     ),
     Mistake(
+        name="a repository's tests on a runner that cirun does not serve",
+        change={"gpu-tests": {"vision": {"runner": "gpu-t4"}}},
+        path="gpu-tests.vision.runner",
+        words=("cirun does not serve gpu-t4", "cirun-gcp-gpu"),
+    ),
+    Mistake(
         name="no key of the GitHub App",
         change={"github-app-private-key": OUT},
         path="github-app-private-key",
@@ -898,7 +904,7 @@ WARNINGS: Final = (
         check="queue-time",
         path="gpu-pools.t4-on-demand.fast-image-pull",
         words=("pulling in parallel is no help", "it needs a disk of 600 MiB/s", "leave fast-image-pull out"),
-        beside=("gpu-pools.t4-on-demand.instance-types",),
+        beside=("gpu-pools.t4-on-demand.instance-types", "runners.gpu-t4-steady"),
     ),
     Mistake(
         name="a disk that one image fills",
