@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
-from composition import asks, demands, estate, facts, system, waiting
+from composition import asks, demands, estate, facts, host_image, system, waiting
 from config.values import gibibytes, mebibytes
 from gpu import money, queue_time, quota, spot_plan
 from gpu.compatibility import conflicts, solve
@@ -14,6 +14,7 @@ from gpu.counts import counts
 from gpu.fit import fits
 from gpu.floor import floor
 from gpu.image_fit import image_fits
+from gpu.image_proof import image_proof
 from gpu.image_region import image_region
 from gpu.instance_types import attach, ec2_type, gce_type, gpu_model
 from gpu.machine_fit import disk_fits, machine_fits
@@ -51,6 +52,7 @@ def verdicts(settings: Settings, identity: Identity) -> list[Verdict]:
         *_own_spot(settings),
         *_floors(settings),
         *_image_regions(settings),
+        *_image_proof(settings),
         *money.judge(estate.estate(settings), estate.limits(settings)),
         *(verdict for known in waiting.spot(settings) for verdict in spot_plan.judge(known)),
         *(verdict for known in waiting.queue(settings) for verdict in queue_time.judge(known)),
@@ -178,3 +180,12 @@ def _image_regions(settings: Settings) -> Iterator[Verdict]:
     for name, runner in settings.runners.items():
         if runner.cirun_gcp is not None:
             yield from image_region(f"runners.{name}.cirun-gcp.zones", runner.cirun_gcp.zones, registries)
+
+
+def _image_proof(settings: Settings) -> list[Verdict]:
+    """What nobody but a person has seen, of an image that is declared."""
+    image = settings.host_image
+    if settings.gcp is None or image is None or image.proved is None:
+        return []
+    content = host_image.content(image, settings.gcp.region).hash
+    return image_proof("host-image.proved", content=content, proved=image.proved)
