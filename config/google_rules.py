@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from config.faults import Fault
 from config.google import BuilderSettings, HostImageSettings, VerifierSettings
 from config.stated import inner, listed_at
-from config.translate import nearest
+from config.translate import listed, nearest
 from gpu.instance_types import GCE_TYPES, GPU_MODELS, attach, gce_type, gpu_model
 from gpu.instance_types.google import Unattachable
 from gpu.nearest import UnknownName
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from config.stated import Stated
+
+_ATTACHED: Final = "n1-"
+"""The machines that bring no GPU, and are given one."""
 
 
 def image_families_exist(stated: Stated) -> Iterator[Fault]:
@@ -35,7 +38,8 @@ def machines_take_their_gpu(stated: Stated) -> Iterator[Fault]:
     for name, runner in stated.entries("runners"):
         needs, path = inner(runner, "needs"), f"runners.{name}.cirun-gcp.machine-types"
         for index, machine in listed_at(inner(runner, "cirun-gcp"), "machine-types"):
-            yield from _attached(f"{path}[{index}]", machine, needs.get("gpu"), needs.get("gpus", 1))
+            gpus = 1 if machine.startswith(_ATTACHED) else needs.get("gpus", 1)
+            yield from _attached(f"{path}[{index}]", machine, needs.get("gpu"), gpus)
     image = stated.of("host-image")
     if not image:
         return
@@ -48,6 +52,20 @@ def machines_take_their_gpu(stated: Stated) -> Iterator[Fault]:
     builder = inner(image, "builder").get("machine-type", BuilderSettings().machine_type)
     if builder is not None and builder not in GCE_TYPES:
         yield Fault("host-image.builder.machine-type", f"{builder} is not known", nearest(builder, GCE_TYPES))
+
+
+def cirun_attaches_one_gpu(stated: Stated) -> Iterator[Fault]:
+    """A cirun file names a model, and no number: it is one GPU that a machine is given which brings none."""
+    for name, runner in stated.entries("runners"):
+        asked = inner(runner, "needs").get("gpus", 1)
+        machines = [machine for _, machine in listed_at(inner(runner, "cirun-gcp"), "machine-types")]
+        one = [machine for machine in machines if machine.startswith(_ATTACHED)]
+        if one and asked is not None and asked > 1:
+            yield Fault(
+                f"runners.{name}.needs.gpus",
+                f"{asked} are asked for, and cirun gives one GPU to {listed(one)}",
+                f"write 1, or take machine types that bring {asked}",
+            )
 
 
 def _attached(path: str, machine: str | None, gpu: str | None, gpus: int | None) -> Iterator[Fault]:
@@ -117,6 +135,7 @@ def source_images_are_exact(stated: Stated) -> Iterator[Fault]:
 GOOGLE_RULES: tuple[Callable[[Stated], Iterator[Fault]], ...] = (
     image_families_exist,
     machines_take_their_gpu,
+    cirun_attaches_one_gpu,
     a_test_image_has_a_repository,
     a_workflow_can_push,
     images_and_machines_share_a_region,

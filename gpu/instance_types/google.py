@@ -123,9 +123,8 @@ def attach(machine: MachineType, model: GpuModel, gpus: int) -> MachineType:
     most = counts[gpus]
     if machine.vcpus > most:
         largest = max((one for one in _TYPES if one.name.startswith("n1-") and one.vcpus <= most), key=_vcpus)
-        more = next((count for count, limit in counts.items() if limit >= machine.vcpus), None)
         raise Unattachable(
             f"{machine.name} has {machine.vcpus} vCPU, and with {gpus} x {model.slug} a machine has {most} at most",
-            f"take {largest.name} or smaller" + (f", or {more} GPUs" if more else ""),
+            f"take {largest.name} or smaller",
         )
     return replace(machine, gpu=model, gpus=gpus, attached=True)

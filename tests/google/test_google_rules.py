@@ -149,9 +149,34 @@ CASES = (
         told=("no GPU can be attached to e2-standard-8; only to n1 machines",),
     ),
     Broken(
+        rule="cirun_attaches_one_gpu",
+        changes={f"{RUNNER}/needs/gpus": 2, f"{RUNNER}/cirun-gcp/machine-types": ["n1-standard-8", "n1-standard-16"]},
+        told=(
+            (
+                "runners.cirun-gcp-gpu.needs.gpus: 2 are asked for, and cirun gives one GPU to n1-standard-8 and "
+                "n1-standard-16; write 1, or take machine types that bring 2"
+            ),
+        ),
+    ),
+    Broken(
         rule="machines_take_their_gpu",
-        changes={f"{RUNNER}/needs/gpus": 3},
-        told=("n1-standard-4 cannot have 3 x t4: t4 attaches in 1, 2, 4",),
+        changes={"host-image/verifier": {"gpus": 3}},
+        told=("host-image.verifier.machine-type: n1-standard-4 cannot have 3 x t4: t4 attaches in 1, 2, 4",),
+    ),
+    Broken(
+        rule="machines_take_their_gpu",
+        changes={f"{RUNNER}/cirun-gcp/machine-types": ["n1-standard-64"]},
+        told=(
+            (
+                "runners.cirun-gcp-gpu.cirun-gcp.machine-types[0]: n1-standard-64 has 64 vCPU, and with 1 x t4 a machine "
+                "has 48 at most; take n1-standard-32 or smaller"
+            ),
+        ),
+    ),
+    Broken(
+        rule="machines_take_their_gpu",
+        changes={"host-image/verifier": {"gpu": "v100", "machine-type": "n1-standard-16"}},
+        told=("n1-standard-16 has 16 vCPU, and with 1 x v100 a machine has 12 at most; take n1-standard-8 or smaller",),
     ),
     Broken(
         rule="machines_take_their_gpu",
@@ -196,10 +221,10 @@ CASES = (
     Broken(
         rule="every_region_has_an_image",
         stack=AMAZON,
-        changes={f"{AMIS}/images": {"eu-west-1": "ami-0756bd122da9b2618", "eu-west-3": "ami-0756bd122da9b2618"}},
+        changes={f"{AMIS}/images": {"us-east-1": "ami-0756bd122da9b2618", "us-east-2": "ami-0756bd122da9b2618"}},
         told=(
-            "runners.cirun-aws-gpu.cirun-aws.images.eu-west-3: is in no region of regions; did you mean ",
-            "runners.cirun-aws-gpu.cirun-aws.regions[1]: eu-north-1 has no image; state images: {eu-north-1: ami-…}",
+            "runners.cirun-aws-gpu.cirun-aws.images.us-east-2: is in no region of regions; did you mean ",
+            "runners.cirun-aws-gpu.cirun-aws.regions[1]: us-west-2 has no image; state images: {us-west-2: ami-…}",
         ),
     ),
     Broken(

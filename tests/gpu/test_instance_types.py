@@ -80,6 +80,37 @@ def test_a_gpu_is_attached_to_an_n1_in_the_numbers_that_google_allows() -> None:
         attach(gce_type("n1-standard-4"), gpu_model("t4"), 3)
 
 
+@pytest.mark.parametrize(
+    ("machine", "model", "gpus"),
+    [
+        ("n1-standard-32", "t4", 2),
+        ("n1-standard-96", "t4", 4),
+        ("n1-standard-8", "v100", 1),
+        ("n1-standard-96", "v100", 8),
+    ],
+)
+def test_a_machine_of_the_size_that_google_allows_beside_its_gpus_is_taken(machine: str, model: str, gpus: int) -> None:
+    assert attach(gce_type(machine), gpu_model(model), gpus).gpus == gpus
+
+
+@pytest.mark.parametrize(
+    ("machine", "model", "gpus", "most"),
+    [
+        ("n1-standard-96", "t4", 1, 48),
+        ("n1-standard-64", "t4", 2, 48),
+        ("n1-standard-16", "v100", 1, 12),
+        ("n1-standard-32", "p4", 1, 24),
+        ("n1-standard-32", "p100", 1, 16),
+    ],
+)
+def test_a_machine_has_only_so_many_vcpus_beside_its_gpus(machine: str, model: str, gpus: int, most: int) -> None:
+    with pytest.raises(Unattachable, match=f"a machine has {most} at most") as refused:
+        attach(gce_type(machine), gpu_model(model), gpus)
+    taken = refused.value.way_out.split()[1]
+
+    assert attach(gce_type(taken), gpu_model(model), gpus).vcpus <= most
+
+
 def test_a_machine_that_brings_its_gpu_takes_no_other() -> None:
     g2 = gce_type("g2-standard-4")
 
