@@ -14,6 +14,8 @@ FILE ?=
 WHY ?=
 # Where `make kit` writes: the folder of the repository that is to use the runners.
 OUT ?= out
+# That repository, as owner/name, where gpu-ci:gpu-tests says something of several.
+REPO ?=
 # How many processes run tests.
 JOBS ?= 2
 # For `make lock`: --upgrade.
@@ -77,7 +79,7 @@ rehearse: .venv/run ## Live a stack's whole life on the real engine with stand-i
 
 .PHONY: kit
 kit: .venv/run ## Write the files that a repository needs to use the runners, into OUT=out
-	@$(OPS) kit $(WHICH) --out '$(OUT)'
+	@$(OPS) kit $(WHICH) --out '$(OUT)'$(if $(REPO), --repo '$(REPO)')
 
 # Test -------------------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from config.cirun import cirun_label
 from config.faults import Fault
+from config.gpu_tests import RUN_LABEL, SKIP_LABEL
 from config.stated import inner, listed_at
 from config.translate import listed, nearest
 
@@ -86,6 +87,24 @@ def labels_are_one_runner_s(stated: Stated) -> Iterator[Fault]:
         taken.setdefault(label, name)
 
 
+def gpu_tests_have_a_runner(stated: Stated) -> Iterator[Fault]:
+    """A repository's workflow asks for a label of cirun's; which one is nobody's guess."""
+    served = _served(stated)
+    for name, entry in stated.entries("gpu-tests"):
+        path, runner = f"gpu-tests.{name}", entry.get("runner")
+        if not served:
+            yield Fault(path, "there is no runner that cirun serves", "state one in runners, or leave gpu-tests out")
+        elif len(served) > 1 and stated.part("gpu-tests", name).get("runner") is None:
+            yield Fault(path, f"cirun serves {listed(served)}, and no runner is named", f"state runner: {served[0]}")
+        elif isinstance(runner, str) and runner not in served:
+            known = stated.names("runners")
+            wrong = f"cirun does not serve {runner}" if runner in known else f'no runner is called "{runner}"'
+            yield Fault(f"{path}.runner", wrong, nearest(runner, served))
+        labels = (entry.get("run-label") or RUN_LABEL, entry.get("skip-label") or SKIP_LABEL)
+        if len({str(label).casefold() for label in labels}) == 1:
+            yield Fault(f"{path}.skip-label", "it is the run label too", "give them two names")
+
+
 def _served(stated: Stated) -> list[str]:
     keys = {f"cirun-{cloud}" for cloud in CLOUDS}
     return [
@@ -100,4 +119,5 @@ CIRUN_RULES: tuple[Callable[[Stated], Iterator[Fault]], ...] = (
     every_region_has_an_image,
     access_leads_to_runners,
     labels_are_one_runner_s,
+    gpu_tests_have_a_runner,
 )

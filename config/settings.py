@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from config.amazon import AmazonSettings, ClusterSettings, NetworkSettings, RepositoryName, RepositorySettings
-from config.cirun import CirunSettings
+from config.cirun import CirunSettings, Repository
 from config.google import (
     DockerRepositorySettings,
     FederationSettings,
@@ -16,6 +16,7 @@ from config.google import (
     GpuTestImageSettings,
     HostImageSettings,
 )
+from config.gpu_tests import GpuTestsSettings
 from config.machines import PoolSettings, SystemNodesSettings
 from config.runners import RunnerSettings
 from config.section import Section
@@ -76,6 +77,7 @@ class Settings(Section):
     test_image: GpuTestImageSettings | None = None
     github_federation: FederationSettings | None = None
     cirun: CirunSettings | None = None
+    gpu_tests: Mapping[Repository, GpuTestsSettings] = Field(default_factory=dict)
     runners: Mapping[RunnerName, RunnerSettings] = Field(default_factory=dict)
     quotas: Mapping[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
     """Quotas the account is known to have, by their code, to be held against what the stack could ask for."""

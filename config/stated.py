@@ -23,7 +23,7 @@ from config.translate import keys_at
 if TYPE_CHECKING:
     from config.faults import Fault
 
-MAPS = ("gpu-pools", "ecr", "images", "artifact-registry", "runners")
+MAPS = ("gpu-pools", "ecr", "images", "artifact-registry", "gpu-tests", "runners")
 """Sections that are maps of named things: a faulty entry falls alone."""
 
 

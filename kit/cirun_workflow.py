@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
+from config.gpu_tests import COMMAND, CRON, INSTALL, LABEL, PYTHON, RUN_LABEL, SKIP_LABEL, TESTS, VARIABLE
 from kit.cirun import LABEL_PREFIX
 from kit.closed import Fault, FileError
 from kit.render import render
@@ -37,10 +38,7 @@ CODECOV: Final = "codecov/codecov-action@fb8b3582c8e4def4969c97caa2f19720cb33a72
 # renovate: datasource=pypi depName=uv
 UV: Final = "0.13.8"
 
-_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]*")
-_BRANCH = re.compile(r"[A-Za-z0-9*+?!\[\]][A-Za-z0-9*+?!\[\]./_-]*")
-_PYTHON = re.compile(r"3\.\d+")
-_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+_BRANCH: Final = r"[A-Za-z0-9*+?!\[\]][A-Za-z0-9*+?!\[\]./_-]*"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,14 +53,14 @@ class GpuTests:
     """How many GPUs the machine must show before the tests begin."""
     branches: tuple[str, ...] = ("main",)
     """Branches whose pushes are tested without asking."""
-    run_label: str = "run-gpu-ci"
+    run_label: str = RUN_LABEL
     """The label that lets a pull request's present commit run."""
-    skip_label: str = "skip-gpu-ci"
+    skip_label: str = SKIP_LABEL
     """The label that excuses a pull request's present commit."""
     python: str = "3.12"
-    install: tuple[str, ...] = ("uv sync --locked --all-extras",)
+    install: tuple[str, ...] = INSTALL
     """Commands, one a line."""
-    tests: tuple[str, ...] = ("uv run pytest -m gpu --cov --cov-report=xml",)
+    tests: tuple[str, ...] = TESTS
     """Commands, one a line."""
     codecov_flag: str | None = None
     """Send coverage.xml to Codecov under this flag, with the repository's secret CODECOV_TOKEN."""
@@ -100,19 +98,21 @@ def workflows(tests: GpuTests) -> dict[str, str]:
 def _faults(tests: GpuTests) -> list[Fault]:
     """Values are put into YAML and into expressions: what could end either is refused, not quoted."""
     stated = [
-        ("runner", tests.runner, re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*"), "letters, digits, dots and hyphens"),
-        ("run_label", tests.run_label, _LABEL, "letters, digits, spaces, dots and hyphens"),
-        ("skip_label", tests.skip_label, _LABEL, "letters, digits, spaces, dots and hyphens"),
-        ("python", tests.python, _PYTHON, "a Python version, as 3.12"),
-        ("codecov_flag", tests.codecov_flag or "gpu", _LABEL, "letters, digits, dots and hyphens"),
-        ("nightly", tests.nightly or "17 3 * * *", re.compile(r"[\d*/,-]+( [\d*/,-]+){4}"), "five cron fields"),
-        ("switch", tests.switch or "GPU", _VARIABLE, "capital letters, digits and underscores"),
-        *([("container", tests.container, IMAGE, "an image in Artifact Registry")] if tests.container else []),
+        ("runner", tests.runner, r"[A-Za-z0-9][A-Za-z0-9._-]*", "letters, digits, dots and hyphens"),
+        ("run_label", tests.run_label, LABEL, "letters, digits, spaces, dots and hyphens"),
+        ("skip_label", tests.skip_label, LABEL, "letters, digits, spaces, dots and hyphens"),
+        ("python", tests.python, PYTHON, "a Python version, as 3.12"),
+        ("codecov_flag", tests.codecov_flag or "gpu", LABEL, "letters, digits, dots and hyphens"),
+        ("nightly", tests.nightly or "17 3 * * *", CRON, "five cron fields"),
+        ("switch", tests.switch or "GPU", VARIABLE, "capital letters, digits and underscores"),
+        *([("container", tests.container, IMAGE.pattern, "an image in Artifact Registry")] if tests.container else []),
         *(("branches", branch, _BRANCH, "a branch or a pattern of one") for branch in tests.branches),
+        *(("install", command, COMMAND, "one command without an expression") for command in tests.install),
+        *(("tests", command, COMMAND, "one command without an expression") for command in tests.tests),
     ]
     faults = [
-        Fault(name, f'"{value}" does not fit', f"write {form}") for name, value, form_of, form in stated
-        if not form_of.fullmatch(value)
+        Fault(name, f'"{value}" does not fit', f"write {form}") for name, value, pattern, form in stated
+        if not re.fullmatch(pattern, value, re.ASCII)
     ]  # fmt: skip
     if not tests.runner.startswith(LABEL_PREFIX):
         faults.append(Fault("runner", f'"{tests.runner}" is no label of cirun', f"begin it with {LABEL_PREFIX}"))
