@@ -15,7 +15,8 @@ from gpu.instance_types import gce_type, gpu_model
 from kit.cirun import FILE
 from kit.cirun_access import ACCESS_FILE, AccessFile, Grant, Policy, render_access
 from kit.cirun_runners import GpuRunner, cirun_yml
-from kit.cirun_workflow import GpuTests, workflows
+from kit.cirun_workflow import workflows
+from kit.gpu_tests import gpu_tests
 from kit.image_workflow import GpuTestsImage, image_files
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from config.identity import Identity
     from config.runners import CirunAmazonBackEnd, CirunGoogleBackEnd, RunnerSettings
     from config.settings import Settings
+    from kit.cirun_workflow import GpuTests
 
 GLOBAL: Final = "organisation/.cirun.global.yml"
 """Of the organisation's repository `.cirun`: the same runners, for all its repositories."""
@@ -44,9 +46,20 @@ def cirun_runners(settings: Settings, identity: Identity, installer: Path = host
     return found
 
 
-def files(settings: Settings, identity: Identity, installer: Path = host_image.INSTALLER) -> dict[str, str]:
-    """Every file for a repository, by its path: of cirun, the workflows that test on a label, the tests' container."""
+def workflow_of(
+    settings: Settings, identity: Identity, installer: Path = host_image.INSTALLER, *, repository: str | None = None
+) -> GpuTests | None:
+    """What a repository tests on a GPU; none where cirun serves no runner."""
     runners = cirun_runners(settings, identity, installer)
+    if not runners:
+        return None
+    return gpu_tests(settings, runners, repository, _branches(settings), gpu_test_image(settings))
+
+
+def files(
+    settings: Settings, identity: Identity, installer: Path = host_image.INSTALLER, *, repository: str | None = None
+) -> dict[str, str]:
+    """Every file for a repository, by its path: of cirun, the workflows that test on a label, the tests' container."""
     container = gpu_test_image(settings)
     built: dict[str, str] = {}
     if container is not None and settings.test_image is not None and settings.test_image.built_by == "workflow":
@@ -57,21 +70,13 @@ def files(settings: Settings, identity: Identity, installer: Path = host_image.I
                 branch=_branches(settings)[0],
             )
         )
-    if not runners:
+    tested = workflow_of(settings, identity, installer, repository=repository)
+    if tested is None:
         return built
-    text = cirun_yml(runners)
-    first = runners[0]
-    needs = next(runner.needs for name, runner in settings.runners.items() if cirun_label(name) in first.labels)
-    tests = GpuTests(
-        runner=first.labels[0],
-        timeout_minutes=first.timeout_minutes,
-        gpus=needs.gpus,
-        branches=_branches(settings),
-        container=container if first.cloud == "gcp" else None,
-    )
+    text = cirun_yml(cirun_runners(settings, identity, installer))
     access = settings.cirun.access if settings.cirun is not None else {}
     shared = {ACCESS: render_access(_access(access))} if access else {}
-    return {FILE: text, GLOBAL: text, **shared, **workflows(tests), **built}
+    return {FILE: text, GLOBAL: text, **shared, **workflows(tested), **built}
 
 
 def _branches(settings: Settings) -> tuple[str, ...]:

@@ -59,6 +59,7 @@ FLOORS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
             "config.cirun",
             "config.faults",
             "config.google",
+            "config.gpu_tests",
             "config.machines",
             "config.runners",
             "config.section",
