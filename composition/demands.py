@@ -20,6 +20,13 @@ def demands(settings: Settings) -> list[Demand]:
     return [*_on_amazon(settings), *_on_google(settings)]
 
 
+def attached(machines: tuple[str, ...], gpu: str, gpus: int) -> dict[str, Any]:
+    """The GPU to attach, for machines that bring none."""
+    if all(gce_type(machine).gpu is not None for machine in machines):
+        return {}
+    return {"gpu": gpu, "gpus": gpus}
+
+
 def _on_amazon(settings: Settings) -> Iterator[Demand]:
     if settings.aws is None:
         return
@@ -90,7 +97,7 @@ def _of_cirun(name: str, runner: RunnerSettings, served: CirunGoogleBackEnd, pro
                 max_count=served.at_once,
                 limit=f"runners.{name}.cirun-gcp.at-once",
                 project=project,
-                **_attached(served.machine_types, runner.needs.gpu, runner.needs.gpus),
+                **attached(served.machine_types, runner.needs.gpu, runner.needs.gpus),
             )
 
 
@@ -109,15 +116,8 @@ def _of_a_build(image: HostImageSettings, project: str) -> Iterator[Demand]:
             yield Demand(machines=(build.machine_type,), plain=True, **common)
             if not declared:
                 machines = (trial.machine_type,)
-                yield Demand(machines=machines, **common, **_attached(machines, trial.gpu, trial.gpus))
+                yield Demand(machines=machines, **common, **attached(machines, trial.gpu, trial.gpus))
 
 
 def _regions(zones: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(zone.rpartition("-")[0] for zone in zones))
-
-
-def _attached(machines: tuple[str, ...], gpu: str, gpus: int) -> dict[str, Any]:
-    """The GPU to attach, for machines that bring none."""
-    if all(gce_type(machine).gpu is not None for machine in machines):
-        return {}
-    return {"gpu": gpu, "gpus": gpus}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from composition.estate import gpu_fleet, image_gib, interruptions
+from composition.estate import image_gib
+from composition.fleets import gpu_fleet, interruptions
 from gpu.instance_types import ec2_type
 from gpu.jobs import Length, Terms
 from gpu.month import disk_month, machine_price, node_month

@@ -1,19 +1,19 @@
 """What is said of a stack's month: what it costs, whether that is within its limits, and when GitHub would be cheaper.
 
-Owns the limits and the comparison with GitHub's own GPU runners; the lines of a month are `gpu.month`. Without a
-known price nothing is summed: an estimate with a hole in it looks like a cheap stack.
+Owns the limits and the comparison with GitHub's own GPU runners; the lines of a month are `gpu.month`. What has no
+known price is parted from the rest in `gpu.left_out`. The rest is summed, and said to be without it; but nothing is
+held against a limit then, nor against GitHub's price: an estimate with a hole in it looks like a cheap stack.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING
 
-from gpu.estate import Estate
 from gpu.instance_types import EC2_TYPES
-from gpu.month import Bill, Case, bill, fleet_hours, node_month
-from gpu.nearest import UnknownName
+from gpu.left_out import Missing, part
+from gpu.month import Bill, Case, bill, job_hours, job_minutes, node_month
 from gpu.prices import HOURS_A_MONTH, Unit, dollars, hosted_runner
 from gpu.verdict import Level, Verdict
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
-    from gpu.estate import Fleet, Load
+    from gpu.estate import Estate, Fleet, Load
+    from gpu.nearest import UnknownName
 
 CHECK = "money"
 
@@ -78,7 +79,7 @@ def reckon(estate: Estate) -> Reckoning:
 
 def break_even(reckoning: Reckoning, loads: Sequence[Load]) -> BreakEven | None:
     """The comparison, for the stated jobs; none where no jobs are stated."""
-    minutes = sum(load.jobs_per_month * load.minutes for load in loads)
+    minutes = job_minutes(loads)
     if not minutes:
         return None
     return BreakEven(
@@ -90,52 +91,48 @@ def break_even(reckoning: Reckoning, loads: Sequence[Load]) -> BreakEven | None:
 
 def judge(estate: Estate, limits: Sequence[Limit] = ()) -> list[Verdict]:
     """Say what a month costs, hold it against its limits, and against GitHub's runners."""
-    unknown = list(_unknown(estate, limits))
-    if unknown:
-        return unknown
-    reckoning = reckon(estate)
+    rest, missing = part(estate)
+    reckoning = reckon(rest)
+    kept = [*_kept(rest), *_overloaded(estate)]
+    if missing and limits:
+        return [*_unpriced(missing, Level.ERROR), *kept]
+    if missing:
+        # Of a stack without any price there is no month to tell of.
+        told = [_told(reckoning, missing)] if reckoning.worst.lines else []
+        return [*_unpriced(missing, Level.WARNING), *told, *kept]
     return [
         *(_against(limit, reckoning, {fleet.path for fleet in estate.fleets}) for limit in limits),
         *([] if limits else [_told(reckoning)]),
-        *_kept(estate),
-        *_overloaded(estate),
+        *kept,
         *_hosted(estate, reckoning),
     ]
 
 
-def _unknown(estate: Estate, limits: Sequence[Limit]) -> Iterator[Verdict]:
+def _unpriced(missing: Sequence[Missing], level: Level) -> Iterator[Verdict]:
     """What has no price, each unknown name once, by the first thing that it is the price of."""
-    level = Level.ERROR if limits else Level.WARNING
-    parts: list[tuple[str, Estate]] = [
-        *((one.path, Estate(control_planes=(one,))) for one in estate.control_planes),
-        *((one.path, Estate(networks=(one,))) for one in estate.networks),
-        *((one.path, Estate(fleets=(one,))) for one in estate.fleets),
-        *((one.path, Estate(registries=(one,))) for one in estate.registries),
-        *((one.path, Estate(keys=(one,))) for one in estate.keys),
-    ]
-    paths: dict[tuple[str, str], list[str]] = {}
-    faults: dict[tuple[str, str], UnknownName] = {}
-    for path, part in parts:
-        try:
-            bill(part, Case.WORST)
-        except UnknownName as fault:
-            key = (fault.name, fault.kind)
-            faults.setdefault(key, fault)
-            paths.setdefault(key, []).append(path)
-    for key, unknown in faults.items():
+    alike: dict[tuple[str, str], list[Missing]] = {}
+    for one in missing:
+        alike.setdefault((one.fault.name, one.fault.kind), []).append(one)
+    for same in alike.values():
+        fault = same[0].fault
+        paths = list(dict.fromkeys(one.path for one in same))
+        of = "worst month" if all(one.later for one in same) else "month"
         yield _verdict(
             level,
-            paths[key][0],
-            f"{unknown.name} is not a known {unknown.kind}, so the month is not reckoned",
-            _priced_instead(unknown),
-            (f"it is the price of {', '.join(dict.fromkeys(paths[key]))}",),
+            paths[0],
+            f"{fault.name} is not a known {fault.kind}, so "
+            + ("the limit cannot be checked" if level is Level.ERROR else f"the {of} is reckoned without it"),
+            _priced_instead(fault, level),
+            (f"it is the price of {', '.join(paths)}",),
         )
 
 
-def _priced_instead(fault: UnknownName) -> str:
+def _priced_instead(fault: UnknownName, level: Level) -> str:
     """The way out of a name without a price: nobody moves to another region for the sake of a table."""
     if "region" in fault.kind:
-        return f"state no budget, or add the region's prices to the table of {', '.join(fault.known)}"
+        table = "gpu/prices_aws.py" if "AWS" in fault.kind else "gpu/prices_gcp.py"
+        added = f"add the region's prices to {table}, which has {', '.join(fault.known)}"
+        return f"leave budget out, or {added}" if level is Level.ERROR else f"reckon it by hand, or {added}"
     return f"take {fault.nearest}" if fault.nearest else f"take one of {', '.join(fault.known)}"
 
 
@@ -156,13 +153,18 @@ def _against(limit: Limit, reckoning: Reckoning, fleets: AbstractSet[str]) -> Ve
         return _verdict(Level.OK, limit.path, reason, chain=_lines(found))
     # A control plane cannot be made smaller: machines can, so they are named where there are any.
     path, usd = max(found.by_path().items(), key=lambda item: (item[0] in fleets, item[1]))
-    way_out = f"{path} is {dollars(usd)} of it: take fewer or cheaper machines there, or raise the limit"
+    fewer = "take fewer or cheaper machines there, or " if path in fleets else ""
+    enough = found.total.to_integral_value(ROUND_CEILING)
+    way_out = f"{path} is {dollars(usd)} of it: {fewer}raise the limit to {enough}"
     return _verdict(Level.ERROR, limit.path, reason, way_out, _lines(found))
 
 
-def _told(reckoning: Reckoning) -> Verdict:
+def _told(reckoning: Reckoning, missing: Sequence[Missing] = ()) -> Verdict:
     idle, expected, worst = (dollars(reckoning.of(case).total) for case in Case)
     reason = f"a month costs {idle} without a job, {expected} with the stated jobs, {worst} at its worst"
+    if missing:
+        paths = ", ".join(dict.fromkeys(one.path for one in missing))
+        reason += f"; what has no known price is left out of that: {paths}"
     return _verdict(Level.OK, "stack", reason, chain=_lines(reckoning.expected))
 
 
@@ -172,23 +174,24 @@ def _kept(estate: Estate) -> Iterator[Verdict]:
         loads = [load for load in estate.loads if load.fleet == fleet.path]
         if any(load.awaited for load in loads) or not any(_has_gpu(name) for name in fleet.machines):
             continue
+        awaited = " or ".join(f"{load.path}.queue-target-minutes" for load in loads)
         kept = [
             (f"{fleet.path}.min", fleet.min_size, "node"),
             *((f"{load.path}.arc.min", load.min_runners, "idle runner") for load in loads),
         ]
         for path, number, what in kept:
             if number:
-                yield _kept_machines(fleet, path, number, what)
+                yield _kept_machines(fleet, path, number, what, awaited)
 
 
-def _kept_machines(fleet: Fleet, path: str, number: int, what: str) -> Verdict:
+def _kept_machines(fleet: Fleet, path: str, number: int, what: str, awaited: str) -> Verdict:
     nodes = -(-number // (1 if what == "node" else fleet.jobs_per_node))
     each = node_month(fleet)
     return _verdict(
         Level.WARNING,
         path,
         f"{number} {what}{'s' if number > 1 else ''} kept costs {dollars(nodes * each)} a month, with or without a job",
-        "set it to 0, or state the runner's queue-target-minutes, which is what it is kept for",
+        "set it to 0" + (f", or state {awaited}, which is what it is kept for" if awaited else ""),
         (f"a {fleet.machines[0]} of {fleet.path} costs {dollars(each)} a month, its disk included",),
     )
 
@@ -203,7 +206,7 @@ def _overloaded(estate: Estate) -> Iterator[Verdict]:
         loads = [load for load in estate.loads if load.fleet == fleet.path]
         if fleet.max_size is None:
             continue
-        needed = fleet_hours(replace(fleet, max_size=None), loads, Case.EXPECTED)
+        needed = job_hours(fleet, loads)
         most = fleet.max_size * HOURS_A_MONTH
         if needed > most:
             yield _too_much(fleet, needed, most)
@@ -213,7 +216,7 @@ def _too_much(fleet: Fleet, needed: Decimal, most: int) -> Verdict:
     enough = int((needed / HOURS_A_MONTH).to_integral_value(ROUND_CEILING))
     return _verdict(
         Level.WARNING,
-        f"{fleet.path}.max",
+        fleet.limit,
         f"the stated jobs take {needed:.0f} machine hours a month, and at most {most} are to be had",
         f"set it to at least {enough}, or state fewer jobs",
     )
@@ -223,7 +226,7 @@ def _hosted(estate: Estate, reckoning: Reckoning) -> Iterator[Verdict]:
     found = break_even(reckoning, estate.loads)
     if found is None:
         return
-    minutes = sum(load.jobs_per_month * load.minutes for load in estate.loads)
+    minutes = job_minutes(estate.loads)
     theirs = found.hosted_minute * minutes
     from_where = (
         "one's own are never cheaper"
@@ -231,7 +234,7 @@ def _hosted(estate: Estate, reckoning: Reckoning) -> Iterator[Verdict]:
         else f"one's own are cheaper from {found.minutes:,} minutes a month"
     )
     reason = (
-        f"{minutes:,} job minutes a month cost {dollars(reckoning.expected.total)} here and {dollars(theirs)} on "
+        f"{minutes:,.0f} job minutes a month cost {dollars(reckoning.expected.total)} here and {dollars(theirs)} on "
         f"GitHub's GPU runners; {from_where}"
     )
     chain = (

@@ -3,17 +3,19 @@
 Idle is what is there when no job comes. Expected adds the stated jobs, each with the start of its machine, the minutes
 until that goes again, and what is lost to interruptions; jobs that share a machine, or find one still warm, cost less
 than that, so the figure is on the high side. Worst is everything at its maximum for the whole month, with the dearest
-of the machine types. Money is `Decimal` throughout: products and sums are exact, and the only rounding is of hours and
-gigabyte-months that jobs take, to a millionth. Traffic out of the cloud, support plans and taxes are not reckoned.
+of the machine types, markets and regions. Money is `Decimal` throughout: products and sums are exact, and the only
+rounding is of hours and gigabyte-months that jobs take, to a millionth. Traffic out of the cloud, support plans and
+taxes are not reckoned.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from gpu.estate import BUILDS_A_MONTH
 from gpu.jobs import Length, Strategy, Terms, exact, outcome
 from gpu.prices import HOURS_A_MONTH, Price
 from gpu.prices_aws import GP3_FREE_IOPS, GP3_FREE_MIBPS, aws_price, ec2_price
@@ -21,9 +23,9 @@ from gpu.prices_gcp import gce_price, gcp_disk_price, gcp_price
 from gpu.quota_claim import Cloud
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from gpu.estate import ControlPlane, Estate, Fleet, Load, Network
+    from gpu.estate import Build, ControlPlane, Estate, Fleet, Load, Network
 
 _MICRO = Decimal("0.000001")
 _NOTHING = Decimal(0)
@@ -98,7 +100,7 @@ def disk_month(fleet: Fleet) -> Decimal:
 
 def _lines(estate: Estate, case: Case) -> Iterator[Line]:
     for cluster in estate.control_planes:
-        yield from _control_plane(cluster)
+        yield from _control_plane(cluster, case)
     for network in estate.networks:
         yield from _network(network, case)
     loads: dict[str, list[Load]] = {}
@@ -112,13 +114,18 @@ def _lines(estate: Estate, case: Case) -> Iterator[Line]:
         else:
             price = gcp_price("registry-storage")
         yield Line(path=registry.path, what="images", quantity=registry.gb, unit_price=price)
+    for images in estate.host_images:
+        price = gcp_price("image-storage")
+        yield Line(path=images.path, what="images of machines", quantity=images.gb, unit_price=price)
+    for build in estate.builds:
+        yield from _build(build, case)
     for keys in estate.keys:
         price = aws_price("kms-key", keys.region)
         yield Line(path=keys.path, what="encryption keys", quantity=Decimal(keys.count), unit_price=price)
 
 
-def _control_plane(cluster: ControlPlane) -> Iterator[Line]:
-    support = "extended" if cluster.extended else "standard"
+def _control_plane(cluster: ControlPlane, case: Case) -> Iterator[Line]:
+    support = "extended" if cluster.extended or (case is Case.WORST and cluster.may_extend) else "standard"
     for what, item, quantity in (
         (f"control plane, {support} support", f"eks-{support}", Decimal(HOURS_A_MONTH)),
         ("control-plane logs, written", "logs-ingestion", cluster.logs_gb),
@@ -137,14 +144,27 @@ def _network(network: Network, case: Case) -> Iterator[Line]:
         yield Line(path=network.path, what=what, quantity=quantity, unit_price=aws_price(item, network.region))
 
 
+def _build(build: Build, case: Case) -> Iterator[Line]:
+    """What an image's machines cost when each runs for as long as it may."""
+    times = BUILDS_A_MONTH * (build.attempts if case is Case.WORST else 1)
+    hours = (Decimal(build.minutes * times) / 60).quantize(_MICRO)
+    yield from _machines(build.machine, hours, case, f" {build.what}")
+
+
 def _fleet(fleet: Fleet, loads: list[Load], case: Case) -> Iterator[Line]:
-    names = fleet.machines if case is Case.WORST else fleet.machines[:1]
-    name = max(names, key=lambda each: machine_price(fleet, each).usd)
-    price = machine_price(fleet, name)
-    hours = fleet_hours(fleet, loads, case)
-    bought = "spot, bounded by the on-demand price" if price.bound else "spot" if fleet.spot else "on-demand"
-    yield Line(path=fleet.path, what=f"{name}, {bought}", quantity=hours, unit_price=price)
-    yield from _disk_lines(fleet, hours)
+    yield from _machines(fleet, fleet_hours(fleet, loads, case), case)
+
+
+def _machines(fleet: Fleet, hours: Decimal, case: Case, what: str = "") -> Iterator[Line]:
+    ways = [fleet]
+    if case is Case.WORST:
+        every = (fleet, *(fleet.by(way) for way in fleet.others))
+        ways = [replace(way, machines=(name,)) for way in every for name in fleet.machines]
+    dearest = max(ways, key=node_month)
+    price = machine_price(dearest, dearest.machines[0])
+    bought = "spot, bounded by the on-demand price" if price.bound else "spot" if dearest.spot else "on-demand"
+    yield Line(path=fleet.path, what=f"{dearest.machines[0]}{what}, {bought}", quantity=hours, unit_price=price)
+    yield from _disk_lines(dearest, hours)
 
 
 def _disk_lines(fleet: Fleet, hours: Decimal) -> Iterator[Line]:
@@ -173,20 +193,36 @@ def fleet_hours(fleet: Fleet, loads: list[Load], case: Case) -> Decimal:
     idle = Decimal(HOURS_A_MONTH * kept)
     if case is Case.IDLE:
         return idle
-    expected = max(idle, sum((_job_hours(fleet, load, load.minutes) for load in loads), _NOTHING))
+    expected = max(idle, job_hours(fleet, loads))
     most = None if fleet.max_size is None else Decimal(HOURS_A_MONTH * fleet.max_size)
     if case is Case.EXPECTED:
         return expected if most is None else min(expected, most)
     if most is not None:
         return most
-    longest = (_job_hours(fleet, load, max(load.minutes, load.limit_minutes)) for load in loads)
-    return max(expected, sum(longest, _NOTHING))
+    longest = (Length(minutes=max(load.minutes, load.limit_minutes)) for load in loads)
+    return max(
+        expected, sum((_hours(fleet, load, length) for load, length in zip(loads, longest, strict=True)), _NOTHING)
+    )
 
 
-def _job_hours(fleet: Fleet, load: Load, minutes: int) -> Decimal:
+def job_hours(fleet: Fleet, loads: Iterable[Load]) -> Decimal:
+    """Machine hours that the stated jobs take in a month, were there as many machines as jobs."""
+    return sum((_hours(fleet, load, _length(load)) for load in loads), _NOTHING)
+
+
+def job_minutes(loads: Iterable[Load]) -> Decimal:
+    """Minutes of the stated jobs in a month, by their mean."""
+    return sum((Decimal(_length(load).mean).quantize(_MICRO) * load.jobs_per_month for load in loads), _NOTHING)
+
+
+def _length(load: Load) -> Length:
+    return Length(minutes=load.minutes, p95=load.p95_minutes, limit=load.limit_minutes or None)
+
+
+def _hours(fleet: Fleet, load: Load, length: Length) -> Decimal:
     """Machine hours of a runner's jobs, each on a machine of its own, attempts that were lost included."""
     terms = Terms(
-        length=Length(minutes=minutes),
+        length=length,
         rate=fleet.interruptions if fleet.spot else 0.0,
         spot_hour=_NOTHING,
         on_demand_hour=_NOTHING,

@@ -50,6 +50,7 @@ _DISK = {
 GCP_ITEMS: Mapping[str, Price] = MappingProxyType(
     {
         "registry-storage": Price(usd=Decimal("0.10"), unit=Unit.GB_MONTH, source=_COMMON),
+        "image-storage": Price(usd=Decimal("0.05"), unit=Unit.GB_MONTH, source=_COMMON),
     }
 )
 """What costs the same in every region that is known here."""

@@ -722,7 +722,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="money",
         path="budget.expected",
-        words=("the expected month costs", "100.00 USD are allowed", "fewer or cheaper machines there, or raise the limit"),
+        words=("the expected month costs", "100.00 USD are allowed", "fewer or cheaper machines there, or raise the limit to "),
     ),
     Mistake(
         name="a worst month over its budget",
@@ -733,13 +733,21 @@ ERRORS: Final = (
         words=("the worst month costs", "1,000.00 USD are allowed", "gpu-pools.t4-spot is"),
     ),
     Mistake(
+        name="a fallback that a budget does not bear",
+        change={"budget": {"worst": 3200}},
+        told=Told.ERROR,
+        check="money",
+        path="budget.worst",
+        words=("the worst month costs", "3,200.00 USD are allowed", "raise the limit to "),
+    ),
+    Mistake(
         name="a budget that cannot be checked",
         change=_on_google(zones=["europe-west4-a", "us-central1-b"])
         | {"budget": {"expected": 9999}, "quotas": {"GPUS_ALL_REGIONS": 8}},
         told=Told.ERROR,
         check="money",
         path="runners.cirun-gcp-gpu",
-        words=("europe-west4 is not a known Google region with prices", "so the month is not reckoned", "state no budget"),
+        words=("europe-west4 is not a known Google region with prices", "so the limit cannot be checked", "leave budget out"),
     ),
     Mistake(
         name="a wait that most jobs exceed",
@@ -852,7 +860,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="money",
         path="gpu-pools.t4-spot.min",
-        words=("1 node kept costs", "USD a month", "set it to 0, or state the runner's queue-target-minutes"),
+        words=("1 node kept costs", "USD a month", "set it to 0, or state runners.gpu-t4.queue-target-minutes"),
     ),
     Mistake(
         name="a GPU runner that is kept for nothing",
@@ -1002,6 +1010,14 @@ WARNINGS: Final = (
         check="image-region",
         path="runners.cirun-gcp-gpu.cirun-gcp.zones",
         words=("machines in us-east4 pull their images from us-central1", "keep a repository in us-east4 as well"),
+    ),
+    Mistake(
+        name="more work than cirun may have machines for",
+        change=_runner("cirun-gcp-gpu", workload={"jobs-per-month": 9000}),
+        told=Told.WARNING,
+        check="money",
+        path="runners.cirun-gcp-gpu.cirun-gcp.at-once",
+        words=("machine hours a month, and at most 1460 are to be had", "set it to at least"),
     ),
     Mistake(
         name="a region without known prices",
