@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 
-from kit.cirun_workflow import GpuTests, workflows
+from kit.cirun_workflow import TESTS_FILE, GpuTests, workflows
 from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
 
 if TYPE_CHECKING:
@@ -22,6 +23,15 @@ FORMS = {
     "full": replace(
         TESTS, codecov_flag="gpu", nightly="17 3 * * *", switch="ENABLE_GPU", branches=("main", "[0-9]+.x")
     ),
+    "container": replace(TESTS, container="us-central1-docker.pkg.dev/gpu-test-runners/gpu-tests/gpu-tests:2026.11.1"),
+    "own commands": replace(
+        TESTS,
+        python="3.14",
+        install=(),
+        tests=("make -C tests 'gpu' | tee \"$RUNNER_TEMP/log\"", "key: value", '- one && [ -n "$CI" ]', "! false"),
+        run_label="run gpu",
+        skip_label="skip gpu",
+    ),
 }
 
 
@@ -32,6 +42,13 @@ def repository(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text, encoding="utf-8")
     return tmp_path
+
+
+def test_commands_stand_in_the_workflow_as_they_were_stated() -> None:
+    tests = FORMS["own commands"]
+    job = yaml.safe_load(workflows(tests)[TESTS_FILE])["jobs"]["test"]
+
+    assert job["steps"][-1]["run"] == "".join(f"{command}\n" for command in tests.tests)
 
 
 def test_the_workflows_pass_actionlint(repository: Path) -> None:
