@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from config.faults import Fault
-from config.google import BuilderSettings, HostImageSettings, VerifierSettings
+from config.google import BuilderSettings, VerifierSettings
+from config.image_rules import IMAGE_RULES
 from config.stated import inner, listed_at
 from config.translate import listed, nearest
 from gpu.instance_types import GCE_TYPES, GPU_MODELS, attach, gce_type, gpu_model
@@ -117,21 +117,6 @@ def images_and_machines_share_a_region(stated: Stated) -> Iterator[Fault]:
             )
 
 
-def source_images_are_exact(stated: Stated) -> Iterator[Fault]:
-    """A family's name means whatever is newest, and with each new base there would be a new build."""
-    image = stated.of("host-image")
-    usual: str = HostImageSettings.model_fields["source_project"].default
-    name, project = image.get("source-image"), image.get("source-project", usual)
-    if name is None or project is None or not project.endswith("-cloud"):
-        return
-    if not re.search(r"-v\d{8}[a-z]?$", name):
-        yield Fault(
-            "host-image.source-image",
-            f'"{name}" names no exact image of {project}',
-            "write the name with its date, as in ubuntu-2404-noble-amd64-v20261105",
-        )
-
-
 GOOGLE_RULES: tuple[Callable[[Stated], Iterator[Fault]], ...] = (
     image_families_exist,
     machines_take_their_gpu,
@@ -139,5 +124,5 @@ GOOGLE_RULES: tuple[Callable[[Stated], Iterator[Fault]], ...] = (
     a_test_image_has_a_repository,
     a_workflow_can_push,
     images_and_machines_share_a_region,
-    source_images_are_exact,
+    *IMAGE_RULES,
 )

@@ -289,6 +289,41 @@ CASES = (
         told=('host-image.proved: "0a1b2c" is not the hash of an image\'s content; write the eight digits that the ',),
     ),
     Broken(
+        rule="the_installer_fits_the_base",
+        changes={
+            "host-image/source-project": "debian-cloud",
+            "host-image/source-image": "debian-12-bookworm-v20261105",
+        },
+        told=(
+            (
+                "host-image.source-project: the images of debian-cloud are no Ubuntu, and the installer knows nothing "
+                "else; leave it out, and take an image of ubuntu-os-cloud"
+            ),
+        ),
+    ),
+    Broken(
+        rule="the_installer_fits_the_base",
+        changes={"host-image/source-image": "debian-12-bookworm-v20261105"},
+        told=('host-image.source-image: "debian-12-bookworm-v20261105" is no Ubuntu, and the installer knows ',),
+    ),
+    Broken(
+        rule="the_installer_fits_the_base",
+        changes={"host-image/source-image": "ubuntu-2404-noble-arm64-v20261105"},
+        told=(
+            (
+                'host-image.source-image: "ubuntu-2404-noble-arm64-v20261105" is for arm64, and the machines with GPUs '
+                "are amd64; write ubuntu-2404-noble-amd64-v20261105"
+            ),
+        ),
+    ),
+    Broken(
+        rule="the_builder_holds_the_base",
+        changes={"host-image/builder": {"disk": "5Gi"}},
+        told=(
+            "host-image.builder.disk: 5Gi does not hold the base image, which has 10Gi; write 50Gi, or leave it out",
+        ),
+    ),
+    Broken(
         changes={"host-image/phase": "image"},
         told=("host-image: phase belongs to mode: declared; leave phase out, or state mode: declared",),
     ),

@@ -72,6 +72,7 @@ FLOORS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
             "config.amazon_rules",
             "config.cirun_rules",
             "config.google_rules",
+            "config.image_rules",
             "config.load",
             "config.references",
             "config.rules",
