@@ -30,7 +30,7 @@ def compatibility(settings: Settings) -> Iterator[Ask]:
     host = _host_image(settings)
     images = {name: _container_image(name, image) for name, image in settings.images.items()}
     yield from [] if host is None else [host]
-    yield from (ask for ask in images.values() if ask is not None)
+    yield from images.values()
     driver = host.driver if host and not any("driver" in terms for terms in conflicts(host)) else None
     for name, runner in settings.runners.items():
         if runner.arc is not None:
@@ -62,13 +62,12 @@ def _host_image(settings: Settings) -> Ask | None:
     )
 
 
-def _container_image(name: str, image: ImageSettings) -> Ask | None:
-    """An image that others publish: what its tag says against what is stated of it."""
-    if image.reference is None:
-        return None
+def _container_image(name: str, image: ImageSettings) -> Ask:
+    """What is stated of an image, and what its tag says where others publish it."""
     path = f"images.{name}"
     places = (("image-cuda", f"{path}.cuda"), *((("image", f"{path}.tag"),) if image.tag else ()))
-    return Ask(path=path, image=_reference(image), image_cuda=image.cuda, places=places)
+    reference = _reference(image) if image.reference else None
+    return Ask(path=path, image=reference, image_cuda=image.cuda, places=places)
 
 
 def _on_its_own(name: str, runner: RunnerSettings, driver: str | None) -> Ask:
@@ -91,13 +90,13 @@ def _on_its_own(name: str, runner: RunnerSettings, driver: str | None) -> Ask:
     )
 
 
-def _on_eks(name: str, runner: RunnerSettings, arc: ArcBackEnd, published: Ask | None, settings: Settings) -> Ask:
+def _on_eks(name: str, runner: RunnerSettings, arc: ArcBackEnd, stated: Ask, settings: Settings) -> Ask:
     image = settings.images[arc.image]
     pools = [settings.gpu_pools[pool] for pool in (arc.pool, arc.fallback) if pool is not None]
-    types = [ec2_type(stated) for pool in pools for stated in pool.instance_types]
+    types = [ec2_type(one) for pool in pools for one in pool.instance_types]
     models = {machine.gpu.slug for machine in types if machine.gpu is not None}
     version = settings.cluster.version if settings.cluster else next(iter(pins.EKS_AMI_RELEASES))
-    reference = published.image if published is not None and not conflicts(published) else None
+    reference = None if conflicts(stated) else stated.image
     bare = reference is not None and container_image(reference).origin is Origin.GITHUB_RUNNER
     return Ask(
         path=f"runners.{name}",

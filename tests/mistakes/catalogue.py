@@ -1128,6 +1128,14 @@ COMPATIBILITY: Final = (
         words=("has CUDA 13.0, and CUDA 12.9 is stated for it", "take a tag with CUDA 12.9.2", 'write "13.0"'),
     ),
     Mistake(
+        name="a CUDA in an image that there never was",
+        change={"images": {"runner-gpu": {"cuda": "12.7"}}},
+        told=Told.ERROR,
+        check="compatibility",
+        path="images.runner-gpu.cuda",
+        words=("12.7 is not a known CUDA version", "did you mean 12."),
+    ),
+    Mistake(
         name="an image of runners that NVIDIA never made",
         change=_published("nvidia/cuda", "12.9.2-cudnn9-runtime-ubuntu24.04"),
         told=Told.ERROR,
