@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from composition.exports import cirun_label
+from config.cirun import cirun_label
 from config.gpu_tests import GpuTestsSettings
 from gpu.verdict import Level, Verdict
 from kit.cirun_workflow import GpuTests
