@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from components.kubernetes.arc_controller import RUNNERS, SYSTEMS
+from config.cirun import cirun_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,15 +22,6 @@ def registry_login(account: str, region: str) -> str:
     """The command that lets `docker` at the registry, for twelve hours."""
     host = f"{account}.dkr.ecr.{region}.amazonaws.com"
     return f"aws ecr get-login-password --region {region} | docker login --username AWS --password-stdin {host}"
-
-
-CIRUN_PREFIX = "cirun-"
-"""What every label of cirun's begins with."""
-
-
-def cirun_label(name: str) -> str:
-    """What a workflow asks cirun for."""
-    return name if name.startswith(CIRUN_PREFIX) else f"{CIRUN_PREFIX}{name}"
 
 
 def runs_on(settings: Settings) -> dict[str, str]:

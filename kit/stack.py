@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from composition import host_image
-from composition.exports import cirun_label, gpu_test_image
+from composition.exports import gpu_test_image
+from config.cirun import cirun_label
 from config.values import gibibytes
 from gpu.image_tags import cuda_base
 from gpu.instance_types import gce_type, gpu_model
