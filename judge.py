@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pulumi
@@ -13,12 +14,14 @@ from gpu.compatibility import conflicts, solve
 from gpu.counts import counts
 from gpu.fit import fits
 from gpu.floor import floor
+from gpu.gpu_zones import gpu_zones
 from gpu.image_fit import image_fits
 from gpu.image_proof import image_proof
 from gpu.image_region import image_region
 from gpu.instance_types import attach, ec2_type, gce_type, gpu_model
 from gpu.machine_fit import disk_fits, machine_fits
 from gpu.pool_shape import own_spot
+from gpu.runner_version import RUNNER_IMAGE, runner_version
 from gpu.scale_from_zero import scale_from_zero
 from gpu.system_room import system_room
 from gpu.verdict import Level, Verdict
@@ -52,6 +55,8 @@ def verdicts(settings: Settings, identity: Identity) -> list[Verdict]:
         *_own_spot(settings),
         *_floors(settings),
         *_image_regions(settings),
+        *_runner_versions(settings),
+        *_gpu_zones(settings),
         *_image_proof(settings),
         *money.judge(estate.estate(settings), estate.limits(settings)),
         *(verdict for known in waiting.spot(settings) for verdict in spot_plan.judge(known)),
@@ -169,6 +174,15 @@ def _given(runner: RunnerSettings, settings: Settings) -> list[tuple[InstanceTyp
     return found
 
 
+def _runner_versions(settings: Settings) -> Iterator[Verdict]:
+    """What carries GitHub's runner: stated, or told by the tag of GitHub's own image."""
+    for name, image in settings.images.items():
+        if image.runner is not None:
+            yield runner_version(f"images.{name}.runner", image.runner)
+        elif image.reference == RUNNER_IMAGE and image.tag is not None and re.fullmatch(r"\d+\.\d+\.\d+", image.tag):
+            yield runner_version(f"images.{name}.tag", image.tag)
+
+
 def _image_regions(settings: Settings) -> Iterator[Verdict]:
     """Machines on Google Cloud pull the container that tests run in."""
     if settings.gcp is None:
@@ -180,6 +194,16 @@ def _image_regions(settings: Settings) -> Iterator[Verdict]:
     for name, runner in settings.runners.items():
         if runner.cirun_gcp is not None:
             yield from image_region(f"runners.{name}.cirun-gcp.zones", runner.cirun_gcp.zones, registries)
+
+
+def _gpu_zones(settings: Settings) -> Iterator[Verdict]:
+    """Where machines on Google Cloud are started with a GPU: jobs' own, and the one that an image is tried on."""
+    for name, runner in settings.runners.items():
+        if runner.cirun_gcp is not None:
+            yield from gpu_zones(f"runners.{name}.cirun-gcp.zones", runner.cirun_gcp.zones, runner.needs.gpu)
+    image = settings.host_image
+    if image is not None and image.mode == "controller":
+        yield from gpu_zones("host-image.zones", image.zones, image.verifier.gpu)
 
 
 def _image_proof(settings: Settings) -> list[Verdict]:

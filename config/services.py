@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from config.section import Section
-from config.values import CudaVersion, Digest, GitHubUrl, Matching, Name, Positive, Size, Tag, Wrong
+from config.values import CudaVersion, Digest, GitHubUrl, Matching, Name, Positive, Size, Tag, Version, Wrong
 
 Reference = Annotated[
     str,
@@ -92,6 +92,8 @@ class ImageSettings(Section):
     digest: Digest | None = None
     cuda: CudaVersion
     """The CUDA version inside; judged against the nodes' driver."""
+    runner: Version | None = None
+    """The version of GitHub's runner inside, in quotes: GitHub gives no jobs to old ones."""
     compressed: Size | None = None
     """What a node has to pull, for the reckoning of waiting time."""
 

@@ -495,6 +495,14 @@ WHOLES: Final = (
 
 ERRORS: Final = (
     Mistake(
+        name="an image with a runner that GitHub takes no more",
+        change={"images": {"runner-gpu": {"runner": "2.321.0"}}},
+        told=Told.ERROR,
+        check="runner-version",
+        path="images.runner-gpu.runner",
+        words=("2.321.0 cannot register at GitHub", "2.329.0 and later", "ghcr.io/actions/actions-runner:2.337.0"),
+    ),
+    Mistake(
         name="system nodes with no room for what the cluster needs",
         change={"system-nodes": {"instance-types": ["t3.micro"]}},
         told=Told.ERROR,
@@ -733,6 +741,14 @@ ERRORS: Final = (
         words=("the worst month costs", "1,000.00 USD are allowed", "gpu-pools.t4-spot is"),
     ),
     Mistake(
+        name="a wait that cirun cannot make shorter",
+        change=_runner("cirun-gcp-gpu", queue_target_minutes=1),
+        told=Told.ERROR,
+        check="queue-time",
+        path="runners.cirun-gcp-gpu.queue-target-minutes",
+        words=("1 are asked for", "nothing that can be stated makes it shorter: raise it to 3"),
+    ),
+    Mistake(
         name="a fallback that a budget does not bear",
         change={"budget": {"worst": 3200}},
         told=Told.ERROR,
@@ -885,7 +901,8 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="spot-plan",
         path="runners.gpu-t4",
-        words=("a spot job of 240 minutes is lost", "name an on-demand pool in runners.gpu-t4.arc.pool, or lower runners.gpu-t4.timeout-minutes to 63"),
+        words=("a spot job of 240 minutes is lost", "name an on-demand pool in runners.gpu-t4.arc.pool and leave runners.gpu-t4.arc.fallback out",
+               "or lower runners.gpu-t4.timeout-minutes to 63"),
     ),
     Mistake(
         name="a wait that some jobs exceed",
@@ -970,6 +987,14 @@ WARNINGS: Final = (
         check="quota",
         path="quotas.us-west-22/L-3819A6DF",
         words=("nothing here runs in us-west-22", "did you mean us-west-2/L-3819A6DF?"),
+    ),
+    Mistake(
+        name="an image with a runner that grows old",
+        change={"images": {"runner-gpu": {"runner": "2.330.0"}}},
+        told=Told.WARNING,
+        check="runner-version",
+        path="images.runner-gpu.runner",
+        words=("2.330.0 is behind 2.337.0", "thirty days"),
     ),
     Mistake(
         name="runners that wait on system nodes for more jobs than those hold",
@@ -1267,6 +1292,50 @@ PLACES_AND_TIMES: Final = (
         change={"gpu-pools": {"t4-on-demand": {"scale_down_after_minutes": 5}}},
         path="gpu-pools.t4-on-demand.scale_down_after_minutes",
         words=("unknown key", 'did you mean "scale-down-after-minutes"?'),
+    ),
+    Mistake(
+        name="zones that all have another GPU",
+        change=_runner(
+            "cirun-gcp-gpu",
+            needs={"gpu": "l4"},
+            cirun_gcp={"machine-types": ["g2-standard-8"], "zones": ["us-central1-f"]},
+        )
+        | {"quotas": {"NVIDIA_L4_GPUS": 2, "PREEMPTIBLE_NVIDIA_L4_GPUS": 2}},
+        told=Told.ERROR,
+        check="gpu-zones",
+        path="runners.cirun-gcp-gpu.cirun-gcp.zones",
+        words=(
+            "no l4 is to be had in us-central1-f, and no other zone is named",
+            "name us-central1-a or us-central1-b",
+        ),
+    ),
+    Mistake(
+        name="a zone that has another GPU",
+        change=_runner(
+            "cirun-gcp-gpu",
+            needs={"gpu": "l4"},
+            cirun_gcp={"machine-types": ["g2-standard-8"], "zones": ["us-central1-b", "us-central1-f"]},
+        )
+        | {"quotas": {"NVIDIA_L4_GPUS": 2, "PREEMPTIBLE_NVIDIA_L4_GPUS": 2}},
+        told=Told.WARNING,
+        check="gpu-zones",
+        path="runners.cirun-gcp-gpu.cirun-gcp.zones",
+        words=("no l4 is to be had in us-central1-f: it is tried for nothing", "or another GPU"),
+    ),
+    Mistake(
+        name="more GPUs than cirun gives a machine",
+        change=_runner("cirun-gcp-gpu", needs={"gpus": 2}) | {"quotas": {"NVIDIA_T4_GPUS": 4}},
+        path="runners.cirun-gcp-gpu.needs.gpus",
+        words=(
+            "2 are asked for, and cirun gives one GPU to n1-standard-4",
+            "write 1, or take machine types that bring 2",
+        ),
+    ),
+    Mistake(
+        name="a base image for another architecture",
+        change={"host-image": {"source-image": "ubuntu-2404-noble-arm64-v20261105"}},
+        path="host-image.source-image",
+        words=("is for arm64, and the machines with GPUs are amd64", "write ubuntu-2404-noble-amd64-v20261105"),
     ),
 )
 """Where and how long, and words that stand for nothing."""
