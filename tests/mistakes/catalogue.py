@@ -1137,7 +1137,7 @@ COMPATIBILITY: Final = (
     ),
     Mistake(
         name="GitHub's own runner image for jobs that need CUDA",
-        change=_published("ghcr.io/actions/actions-runner", "2.335.0"),
+        change=_published("ghcr.io/actions/actions-runner", "2.337.0"),
         told=Told.WARNING,
         check="compatibility",
         path="runners.gpu-t4",
