@@ -15,6 +15,7 @@ from gpu.verdict import Level, Verdict
 from judge import verdicts
 from ops.options import ROOT
 from ops.stack_file import read
+from tests.config.stacks import FILES
 from tests.mistakes.catalogue import MISTAKES, Mistake, Told
 from tests.mistakes.saying import write
 from tests.mistakes.sound import IDENTITY
@@ -82,7 +83,7 @@ def test_what_is_said_can_be_acted_on(mistake: Mistake, tmp_path: Path) -> None:
     assert [verdict.reason for verdict in said if "None" in str(verdict) or "\n" in str(verdict)] == []
 
 
-@pytest.mark.parametrize("name", ["Pulumi.staging.yaml", "Pulumi.production.yaml"])
+@pytest.mark.parametrize("name", FILES)
 def test_a_committed_stack_has_nothing_to_be_said_about(name: str) -> None:
     file = read(ROOT / name)
     said = verdicts(settings_of(file.config, file.secret_keys, file.name, name), IDENTITY)
