@@ -10,6 +10,7 @@ from config.cirun import cirun_label
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from config.identity import Identity
     from config.settings import Settings
 
 
@@ -64,6 +65,11 @@ def verify(settings: Settings) -> Mapping[str, str]:
     if settings.monitoring is not None and settings.monitoring.metrics_server:
         questions["usage"] = "kubectl top nodes"
     return questions
+
+
+def runner_network(identity: Identity) -> str:
+    """What the network of cirun's machines on Google Cloud is called: the stack makes it, and cirun's file names it."""
+    return f"{identity.prefix}-runners"
 
 
 def artifact_registry_login(region: str) -> str:

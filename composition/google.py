@@ -15,6 +15,7 @@ from components.gcp.cirun_access import CirunGoogleAccess, CirunGoogleArgs
 from components.gcp.docker_repository import DockerRepository, DockerRepositoryArgs
 from components.gcp.federation import Federation, FederationArgs
 from components.gcp.runner_account import RunnerAccount
+from components.gcp.runner_network import RunnerNetwork
 from composition import exports, google_image, host_image
 
 if TYPE_CHECKING:
@@ -65,6 +66,9 @@ def google(
     pulumi.export("storage_locations", exports.storage_locations(settings, host))
     if settings.cirun is not None and settings.cirun.gcp:
         access = _cirun(stated, identity, account, ready)
+        made["cirun.network"] = RunnerNetwork(
+            "runner-network", project=stated.project, title=exports.runner_network(identity), opts=ready
+        )
         served = {f"runners.{name}" for name, runner in settings.runners.items() if runner.cirun_gcp is not None}
         made |= dict.fromkeys(("cirun", *sorted(served)), access)
     return made

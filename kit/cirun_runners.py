@@ -57,9 +57,7 @@ class GpuRunner:
     service_account: str | None = None
     """GCP: who the machine is; lets it pull images without a key."""
     network: str | None = None
-    """GCP: the network by name; the default one where None."""
-    subnetwork: str | None = None
-    """GCP: the subnetwork by its path."""
+    """GCP: the network by its path; the default one where None."""
     timeout_minutes: int = 30
     """The longest job this is for. Not part of cirun's file: the workflow bounds the job by it."""
 
@@ -125,13 +123,14 @@ def _amazon(runner: GpuRunner) -> dict[str, Any]:
 
 
 def _google(runner: GpuRunner) -> dict[str, Any]:
-    interface = _stated({"network": runner.network, "subnetwork": runner.subnetwork})
+    # An interface that is stated has no public address unless that is stated as well.
+    interface = {"network": runner.network, "accessConfigs": [{"type": "ONE_TO_ONE_NAT"}]}
     account = {"email": runner.service_account, "scopes": [GOOGLE_SCOPE]}
     return _stated(
         {
             "project_id": runner.project,
             "baseDisk": {"diskSizeGb": runner.disk_gib, "diskType": runner.disk_type or "pd-balanced"},
-            "networkInterfaces": [interface] if interface else None,
+            "networkInterfaces": [interface] if runner.network else None,
             "serviceAccounts": [account] if runner.service_account else None,
         }
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from composition import host_image
-from composition.exports import gpu_test_image
+from composition.exports import gpu_test_image, runner_network
 from config.cirun import cirun_label
 from config.values import gibibytes
 from gpu.image_tags import cuda_base
@@ -146,6 +146,7 @@ def _google(
         gpu=None if brings_its_own else gpu_model(runner.needs.gpu).google,
         disk_gib=gibibytes(served.disk),
         project=project,
+        network=f"projects/{project}/global/networks/{runner_network(identity)}",
         service_account=f"{identity.prefix}-runner@{project}.iam.gserviceaccount.com",
         timeout_minutes=runner.timeout_minutes,
     )

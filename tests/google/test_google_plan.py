@@ -12,6 +12,7 @@ import pulumi
 import pulumi_command as command
 import pulumi_gcp as gcp
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from pulumi import ResourceOptions
@@ -31,7 +32,10 @@ from components.gcp.image_controller import inputs
 from components.gcp.image_controller.content_hash import ImageContent
 from components.gcp.runner_account import RunnerAccount
 from composition import host_image
+from config.identity import Identity
+from config.load import settings_of
 from gpu.zones import GOOGLE_ZONES
+from kit import stack as kit
 from ops.recorder import record
 from tests.components.made import names, only, part, waits_for
 from tests.ops.small import stack_file
@@ -302,6 +306,24 @@ def test_nothing_comes_in_to_a_builder() -> None:
     assert "allows" not in door.inputs
     assert ranges == {"net-us-central1": "10.200.0.0/28", "net-us-east1": "10.200.1.0/28"}
     assert part(only(plan, "gcp:compute/network:Network"), "autoCreateSubnetworks") is False
+
+
+def test_nothing_comes_in_to_a_runner_of_cirun_which_stands_in_a_network_of_its_own() -> None:
+    plan = stacks.planned(GOOGLE)
+    (network,) = [one for one in plan.of("gcp:compute/network:Network") if one.name == "runner-network"]
+    (door,) = [one for one in plan.of("gcp:compute/firewall:Firewall") if one.name == "runner-network-closed"]
+    settings = settings_of(stacks.stack_file(GOOGLE).config, frozenset(), "cirun-gcp", GOOGLE)
+    files = kit.files(settings, Identity(project="gpu-ci", stack="cirun-gcp"))
+    (runner,) = yaml.safe_load(files[".cirun.yml"])["runners"]
+
+    assert (part(door, "denies"), part(door, "sourceRanges")) == ([{"protocol": "all"}], ["0.0.0.0/0"])
+    assert part(network, "autoCreateSubnetworks") is True
+    assert runner["extra_config"]["networkInterfaces"] == [
+        {
+            "network": f"projects/{PROJECT}/global/networks/{part(network, 'name')}",
+            "accessConfigs": [{"type": "ONE_TO_ONE_NAT"}],
+        }
+    ]
 
 
 def test_cirun_starts_and_ends_machines_as_the_runners_and_grants_nothing() -> None:
