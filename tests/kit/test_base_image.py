@@ -11,6 +11,7 @@ from config.load import settings_of
 from gpu.image_tags import cuda_base
 from kit.image_workflow import IMAGE_FILE
 from kit.stack import files
+from ops.recorder import record
 from ops.stack_file import read
 from tests.mistakes.saying import write
 from tests.mistakes.sound import IDENTITY
@@ -18,7 +19,7 @@ from tests.mistakes.sound import IDENTITY
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.pure
+pytestmark = pytest.mark.plan
 
 DIGEST = f"sha256:{'0' * 64}"
 TAG = "13.0.3-base-ubuntu24.04"
@@ -44,3 +45,10 @@ def test_a_base_image_comes_into_the_workflow_as_it_is_stated(tmp_path: Path, st
     assert [step["with"]["build-args"] for step in steps if "build-args" in step.get("with", {})] == [
         f"CUDA_IMAGE={base}"
     ]
+
+
+@pytest.mark.parametrize(("stated", "base"), [(TAG, f"nvidia/cuda:{TAG}"), (COPY, COPY)])
+def test_the_stack_builds_on_the_same_base(tmp_path: Path, stated: str, base: str) -> None:
+    plan = record(read(write({"test-image": {"built-by": "stack", "cuda-image": stated}}, tmp_path)))
+
+    assert [one.inputs["buildArgs"] for one in plan if one.type == "docker-build:index:Image"] == [{"CUDA_IMAGE": base}]
