@@ -8,6 +8,7 @@ from ipaddress import IPv4Network
 from typing import TYPE_CHECKING, Final
 
 from config.faults import Fault
+from config.stated import inner, listed_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,10 +29,10 @@ TAG_KEY_LIMIT: Final = 128
 
 def services_have_a_range_that_eks_takes(stated: Stated) -> Iterator[Fault]:
     """The range can never be changed, and the cluster is refused after minutes."""
-    cluster = stated.settings.cluster
-    if cluster is None:
+    path, stated_range = "cluster.service-cidr", stated.of("cluster").get("service-cidr")
+    if stated_range is None:
         return
-    path, cidr = "cluster.service-cidr", cluster.service_cidr
+    cidr = IPv4Network(stated_range)
     if not any(cidr.subnet_of(private) for private in PRIVATE):
         yield Fault(path, f"{cidr} is in no range that EKS takes", f"take one inside {', '.join(map(str, PRIVATE))}")
     elif not 12 <= cidr.prefixlen <= 24:
@@ -40,17 +41,18 @@ def services_have_a_range_that_eks_takes(stated: Stated) -> Iterator[Fault]:
 
 def the_endpoint_is_reached_from_public_addresses(stated: Stated) -> Iterator[Fault]:
     """A private range never arrives at a public endpoint, which is always reachable from inside the VPC."""
-    cluster = stated.settings.cluster
-    for index, cidr in enumerate(cluster.endpoint.public if cluster is not None else ()):
-        if any(cidr.subnet_of(unrouted) for unrouted in UNROUTED):
+    for index, cidr in listed_at(inner(stated.of("cluster"), "endpoint"), "public"):
+        if any(IPv4Network(cidr).subnet_of(unrouted) for unrouted in UNROUTED):
             path = f"cluster.endpoint.public[{index}]"
             yield Fault(path, f"{cidr} is no range of the internet", "name the public addresses, or leave it out")
 
 
 def an_administrator_is_named_once(stated: Stated) -> Iterator[Fault]:
     """EKS has one entry a role."""
-    named: dict[object, str] = {}
-    for name, arn in stated.part("cluster", "administrators").items():
+    named: dict[str, str] = {}
+    for name, arn in inner(stated.of("cluster"), "administrators").items():
+        if arn is None:
+            continue
         if arn in named:
             yield Fault(f"cluster.administrators.{name}", f"is the same as {named[arn]}", "leave one of them out")
         named.setdefault(arn, name)
@@ -63,8 +65,8 @@ def nothing_is_listed_twice(stated: Stated) -> Iterator[Fault]:
 
 def _repeated(path: str, value: object) -> Iterator[Fault]:
     if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _repeated(f"{path}.{key}" if path else str(key), inner)
+        for key, below in value.items():
+            yield from _repeated(f"{path}.{key}" if path else str(key), below)
     elif isinstance(value, list):
         for index, item in enumerate(value):
             if isinstance(item, str | int) and item in value[:index]:
@@ -74,14 +76,14 @@ def _repeated(path: str, value: object) -> Iterator[Fault]:
 
 def tags_are_ones_that_aws_takes(stated: Stated) -> Iterator[Fault]:
     """AWS tells of a tag only where it makes the first thing that bears it."""
-    tags = stated.settings.stack.tags
+    tags = inner(stated.of("stack"), "tags")
     if len(tags) > MOST_TAGS:
         yield Fault("stack.tags", f"are {len(tags)}, and there is room for {MOST_TAGS}", "leave some out")
     own = {name.lower(): name for name in OWN_TAGS}
     for key, value in tags.items():
         if key.lower() in own:
             yield Fault(f"stack.tags.{key}", f"would take the place of {own[key.lower()]}", "give it another key")
-        if re.fullmatch(TAG_VALUE, value) is None:
+        if value is not None and re.fullmatch(TAG_VALUE, value) is None:
             yield Fault(
                 f"stack.tags.{key}", f'"{value}" is no tag\'s value', "use letters, digits, spaces and _.:/=+@-"
             )
@@ -90,9 +92,9 @@ def tags_are_ones_that_aws_takes(stated: Stated) -> Iterator[Fault]:
 def a_label_fits_into_its_tag(stated: Stated) -> Iterator[Fault]:
     """The autoscaler reads a pool's labels from tags, whose keys are longer by what stands before them."""
     longest = TAG_KEY_LIMIT - len(LABEL_PREFIX)
-    for name, pool in stated.settings.gpu_pools.items():
-        for field, keys in (("labels", pool.labels), ("taints", pool.taints)):
-            for key in keys:
+    for name, pool in stated.entries("gpu-pools"):
+        for field in ("labels", "taints"):
+            for key in inner(pool, field):
                 if len(key) > longest:
                     wrong = f"has {len(key)} characters, and its tag takes {longest}"
                     yield Fault(f"gpu-pools.{name}.{field}.{key}", wrong, "take a shorter key")
