@@ -1,7 +1,8 @@
 """Whether the numbers of pools and of their runners go together.
 
 Owns the arithmetic of nodes, GPUs, shares and runners, over all pools at once: runners share them, and fall back. How
-jobs find room is `gpu.room`; what surprises in a pool by itself is `gpu.pool_shape`; what a share is, is `gpu.sharing`.
+jobs find room is `gpu.room`, what is said where they do not is `gpu.shortage`, what surprises in a pool by itself is
+`gpu.pool_shape`, and what a share is, is `gpu.sharing`.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from gpu.fit import place
 from gpu.pool_shape import pool_shape
-from gpu.quantities import CPU, GIB, MEMORY, PODS, Resources, describe
+from gpu.quantities import CPU, GIB, MEMORY, PODS, Resources
 from gpu.room import Jobs, Nodes, shortages
 from gpu.sharing import gpu_resource
+from gpu.shortage import Key, told_of
 from gpu.verdict import Level, Verdict
 
 if TYPE_CHECKING:
@@ -23,12 +25,8 @@ if TYPE_CHECKING:
     from gpu.fit import Place
     from gpu.node_group import NodeGroupFacts
     from gpu.pods import Pod
-    from gpu.room import Shortage
 
 CHECK = "counts"
-
-_SHOWN = 4
-"""So many of a list are named, and the rest counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,14 +191,11 @@ def _room(runners: Sequence[RunnerFacts], pools: Mapping[str, _Pool]) -> Iterato
     nodes = {path: pool.room() for path, pool in pools.items()}
     fitting = [runner for runner in runners if all(pools[path].copies[runner.path] for path in runner.pools)]
     told: set[str] = set()
-    for level, key, what in (
-        (Level.ERROR, "min", "idle runners are kept"),
-        (Level.WARNING, "max", "jobs are taken"),
-    ):
+    for level, key in ((Level.ERROR, Key.MIN), (Level.WARNING, Key.MAX)):
         jobs = [
             Jobs(
                 path=runner.path,
-                count=runner.min_runners if key == "min" else runner.max_runners,
+                count=runner.min_runners if key is Key.MIN else runner.max_runners,
                 wanted=runner.pod.requests.with_amount(PODS, 1),
                 copies={path: pools[path].copies[runner.path] for path in runner.pools},
             )
@@ -210,41 +205,4 @@ def _room(runners: Sequence[RunnerFacts], pools: Mapping[str, _Pool]) -> Iterato
             paths = {one.path for one in short.jobs}
             if paths.isdisjoint(told):
                 told |= paths
-                yield short.pools, _short(short, nodes, level, key, what)
-
-
-def _short(short: Shortage, pools: Mapping[str, Nodes], level: Level, key: str, what: str) -> Verdict:
-    count, missing = sum(one.count for one in short.jobs), sum(short.missing.values())
-    room = count - missing
-    several, together = len(short.jobs) > 1, " together" if len(short.pools) > 1 else ""
-    where = f"{_listed(short.pools)} {'have' if together else 'has'}"
-    wanted, got = (describe(short.resource, amount) for amount in (short.wanted, short.got))
-    lacking = (
-        f"and {where} room for {room}{together}: the other {missing} wait"
-        if short.alike
-        else f"which ask for {wanted}, and {where} {got} for them{together}: some wait"
-    )
-    names = _listed([f"{one.path.removeprefix('runners.')} {one.count}" for one in short.jobs])
-    more = _listed([f"{path}.max to {pools[path].count + nodes}" for path, nodes in short.nodes.items()])
-    lower = f"lower the {key} of these runners{f' to {room} in all' if short.alike else ''}"
-    chain = [
-        f"{copies} jobs of {one.path} find room on one node of {path}, {copies * pools[path].count} on all of them"
-        for one in short.jobs
-        for path, copies in one.copies.items()
-    ]
-    greedy = [one.path for one in short.jobs if one.count > one.alone(pools)]
-    return _verdict(
-        level,
-        # One that asks for more than there is for it alone is the one to look at; else it is the pool they share.
-        greedy[0] if len(greedy) == 1 else f"{next(iter(short.nodes))}.max",
-        f"{count} {what}{f' ({names})' if several else ''}, {lacking} as pending pods, and no other pool can take them",
-        f"{lower}, or raise {more}" if several else f"set its {key} to {room}, or {more}",
-        tuple(chain[:_SHOWN]),
-    )
-
-
-def _listed(names: Sequence[str]) -> str:
-    """As in `a, b, c, d and 11 more`."""
-    more = f"{len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    shown, last = names[:_SHOWN], more or names[-1]
-    return f"{', '.join(shown if more else shown[:-1])} and {last}" if len(names) > 1 else last
+                yield short.pools, told_of(short, nodes, level, key)

@@ -79,6 +79,31 @@ def test_a_job_is_held_against_every_pool_that_it_may_fall_back_on() -> None:
     assert "gpu-pools.t4-on-demand" in fit.reason
 
 
+def test_a_runner_whose_jobs_are_pods_of_their_own_waits_for_them_without_a_gpu() -> None:
+    changes = {"runners/gpu-t4/arc/min": 9, "runners/gpu-t4/arc/max": 9}
+
+    assert ["counts" for verdict in errors(changes) if verdict.check == "counts"] == ["counts"]
+    assert errors({**changes, "runners/gpu-t4/arc/container-mode": "kubernetes-novolume"}) == []
+
+
+def test_machines_of_cirun_on_aws_hang_on_spot_alone_only_where_nothing_is_behind() -> None:
+    runner = {
+        "needs": {"gpu": "t4", "cpu": 3, "memory": "12Gi", "cuda": "12.9"},
+        "timeout-minutes": 60,
+        "cirun-aws": {
+            "instance-types": ["g4dn.xlarge"],
+            "regions": ["us-west-2"],
+            "images": {"us-west-2": "ami-0123456789abcdef0"},
+        },
+    }
+    changes = {"cirun/aws": True, "runners/own": runner}
+    alone = [verdict for verdict in verdicts(changes) if verdict.offender == "runners.own.cirun-aws.spot"]
+    behind = verdicts({**changes, "runners/own/cirun-aws/spot": [True, False]})
+
+    assert [(verdict.check, verdict.level) for verdict in alone] == [("counts", Level.WARNING)]
+    assert [verdict for verdict in behind if verdict.offender == "runners.own.cirun-aws.spot"] == []
+
+
 def test_an_empty_pool_that_nothing_scales_is_refused() -> None:
     """The stack file is told so already; whoever comes by another way is told here."""
     sound = files.settings(STAGING)

@@ -277,8 +277,8 @@ def test_idle_runners_that_share_a_pool_are_added_up() -> None:
 
     assert (verdict.level, verdict.offender) == (Level.ERROR, "gpu-pools.steady.max")
     assert verdict.reason == (
-        "3 idle runners are kept (a 1, b 1 and c 1), and gpu-pools.steady has room for 2: the other 1 wait as pending pods, "
-        "and no other pool can take them"
+        "3 idle runners are kept (a 1, b 1 and c 1), and gpu-pools.steady has room for 2: one waits as a pending pod, and "
+        "no other pool can take it"
     )
     assert verdict.way_out == "lower the min of these runners to 2 in all, or raise gpu-pools.steady.max to 3"
 
