@@ -117,4 +117,5 @@ def _loads(settings: Settings) -> Iterator[Load]:
 def _host_images(settings: Settings) -> Iterator[HostImages]:
     image = settings.host_image
     if image is not None:
-        yield HostImages(path="host-image", gb=HOST_IMAGE_GB * image.keep)
+        kept = image.keep if image.mode == "controller" else 1
+        yield HostImages(path="host-image", gb=HOST_IMAGE_GB * kept)

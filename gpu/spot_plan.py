@@ -134,7 +134,7 @@ def judge(facts: SpotFacts) -> list[Verdict]:
                 Level.WARNING,
                 facts.path,
                 f"on {stated} a finished job costs {price(now)}, on {plan.strategy} {price(plan.chosen)}",
-                _served_by(facts.path, plan.strategy),
+                _served_by(facts, plan.strategy),
                 chain,
             ),
         ]
@@ -157,18 +157,19 @@ def _losses(facts: SpotFacts, chain: tuple[str, ...]) -> list[Verdict]:
             Level.WARNING,
             facts.path,
             f"a spot job of {longest:.0f} minutes is lost {lost:.0%} of the time, and starts again from nothing",
-            f"name an on-demand pool in {facts.path}.arc.pool{lower}",
+            f"{_served_by(facts, Strategy.ON_DEMAND)}{lower}",
             chain,
         )
     ]
 
 
-def _served_by(path: str, strategy: Strategy) -> str:
+def _served_by(facts: SpotFacts, strategy: Strategy) -> str:
     """What carries a strategy out."""
+    alone = f" and leave {facts.path}.arc.fallback out" if facts.fallback else ""
     return {
-        Strategy.ON_DEMAND: f"name an on-demand pool in {path}.arc.pool",
-        Strategy.SPOT_THEN_ON_DEMAND: f"name an on-demand pool in {path}.arc.fallback",
-        Strategy.SPOT: f"leave {path}.arc.fallback out",
+        Strategy.ON_DEMAND: f"name an on-demand pool in {facts.path}.arc.pool{alone}",
+        Strategy.SPOT_THEN_ON_DEMAND: f"name an on-demand pool in {facts.path}.arc.fallback",
+        Strategy.SPOT: f"leave {facts.path}.arc.fallback out",
     }[strategy]
 
 

@@ -154,6 +154,10 @@ def test_the_timeout_that_is_named_is_the_longest_that_is_not_warned_of() -> Non
 def test_the_pool_that_is_named_ends_the_warning(met: Terms, fallback: bool) -> None:
     followed = {
         "name an on-demand pool in runners.gpu-t4.arc.pool": {"spot": False},
+        "name an on-demand pool in runners.gpu-t4.arc.pool and leave runners.gpu-t4.arc.fallback out": {
+            "spot": False,
+            "fallback": False,
+        },
         "name an on-demand pool in runners.gpu-t4.arc.fallback": {"fallback": True},
         "leave runners.gpu-t4.arc.fallback out": {"fallback": False},
     }
