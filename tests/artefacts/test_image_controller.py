@@ -330,10 +330,7 @@ def test_an_image_that_could_not_be_tried_is_kept_and_proved_by_the_next_run(clo
 
 
 @pytest.mark.parametrize("kind", ["hiccup", "unheard"])
-@pytest.mark.parametrize(
-    "call",
-    ["instances create", "instances stop", "images create", "images update", "instances delete", "images list"],
-)
+@pytest.mark.parametrize("call", ["instances create", "instances stop", "images create", "instances delete"])
 def test_a_build_is_not_thrown_away_for_one_answer_of_503(cloud: Cloud, call: str, kind: str) -> None:
     cloud.plan(**{kind: {f"compute {call}": 2}})
     run = cloud.run()

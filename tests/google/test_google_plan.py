@@ -83,8 +83,8 @@ def made(build: Callable[[ResourceOptions], object]) -> Plan:
     """The plan of what `build` makes on Google Cloud."""
 
     def program() -> None:
-        here = [gcp.Provider("gcp", project=PROJECT, region="us-central1"), command.Provider("command")]
-        build(ResourceOptions(providers=here))
+        google = gcp.Provider("gcp", project=PROJECT, region="us-central1")
+        build(ResourceOptions(providers=[google, command.Provider("command")]))
 
     return record(stack_file(), program=program)
 
