@@ -93,6 +93,7 @@ TAKEN = [
     ("BucketName", "gpu-images.example.org"),
     ("ImageName", "ubuntu-2404-noble-amd64-v20261105"),
     ("DriverBranch", "580"),
+    ("ContentHash", "0a1b2c3d"),
     ("UserName", "ci-gpu-runner"),
     ("UserName", "c" * 31),
     ("BaseImage", "13.0.3-base-ubuntu24.04"),
@@ -293,6 +294,14 @@ REFUSED = [
     ),
     ("DriverBranch", "R580", '"R580" is not a driver branch; write its number alone, in quotes: "580"'),
     ("DriverBranch", 580, '580 is a number; write it in quotes: "580"'),
+    (
+        "ContentHash",
+        "ok:0a1b2c3d",
+        (
+            '"ok:0a1b2c3d" is not the hash of an image\'s content; '
+            "write the eight digits that the builder reported after ok:"
+        ),
+    ),
     ("UserName", "ci_runner", f'"ci_runner" {USER}'),
     ("UserName", "_ci", f'"_ci" {USER}'),
     ("UserName", "c" * 32, f'"{"c" * 32}" {USER}'),

@@ -317,6 +317,21 @@ CASES = (
         ),
     ),
     Broken(
+        rule="labels_are_one_runner_s",
+        stack=AMAZON,
+        changes={
+            "runners/a": stacks.sections(AMAZON)["runners"]["cirun-aws-gpu"],
+            "runners/cirun-a": stacks.sections(AMAZON)["runners"]["cirun-aws-gpu"],
+        },
+        told=("runners.cirun-a: a job asks for it as cirun-a, and for runners.a as well; ",),
+    ),
+    Broken(
+        rule="gpu_tests_have_a_runner",
+        stack=stacks.STAGING,
+        changes={"gpu-tests": {"vision": {"runner": "gpu-t4"}}},
+        told=("gpu-tests.vision.runner: cirun does not serve gpu-t4; ",),
+    ),
+    Broken(
         rule="the_builder_holds_the_base",
         changes={"host-image/builder": {"disk": "5Gi"}},
         told=(
