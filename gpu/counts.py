@@ -7,7 +7,7 @@ jobs find room is `gpu.room`, what is said where they do not is `gpu.shortage`, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gpu.fit import place
@@ -52,7 +52,7 @@ class _Pool:
     places: tuple[Place, ...]
     runners: tuple[RunnerFacts, ...]
     """Those that may get its nodes."""
-    copies: Mapping[str, int] = field(default_factory=dict)
+    copies: Mapping[str, int]
     """How many jobs of each find room on one node of the type that holds least; 0 is for `gpu.fit` to tell."""
 
     @property
@@ -72,9 +72,10 @@ def counts(
 ) -> list[Verdict]:
     """Judge every pool together with every runner."""
     pools = {group.path: _pool(group, runners, daemonsets) for group in groups}
-    found = {path: [*pool_shape(pool.group, behind=_behind(pool)), *_uses(pool)] for path, pool in pools.items()}
-    for path, pool in pools.items():
-        found[path] += _idle_nodes(pool)
+    found = {
+        path: [*pool_shape(pool.group, behind=_behind(pool)), *_uses(pool), *_idle_nodes(pool)]
+        for path, pool in pools.items()
+    }
     for short, verdict in _room(runners, pools):
         for path in short:
             found[path].append(verdict)
