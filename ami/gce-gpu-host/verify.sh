@@ -39,9 +39,10 @@ docker info --format '{{.ServerVersion}}'
 # A stage of its own: a registry that is slow or ill, or that counts one's pulls, says nothing of the image.
 STAGE=registry
 pulled=
-for pause in 0 10 30 60; do
+# Well within the shortest life that this machine may have, or it would be taken for one that hangs.
+for pause in 0 10 30; do
   sleep "$pause"
-  if timeout 180 docker pull --quiet "$CUDA_IMAGE"; then
+  if timeout 150 docker pull --quiet "$CUDA_IMAGE"; then
     pulled=1
     break
   fi
