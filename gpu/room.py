@@ -1,7 +1,7 @@
 """Whether jobs find room on the pools that they may go to, where several runners share pools and fall back.
 
 Owns the reckoning: runners and pools are a graph, and what can be placed is a flow from the one to the other. One flow
-a resource, so what it says is too little is so however pods are laid on nodes; what is said of it is `gpu.counts`'.
+a resource, so what it says is too little is so however pods are laid on nodes; what is said of it is in `gpu.shortage`.
 """
 
 from __future__ import annotations
@@ -141,7 +141,8 @@ def _starved(graph: Edges, flow: Edges) -> Iterator[set[str]]:
                 residual.setdefault(before, []).append(node)
             if flow[before][node] and before != _JOBS:
                 residual.setdefault(node, []).append(before)
-    starved = [runner for runner in graph[_JOBS] if runner in reached(residual, _JOBS)]
+    waiting = reached(residual, _JOBS)
+    starved = [runner for runner in graph[_JOBS] if runner in waiting]
     # A pool ties together whoever may use it, even where none of them would gain by the others' giving way.
     ties: dict[str, list[str]] = {}
     for runner in starved:
