@@ -131,6 +131,7 @@ def daemonsets(settings: Settings) -> tuple[DaemonSet, ...]:
                 version=pins.DCGM_EXPORTER_CHART,
                 interval_seconds=settings.monitoring.dcgm.interval_seconds,
                 service_monitor=settings.monitoring.dcgm.service_monitor,
+                alerts=settings.monitoring.dcgm.alerts,
                 tolerations=wiring.gpu_tolerations(settings),
             )
         )

@@ -61,6 +61,7 @@ def services(
                 version=pins.DCGM_EXPORTER_CHART,
                 interval_seconds=settings.monitoring.dcgm.interval_seconds,
                 service_monitor=settings.monitoring.dcgm.service_monitor,
+                alerts=settings.monitoring.dcgm.alerts,
                 tolerations=wiring.gpu_tolerations(settings),
             ),
             inside,

@@ -71,6 +71,14 @@ class DcgmSettings(Section):
     interval_seconds: Annotated[int, Field(ge=1, le=600)] = 30
     service_monitor: bool = False
     """Whether to declare a ServiceMonitor. Without the Prometheus operator's definitions the chart then fails."""
+    alerts: bool = False
+    """Whether Prometheus is to tell of lost and hot GPUs, of runners that stall and of jobs that wait."""
+
+    @model_validator(mode="after")
+    def _alerts_have_figures(self) -> DcgmSettings:
+        if self.alerts and not self.service_monitor:
+            raise Wrong("alerts has no figures to go by", "state service-monitor: true as well")
+        return self
 
 
 class MonitoringSettings(Section):

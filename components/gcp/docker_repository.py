@@ -1,7 +1,7 @@
 """A Docker repository in Artifact Registry: tags that stay what they were, and images that expire.
 
-The two exclude each other: a tag that cannot be moved cannot be deleted either, nor what it names, not even by a cleanup
-policy (`immutableTags` in the Artifact Registry API: "modified, moved or deleted").
+The two exclude each other: a tag that cannot be moved cannot be deleted either, nor what it names, not even by a
+cleanup policy (`immutableTags` in the Artifact Registry API: "modified, moved or deleted").
 """
 
 from __future__ import annotations

@@ -9,13 +9,13 @@ import pulumi
 import pulumi_kubernetes as k8s
 from pulumi import Input, Output, ResourceOptions
 
+from components.kubernetes.alerts import SYSTEMS
 from components.kubernetes.chart import chart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 CHART = "oci://ghcr.io/actions/actions-runner-controller-charts/gha-runner-scale-set-controller"
-SYSTEMS = "arc-systems"
 RUNNERS = "arc-runners"
 RELEASE = "arc"
 SERVICE_ACCOUNT = f"{RELEASE}-gha-rs-controller"

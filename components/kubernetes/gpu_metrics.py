@@ -1,4 +1,4 @@
-"""NVIDIA's DCGM exporter: what each GPU does, for Prometheus to fetch."""
+"""NVIDIA's DCGM exporter: what each GPU does, for Prometheus to fetch, and to tell of."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pulumi
 import pulumi_kubernetes as k8s
 from pulumi import ResourceOptions
 
+from components.kubernetes.alerts import API, SYSTEMS, listeners, rules
 from components.kubernetes.chart import chart
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ class GpuMetricsArgs:
     service_monitor: bool
     """Whether to declare a ServiceMonitor, which fails where the Prometheus operator's definitions are missing."""
     tolerations: Sequence[Mapping[str, str]]
+    alerts: bool = False
+    """Whether to declare what Prometheus tells of, and to have the listeners' figures fetched for it."""
 
 
 def gpu_metrics_values(args: GpuMetricsArgs) -> dict[str, Any]:
@@ -65,4 +68,15 @@ class GpuMetrics(pulumi.ComponentResource):
             values=gpu_metrics_values(args),
             parent=self,
         )
+        if args.alerts:
+            specs = {"PrometheusRule": rules(), "PodMonitor": listeners(SYSTEMS, args.interval_seconds)}
+            for kind, spec in specs.items():
+                k8s.apiextensions.CustomResource(
+                    f"{name}-{kind.lower()}",
+                    api_version=API,
+                    kind=kind,
+                    metadata={"name": "gpu-ci", "namespace": namespace.metadata.name},
+                    spec=spec,
+                    opts=ResourceOptions(parent=self, delete_before_replace=True),
+                )
         self.register_outputs({})

@@ -1,6 +1,6 @@
 """Mistakes that people make in a stack file, each with what has to be said of it: data, and how a change is made.
 
-A mistake is a change to `Pulumi.staging.yaml`, put over it map by map. Exactly one line is said about it, at one path,
+A mistake is a change to `tests/stacks/staging.yaml`, put over it map by map. Exactly one line is said about it, at one path,
 with the words that tell what would be right; where more is wrong at once, the other paths are named.
 """
 
@@ -373,6 +373,12 @@ WRITING: Final = (
 """What is written so that it does not mean what it says."""
 
 WHOLES: Final = (
+    Mistake(
+        name="alerts on figures that nobody fetches",
+        change={"monitoring": {"dcgm": {"alerts": True}}},
+        path="monitoring.dcgm",
+        words=("alerts has no figures to go by", "state service-monitor: true"),
+    ),
     Mistake(
         name="pools without a device plugin",
         change={"device-plugin": OUT},

@@ -1,0 +1,77 @@
+"""What Prometheus says of GPUs and runners that need somebody: rules, and where their figures are fetched. Pure.
+
+The exporter's own counters tell of GPUs (`DCGM_FI_DEV_*`, dcgm-exporter 4.8, default-counters.csv). XID 48 is a memory
+error that could not be mended, 79 a GPU that fell off the bus, 94 and 95 such errors contained and not (NVIDIA, "XID
+Errors"). Other XIDs are as a rule the job's own fault. Runners are told of by the listeners (`gha_*`, Actions Runner
+Controller 0.14).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+API: Final = "monitoring.coreos.com/v1"
+SYSTEMS: Final = "arc-systems"
+"""The namespace of the runner controller and its listeners."""
+LISTENERS: Final = "runner-scale-set-listener"
+"""The component that a listener's pod is labelled as."""
+FATAL_XIDS: Final = (48, 79, 94, 95)
+HOTTEST: Final = 95
+"""Degrees Celsius; a T4 slows down well before."""
+STALLED_MINUTES: Final = 15
+QUEUED_MINUTES: Final = (30, 60, 120)
+"""How long jobs wait before somebody is told, is told more urgently, and is woken."""
+SEVERITIES: Final = ("info", "warning", "critical")
+
+
+def rules() -> dict[str, Any]:
+    """The spec of the PrometheusRule."""
+    host = "{{ $labels.Hostname }}"
+    xids = " or ".join(f"DCGM_FI_DEV_XID_ERRORS == {xid}" for xid in FATAL_XIDS)
+    waiting = "sum by (name) (gha_assigned_jobs) - sum by (name) (gha_running_jobs) > 0"
+    return {
+        "groups": [
+            {
+                "name": "gpu",
+                "rules": [
+                    _rule("GpuLost", xids, 0, "critical", f"{host} reports XID {{{{ $value }}}}: replace it"),
+                    _rule("GpuRowRemapFailed", "DCGM_FI_DEV_ROW_REMAP_FAILURE > 0", 0, "critical",
+                          f"{host} has no spare memory left: replace it"),
+                    _rule("GpuHot", f"DCGM_FI_DEV_GPU_TEMP > {HOTTEST}", 5, "warning",
+                          f"{host} has {{{{ $value }}}} degrees"),
+                ],
+            },
+            {
+                "name": "runners",
+                "rules": [
+                    _rule("RunnerListenerStalled", "sum by (name) (gha_assigned_jobs) > 0 and "
+                          "sum by (name) (gha_running_jobs + gha_registered_runners) == 0", STALLED_MINUTES, "critical",
+                          "{{ $labels.name }} has jobs, and neither runs one nor has a runner"),
+                    *(
+                        _rule(f"RunnerQueue{minutes}m", waiting, minutes, severity,
+                              "jobs of {{ $labels.name }} have waited for " + f"{minutes} minutes")
+                        for minutes, severity in zip(QUEUED_MINUTES, SEVERITIES, strict=True)
+                    ),
+                ],
+            },
+        ]
+    }  # fmt: skip
+
+
+def listeners(namespace: str, interval_seconds: int) -> dict[str, Any]:
+    """The spec of the PodMonitor: listeners stand in no service that could be monitored."""
+    return {
+        "namespaceSelector": {"matchNames": [namespace]},
+        "selector": {"matchLabels": {"app.kubernetes.io/component": LISTENERS}},
+        "podMetricsEndpoints": [{"port": "metrics", "path": "/metrics", "interval": f"{interval_seconds}s"}],
+    }
+
+
+def _rule(name: str, expression: str, minutes: int, severity: str, summary: str) -> dict[str, Any]:
+    return {
+        "alert": name,
+        "expr": expression,
+        "for": f"{minutes}m",
+        "labels": {"severity": severity},
+        "annotations": {"summary": summary},
+    }
