@@ -1,7 +1,8 @@
 """The golden files: what every committed stack file leads to, kept so that a change to it is a change one can read.
 
-Owns which files there are and what stands in them. `<stack>.urns` lists every URN: a line that goes is a resource
-that is deleted, a line that changes one that is replaced. `<stack>.inventory.yaml` is written by hand (see
+Owns which files there are and what stands in them. Each is called after its stack file: `Pulumi.staging.urns` belongs
+to `Pulumi.staging.yaml`, `eks-arc.urns` to `examples/eks-arc.yaml`. The `.urns` list every URN: a line that goes is a
+resource that is deleted, a line that changes one that is replaced. An `.inventory.yaml` is written by hand (see
 `ops.inventory`); here its values are only brought up to date.
 """
 
@@ -28,8 +29,9 @@ REGENERATE: Final = "make golden"
 
 
 def stack_files() -> tuple[Path, ...]:
-    """Every committed stack file: the project's stacks, and the examples."""
-    return tuple(sorted([*ROOT.glob("Pulumi.*.yaml"), *(ROOT / "examples").glob("*.yaml")]))
+    """Every committed stack file: the stacks that are deployed, the examples, and those that tests speak about."""
+    places = ("Pulumi.*.yaml", "examples/*.yaml", "tests/stacks/*.yaml")
+    return tuple(sorted(path for place in places for path in ROOT.glob(place)))
 
 
 def urns(plan: Plan) -> str:
@@ -37,14 +39,19 @@ def urns(plan: Plan) -> str:
     return "".join(f"{urn}\n" for urn in sorted(plan.urns))
 
 
-def urns_path(plan: Plan) -> Path:
-    """Where the URNs of a stack are kept."""
-    return FOLDER / f"{plan.stack}.urns"
+def urns_path(stack_file: Path) -> Path:
+    """Where the URNs of a stack file are kept."""
+    return FOLDER / f"{stack_file.stem}.urns"
 
 
-def inventory_path(plan: Plan) -> Path:
-    """Where the inventory of a stack is kept, where it has one."""
-    return FOLDER / f"{plan.stack}.inventory.yaml"
+def inventory_path(stack_file: Path) -> Path:
+    """Where the inventory of a stack file is kept, where it has one."""
+    return FOLDER / f"{stack_file.stem}.inventory.yaml"
+
+
+def stale() -> tuple[Path, ...]:
+    """The lists of URNs whose stack file is gone."""
+    return tuple(sorted({*FOLDER.glob("*.urns")} - {urns_path(path) for path in stack_files()}))
 
 
 def load_inventory(path: Path) -> Any:
@@ -53,13 +60,16 @@ def load_inventory(path: Path) -> Any:
 
 
 def write() -> Iterator[Path]:
-    """Write the golden files of every committed stack file, and say which ones changed."""
+    """Write the golden files of every committed stack file, remove what is stale, and say which ones changed."""
     FOLDER.mkdir(parents=True, exist_ok=True)
+    for path in stale():
+        path.unlink()
+        yield path
     for path in stack_files():
         plan = record(read(path))
-        if _write(urns_path(plan), urns(plan)):
-            yield urns_path(plan)
-        kept = inventory_path(plan)
+        if _write(urns_path(path), urns(plan)):
+            yield urns_path(path)
+        kept = inventory_path(path)
         if kept.is_file():
             before = kept.read_text(encoding="utf-8")
             content = load_inventory(kept)

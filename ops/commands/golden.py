@@ -8,9 +8,9 @@ from ops.options import ROOT
 
 def main() -> None:
     """Write the golden files that tests compare every stack with."""
-    changed = [path.relative_to(ROOT) for path in golden.write()]
+    changed = list(golden.write())
     console = terminal.out()
     for path in changed:
-        console.print(f"{path} is written.")
+        console.print(f"{path.relative_to(ROOT)} is {'written' if path.is_file() else 'removed'}.")
     if not changed:
         console.print("The golden files are up to date.")

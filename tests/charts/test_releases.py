@@ -315,7 +315,7 @@ def test_the_device_plugins_configuration_is_the_one_that_nodes_name(stack: str)
     assert named == known - {"default"}
 
 
-@pytest.mark.parametrize("stack", ["Pulumi.staging.yaml", "Pulumi.production.yaml"])
+@pytest.mark.parametrize("stack", ["tests/stacks/staging.yaml", "tests/stacks/production.yaml"])
 def test_the_exporter_lands_on_every_gpu_node_and_asks_for_no_operator(stack: str) -> None:
     (release,) = releases.of(stack, "dcgm-exporter")
     spec = {key: release.values[key] for key in ("nodeSelector", "tolerations")}

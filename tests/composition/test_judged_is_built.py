@@ -30,7 +30,7 @@ RUNNERS = [
     if "arc" in stated
 ]
 CLUSTERS = [name for name in stacks.NAMES if "cluster" in files.sections(name)]
-STAGING = "Pulumi.staging.yaml"
+STAGING = stacks.STAGING
 
 
 def judged(name: str, pool: str) -> Any:

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 FILES: Final = tuple(str(path.relative_to(ROOT)) for path in golden.stack_files())
 """Every committed stack file, by its path in the project."""
-STAGING: Final = "Pulumi.staging.yaml"
-PRODUCTION: Final = "Pulumi.production.yaml"
+STAGING: Final = "tests/stacks/staging.yaml"
+"""The stack that tests speak about: `Pulumi.staging.yaml` belongs to who deploys it, and may say anything sound."""
+PRODUCTION: Final = "tests/stacks/production.yaml"
+"""The same for production."""
 SHARED: Final = "examples/eks-arc.yaml"
 """The stack with a pool that shares its GPUs, and one with a taint of its own."""
 

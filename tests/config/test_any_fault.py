@@ -20,7 +20,7 @@ pytestmark = pytest.mark.pure
 Step = str | int
 Place = tuple[Step, ...]
 
-SPECIMENS = ("Pulumi.staging.yaml", "Pulumi.production.yaml", "examples/eks-arc.yaml", "examples/cirun-aws.yaml")
+SPECIMENS = (stacks.STAGING, stacks.PRODUCTION, "examples/eks-arc.yaml", "examples/cirun-aws.yaml")
 UNKNOWN = "zz-unknown"
 SAYS_WHAT_IS_MISSING = re.compile(r": missing|is not in|nothing scales it|: not on, and")
 

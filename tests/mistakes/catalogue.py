@@ -1,7 +1,7 @@
 """Mistakes that people make in a stack file, each with what has to be said of it: data, and how a change is made.
 
-A mistake is a change to `tests/stacks/staging.yaml`, put over it map by map. Exactly one line is said about it, at one path,
-with the words that tell what would be right; where more is wrong at once, the other paths are named.
+A mistake is a change to `tests/stacks/staging.yaml`, put over it map by map. Exactly one line is said about it, at one
+path, with the words that tell what would be right; where more is wrong at once, the other paths are named.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import yaml
 
 from ops import cli
 from ops.options import ROOT
+from tests.config.stacks import STAGING
 from tests.mistakes.catalogue import Told, put_over
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-CONFIG: Final[Mapping[str, Any]] = yaml.safe_load((ROOT / "Pulumi.staging.yaml").read_text(encoding="utf-8"))["config"]
+CONFIG: Final[Mapping[str, Any]] = yaml.safe_load((ROOT / STAGING).read_text(encoding="utf-8"))["config"]
 """The sound stack file that mistakes are put over."""
 WIDE: Final = "2000"
 """Columns of a terminal on which no sentence is broken."""

@@ -10,6 +10,7 @@ from config.identity import Identity
 from config.load import settings_of
 from ops.options import ROOT
 from ops.stack_file import read
+from tests.config.stacks import STAGING
 
 if TYPE_CHECKING:
     from config.settings import Settings
@@ -19,14 +20,14 @@ _KEY: Final = "gpu-ci:"
 
 
 def staging() -> Settings:
-    """The settings of `Pulumi.staging.yaml`."""
-    file = read(ROOT / "Pulumi.staging.yaml")
+    """The settings of the staging that tests speak about."""
+    file = read(ROOT / STAGING)
     return settings_of(file.config, file.secret_keys, file.name, file.path.name)
 
 
 def large(pools: int) -> Settings:
     """Staging with so many pools, and a runner on each, no two of them alike."""
-    file = read(ROOT / "Pulumi.staging.yaml")
+    file = read(ROOT / STAGING)
     sections: dict[str, Any] = {key: json.loads(file.config[f"{_KEY}{key}"]) for key in ("gpu-pools", "runners")}
     pool, runner = sections["gpu-pools"]["t4-spot"], sections["runners"]["gpu-t4"]
     many: dict[str, Any] = {"gpu-pools": {}, "runners": {}}

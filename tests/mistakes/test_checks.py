@@ -85,7 +85,9 @@ def test_what_is_said_can_be_acted_on(mistake: Mistake, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_committed_stack_has_nothing_to_be_said_about(name: str) -> None:
+    """A stack that is deployed may be warned of: who deploys it decides."""
     file = read(ROOT / name)
     said = verdicts(settings_of(file.config, file.secret_keys, file.name, name), IDENTITY)
+    borne = {Level.OK, Level.WARNING} if "/" not in name else {Level.OK}
 
-    assert [str(verdict) for verdict in said if verdict.level is not Level.OK] == []
+    assert [str(verdict) for verdict in said if verdict.level not in borne] == []

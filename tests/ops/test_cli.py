@@ -41,7 +41,7 @@ def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_plan_is_printed_and_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     written = tmp_path / "deep" / "plan.json"
 
-    code = cli.run(["plan", "--json", str(written)])
+    code = cli.run(["plan", "--file", str(ROOT / stacks.STAGING), "--json", str(written)])
 
     out = capsys.readouterr().out
     assert code == Exit.GOOD
