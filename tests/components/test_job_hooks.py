@@ -170,13 +170,16 @@ def test_large_files_that_a_job_leaves_go_and_small_ones_stay(runner: Runner) ->
     assert [path.name for path in runner.temporary.rglob("*") if path.is_file()] == ["log.txt"]
 
 
-def test_a_folder_of_somebody_elses_fails_no_job() -> None:
-    """As root there is none: then the script is run as nobody."""
+@pytest.mark.parametrize("mode", [0o000, 0o744])
+def test_a_folder_of_somebody_elses_fails_no_job(mode: int) -> None:
+    """As root there is none: then the script is run as nobody. One that may be read and not entered is found out late."""
     somebody: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # where nobody may go too
         Path(folder).chmod(0o755)
         closed = Path(folder, "closed")
-        closed.mkdir(mode=0o000)
+        closed.mkdir()
+        (closed / "file").touch()
+        closed.chmod(mode if somebody else mode & 0o600)
         ended = subprocess.run(
             ["bash", "-c", script("job-completed.sh", Path(folder))],
             env={"PATH": os.defpath, "TMPDIR": folder, "GPU_CI_GPUS": "1"},
@@ -188,6 +191,21 @@ def test_a_folder_of_somebody_elses_fails_no_job() -> None:
         closed.chmod(0o700)
 
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_a_job_that_took_its_temporary_folder_away_is_not_failed(runner: Runner) -> None:
+    runner.temporary.rmdir()
+    ended = runner.run("job-completed.sh", 1)
+
+    assert (ended.code, ended.err) == (0, "")
+
+
+def test_a_file_that_goes_while_it_is_looked_at_fails_no_job(runner: Runner) -> None:
+    """A find that ends as it does then: badly, and with a word about the file."""
+    runner.stubs.add("find", "echo 'find: gone: No such file or directory' >&2\nexit 1")
+    ended = runner.run("job-completed.sh", 1)
+
+    assert (ended.code, ended.err) == (0, "")
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

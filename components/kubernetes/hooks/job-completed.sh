@@ -17,7 +17,6 @@ for process in /proc/[0-9]*; do
   fi
 done
 
-# Work directories go with the pod; these would fill the node's disk while other pods live. Folders of somebody else
-# are passed over.
-find "${TMPDIR:-/tmp}" -xdev -type d ! -readable -prune -o \
-  -type f -user "$(id -u)" -size +100M -exec rm -f {} +
+# Work directories go with the pod; these would fill the node's disk while other pods live. What is somebody else's, or
+# goes while it is looked at, is passed over: find ends badly for it.
+find "${TMPDIR:-/tmp}" -xdev -type f -user "$(id -u)" -size +100M -exec rm -f {} + 2>/dev/null || true
