@@ -110,9 +110,10 @@ def judge(demands: Iterable[Demand], *, stated: Mapping[str, int] | None = None)
 
     A demand that cannot be reckoned is an error of its own, and the others are judged all the same.
     """
+    every = list(demands)
     faults: list[Verdict] = []
     sound: list[Demand] = []
-    for demand in demands:
+    for demand in every:
         try:
             needs((demand,))
         except (UnknownName, Unattached) as fault:
@@ -121,7 +122,7 @@ def judge(demands: Iterable[Demand], *, stated: Mapping[str, int] | None = None)
             sound.append(demand)
     return (
         *dict.fromkeys(faults),
-        *_misnamed(stated or {}, sound),
+        *_misnamed(stated or {}, every),
         *(_verdict(need) for need in needs(sound, stated=stated)),
     )
 

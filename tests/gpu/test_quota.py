@@ -364,6 +364,12 @@ def test_what_is_stated_for_a_region_without_machines_is_not_passed_over(key: st
     assert (said.level, said.reason, said.way_out) == (Level.WARNING, reason, way_out)
 
 
+def test_a_region_whose_only_machine_is_misspelt_is_a_region_all_the_same() -> None:
+    said = judge([replace(POOL, machines=("g4dm.xlarge",))], stated={"us-west-2/L-3819A6DF": 56})
+
+    assert [(verdict.level, verdict.offender) for verdict in said] == [(Level.ERROR, POOL.path)]
+
+
 # Way-outs, followed to the letter ----------------------------------------------------------------------------
 
 
