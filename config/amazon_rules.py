@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 PRIVATE: Final = tuple(IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
 """RFC 1918, in which EKS wants the range of services, a /12 to a /24 (EKS API, KubernetesNetworkConfigRequest)."""
 UNROUTED: Final = (*PRIVATE, *(IPv4Network(text) for text in ("100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16")))
+ELSEWHERE: Final = ("cn-", "us-gov-", "us-iso", "eu-isoe-", "eusc-")
+"""What regions of other partitions begin with."""
 OWN_TAGS: Final = ("Project", "Environment", "ManagedBy", "Name")
 """What the program itself puts on everything; two keys that differ in their case are one for IAM."""
 MOST_TAGS: Final = 40
@@ -25,6 +27,14 @@ MOST_TAGS: Final = 40
 TAG_VALUE: Final = r"[\w .:/=+@-]*"
 LABEL_PREFIX: Final = "k8s.io/cluster-autoscaler/node-template/label/"
 TAG_KEY_LIMIT: Final = 128
+
+
+def the_region_is_of_the_public_cloud(stated: Stated) -> Iterator[Fault]:
+    """Policies and trust are written for it: ARNs of China and of the US government begin otherwise."""
+    region = stated.part("aws").get("region")
+    if isinstance(region, str) and region.startswith(ELSEWHERE):
+        wrong = f"{region} is in a partition of its own, whose ARNs do not begin with arn:aws:"
+        yield Fault("aws.region", wrong, "name a region of the public cloud; no other is served")
 
 
 def services_have_a_range_that_eks_takes(stated: Stated) -> Iterator[Fault]:
@@ -101,6 +111,7 @@ def a_label_fits_into_its_tag(stated: Stated) -> Iterator[Fault]:
 
 
 AMAZON_RULES: tuple[Callable[[Stated], Iterator[Fault]], ...] = (
+    the_region_is_of_the_public_cloud,
     services_have_a_range_that_eks_takes,
     the_endpoint_is_reached_from_public_addresses,
     an_administrator_is_named_once,

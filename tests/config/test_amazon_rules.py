@@ -17,6 +17,22 @@ pytestmark = pytest.mark.pure
 ROLE = "arn:aws:iam::123456789012:role/gpu-ci-deploy"
 
 CASES: dict[str, list[tuple[Mapping[str, Any], str]]] = {
+    "the_region_is_of_the_public_cloud": [
+        (
+            {
+                "aws/region": "us-gov-west-1",
+                "network/zones": {"us-gov-west-1a": 0, "us-gov-west-1b": 1},
+                **{
+                    f"{nodes}/zones": ["us-gov-west-1a"]
+                    for nodes in ("system-nodes", "gpu-pools/t4-spot", "gpu-pools/t4-on-demand")
+                },
+            },
+            (
+                "aws.region: us-gov-west-1 is in a partition of its own, whose ARNs do not begin with arn:aws:; "
+                "name a region of the public cloud; no other is served"
+            ),
+        ),
+    ],
     "services_have_a_range_that_eks_takes": [
         (
             {"cluster/service-cidr": "100.64.0.0/16"},
