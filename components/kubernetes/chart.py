@@ -23,6 +23,7 @@ def chart(
     parent: pulumi.Resource,
     repository: str | None = None,
     after: Sequence[pulumi.Resource] = (),
+    made_anew_by: Sequence[str] = (),
     atomic: bool = True,
 ) -> k8s.helm.v3.Release:
     """A Helm release.
@@ -37,6 +38,7 @@ def chart(
         parent: the component that the release belongs to.
         repository: where the chart is, unless it is an `oci://` address.
         after: what must stand first, and be taken down later, that no input shows.
+        made_anew_by: inputs that are taken only when the release is first made.
         atomic: take a failed first installation down again. Not where the traces are wanted.
 
     """
@@ -55,5 +57,10 @@ def chart(
         # A release that is not waited for means nothing to whatever depends on it.
         skip_await=False,
         # Names inside a chart are fixed: a second release cannot stand beside the first.
-        opts=ResourceOptions(parent=parent, depends_on=list(after), delete_before_replace=True),
+        opts=ResourceOptions(
+            parent=parent,
+            depends_on=list(after),
+            delete_before_replace=True,
+            replace_on_changes=list(made_anew_by) or None,
+        ),
     )

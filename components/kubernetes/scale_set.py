@@ -91,6 +91,8 @@ class ScaleSet(pulumi.ComponentResource):
             ),
             parent=self,
             after=after,
+            # The controller tells GitHub of labels when it registers a scale set, and never again.
+            made_anew_by=["values.scaleSetLabels"],
             # What a failed one leaves is the only account of why.
             atomic=False,
         )
