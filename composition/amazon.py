@@ -77,9 +77,10 @@ def amazon(
         name: GpuPool(f"pool-{name}", _gpu_pool(name, pool, version, cluster, network, role, identity, joinable), here)
         for name, pool in settings.gpu_pools.items()
     }
-    ClusterAddOns("cluster-add-ons", replace(add_ons, after=[system.node_group]), here)
+    cluster_add_ons = ClusterAddOns("cluster-add-ons", replace(add_ons, after=[system.node_group]), here)
     nodes = [system.node_group, *(pool.node_group for pool in pools.values())]
-    connection = Connection("kubernetes", _connection(cluster, account, [*cluster.access, *nodes]), here)
+    ready = [*cluster.access, *nodes, *cluster_add_ons.all]
+    connection = Connection("kubernetes", _connection(cluster, account, ready), here)
     inside = ResourceOptions(providers=[provider, connection.provider])
     made |= {"cluster": cluster, "system-nodes": system}
     made |= {f"gpu-pools.{name}": pool for name, pool in pools.items()}

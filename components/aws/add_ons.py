@@ -82,14 +82,17 @@ class NodeAddOns(pulumi.ComponentResource):
 class ClusterAddOns(pulumi.ComponentResource):
     """What runs on the system nodes: DNS always; volumes and metrics where they are asked for."""
 
+    all: Sequence[pulumi.Resource]
+    """What is made inside the cluster needs names resolved and volumes bound, to its very end."""
+
     def __init__(self, name: str, args: AddOnsArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:aws:ClusterAddOns", name, None, opts)
         # The engine sees no edge from an add-on to the nodes that its pods run on.
         child = ResourceOptions(parent=self)
         placed = ResourceOptions.merge(child, ResourceOptions(depends_on=list(args.after)))
-        _add_on(name, "coredns", args, placed)
+        self.all = made = [_add_on(name, "coredns", args, placed)]
         if "metrics-server" in args.versions:
-            _add_on(name, "metrics-server", args, placed)
+            made.append(_add_on(name, "metrics-server", args, placed))
         if "aws-ebs-csi-driver" in args.versions:
             role = WorkloadRole(
                 f"{name}-ebs",
@@ -102,5 +105,7 @@ class ClusterAddOns(pulumi.ComponentResource):
                 ),
                 child,
             )
-            _add_on(name, "aws-ebs-csi-driver", args, placed, role=role, service_account="ebs-csi-controller-sa")
+            made.append(
+                _add_on(name, "aws-ebs-csi-driver", args, placed, role=role, service_account="ebs-csi-controller-sa")
+            )
         self.register_outputs({})

@@ -25,7 +25,7 @@ class ConnectionArgs:
     certificate_authority: Input[str]
     region: str
     after: Sequence[pulumi.Resource]
-    """The administrators' access and the nodes."""
+    """The administrators' access, the nodes, and what the cluster offers on them."""
 
 
 class Connection(pulumi.ComponentResource):

@@ -98,7 +98,7 @@ def both_runner_charts_have_one_version(plan: Plan) -> Iterator[str]:
 
 
 def what_runs_inside_goes_before_what_it_runs_on(plan: Plan) -> Iterator[str]:
-    """Destroy takes scale sets first, then their secret, their controller, its namespaces, and the nodes last."""
+    """Destroy takes scale sets first, then their secret, their controller, its namespaces; the add-ons, and the nodes, last."""
     waits_for = edges(plan)
     scale_sets = [r for r in plan.of(RELEASE) if str(r.inputs.get("chart")).endswith("/gha-runner-scale-set")]
     controllers = [r for r in plan.of(RELEASE) if str(r.inputs.get("chart")).endswith("-scale-set-controller")]
@@ -112,6 +112,8 @@ def what_runs_inside_goes_before_what_it_runs_on(plan: Plan) -> Iterator[str]:
         (secrets, controllers),
         (controllers, watched),
         (namespaces, plan.of("aws:eks/nodeGroup:NodeGroup")),
+        # A controller that takes its leave at GitHub must find GitHub's address.
+        (plan.of(RELEASE), plan.of("aws:eks/addon:Addon")),
     ]
     for first, later in steps:
         for before in first:

@@ -145,10 +145,12 @@ def test_two_versions_of_the_runner_charts_break_the_law() -> None:
     ]
 
 
-@pytest.mark.parametrize("missing", ["secret", "controller", "namespace", "nodes"])
+@pytest.mark.parametrize("missing", ["secret", "controller", "namespace", "nodes", "add-ons"])
 def test_an_order_with_a_gap_breaks_the_law(missing: str) -> None:
-    nodes = planned(NODES, "nodes")
-    provider = planned("pulumi:providers:kubernetes", "k8s", dependencies=() if missing == "nodes" else (nodes.urn,))
+    nodes, dns = planned(NODES, "nodes"), planned("aws:eks/addon:Addon", "coredns")
+    stands_on = {"nodes": nodes.urn, "add-ons": dns.urn}
+    waits = tuple(urn for what, urn in stands_on.items() if what != missing)
+    provider = planned("pulumi:providers:kubernetes", "k8s", dependencies=waits)
     inside = {"provider": provider.urn}
     namespace = planned(NAMESPACE, "arc", inputs={"metadata": {"name": "arc"}}, **inside)
     controller = planned(
@@ -172,14 +174,14 @@ def test_an_order_with_a_gap_breaks_the_law(missing: str) -> None:
         dependencies=() if missing == "secret" else (secret.urn,),
         **inside,
     )
-    whole = plan(nodes, provider, namespace, controller, secret, runner)
+    whole = plan(nodes, dns, provider, namespace, controller, secret, runner)
 
     broken = list(laws.what_runs_inside_goes_before_what_it_runs_on(whole))
 
     pairs = {"secret": (secret, runner), "controller": (controller, secret)}
     pairs |= {"namespace": (namespace, controller), "nodes": (nodes, namespace)}
-    after, before = pairs[missing]
-    assert broken == [f"{after.urn} may be destroyed before {before.urn}"]
+    gaps = [(dns, controller), (dns, runner)] if missing == "add-ons" else [pairs[missing]]
+    assert broken == [f"{after.urn} may be destroyed before {before.urn}" for after, before in gaps]
 
 
 def test_a_key_without_protection_breaks_the_law() -> None:
