@@ -21,6 +21,7 @@ from components.gcp.image_controller.images import USED_BY, VERIFIED
 from components.gcp.image_controller.inputs import inputs
 from components.gcp.image_controller.job import Overdue
 from components.gcp.image_controller.startup_script import INSTALL_FILES
+from tests.artefacts import gcloud_on_path
 
 pytestmark = pytest.mark.artefacts
 
@@ -54,9 +55,7 @@ class Cloud:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         (folder / "bin").mkdir()
-        stub = folder / "bin" / "gcloud"
-        stub.write_text(f"#!{sys.executable} -IS\n" + (Path(__file__).parent / "stub_gcloud.py").read_text())
-        stub.chmod(0o755)
+        gcloud_on_path.put(folder / "bin")
         self.environment = {
             "PATH": f"{folder / 'bin'}:/usr/bin:/bin",
             "GCLOUD_STUB": str(folder),

@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from tests.artefacts import gcloud_on_path
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-STUB: Final = ROOT / "tests" / "artefacts" / "stub_gcloud.py"
 LOOKS: Final = {"list", "describe", "describe-from-family", "get-guest-attributes"}
 
 
@@ -22,9 +23,7 @@ class Google:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         (folder / "bin").mkdir(parents=True)
-        gcloud = folder / "bin" / "gcloud"
-        gcloud.write_text(f"#!{sys.executable} -IS\n{STUB.read_text()}")
-        gcloud.chmod(0o755)
+        gcloud_on_path.put(folder / "bin")
         (folder / "plan.json").write_text("{}")
         # What a shell would look for as `python3` is this interpreter.
         (folder / "bin" / "python3").symlink_to(sys.executable)
