@@ -133,5 +133,6 @@ def scale_set(name: str, runner: RunnerSettings, arc: ArcBackEnd, settings: Sett
         disk=runner.needs.disk,
         timeout_minutes=runner.timeout_minutes,
         pools=pools,
+        shared=any(settings.gpu_pools[pool].sharing is not None for pool in pools),
         tolerations=every_toleration([settings.gpu_pools[pool].taints for pool in pools]),
     )

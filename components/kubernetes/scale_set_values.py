@@ -21,6 +21,9 @@ SAFE_TO_EVICT = {
 }
 LISTENER = {"name": "listener", "resources": {"requests": {"cpu": "50m", "memory": "64Mi"}}}
 """The container that asks GitHub for a runner's jobs, on a system node."""
+SHARED_MEMORY: dict[str, Any] = {"name": "shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}}
+"""A container's own 64 MiB do not hold a data loader's batches. It counts as the container's memory."""
+SHARED_MEMORY_MOUNT: dict[str, Any] = {"name": "shared-memory", "mountPath": "/dev/shm"}  # noqa: S108 - a mount in the job's container
 START_UP_MINUTES = 30
 """Allowed beside a job's own time for its node to come up and its image to be pulled."""
 
@@ -46,6 +49,8 @@ class ScaleSetValues:
     timeout_minutes: int
     pools: Sequence[str]
     """The pools whose nodes may run it; the autoscaler says which is tried first."""
+    shared: bool = False
+    """Whether one of the pools shares its GPUs, so that several of what a job asks for may be one GPU."""
     tolerations: Sequence[Mapping[str, str]]
 
 
@@ -72,6 +77,8 @@ def runner_pod(args: ScaleSetValues, image: Any) -> dict[str, Any]:
     """The runner's pod template, as the chart takes it; `image` may be an output."""
     own_gpu = args.container_mode == "none"
     environment = {**ENVIRONMENT, "GPU_CI_GPUS": str(args.gpus if own_gpu else 0)}
+    if own_gpu and args.shared:
+        environment["GPU_CI_GPUS_AT_LEAST"] = "1"
     volumes: list[dict[str, Any]] = [
         {"name": "hooks", "configMap": {"name": HOOKS_CONFIG_MAP, "defaultMode": 0o555}},
     ]
@@ -85,18 +92,15 @@ def runner_pod(args: ScaleSetValues, image: Any) -> dict[str, Any]:
     if own_gpu:
         volumes += [
             {"name": "work", "emptyDir": {}},
-            # The container's own 64 MiB do not hold a data loader's batches. It counts as memory.
-            {"name": "shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}},
+            SHARED_MEMORY,
         ]
         mounts += [
             {"name": "work", "mountPath": WORK},
-            {"name": "shared-memory", "mountPath": "/dev/shm"},  # noqa: S108 - a mount in the job's container
+            SHARED_MEMORY_MOUNT,
         ]
         spec |= gpu_placement(args)
         resources = gpu_resources(args)
-        if args.min == 0:
-            # Made for a job that waits, so that its whole life is bounded. One kept idle lives until its job comes.
-            spec["activeDeadlineSeconds"] = (args.timeout_minutes + START_UP_MINUTES) * 60
+        start_ups = 1
     else:
         environment |= {
             "ACTIONS_RUNNER_CONTAINER_HOOK_TEMPLATE": f"{JOB_TEMPLATE_MOUNT}/{JOB_TEMPLATE}",
@@ -109,6 +113,11 @@ def runner_pod(args: ScaleSetValues, image: Any) -> dict[str, Any]:
         spec["nodeSelector"] = {"role": "system"}
         small = {"cpu": "200m", "memory": "512Mi"}
         resources = {"requests": small, "limits": {"memory": "512Mi"}}
+        # Its own, and the job's pod's, which it outlives to tell how the job ended.
+        start_ups = 2
+    if args.min == 0:
+        # Made for a job that waits, so that its whole life is bounded. One kept idle lives until its job comes.
+        spec["activeDeadlineSeconds"] = (args.timeout_minutes + start_ups * START_UP_MINUTES) * 60
     spec["containers"] = [
         {
             "name": "runner",
@@ -125,7 +134,7 @@ def runner_pod(args: ScaleSetValues, image: Any) -> dict[str, Any]:
 
 def job_pod(args: ScaleSetValues) -> dict[str, Any]:
     """What the container hook adds to a job's own pod: the GPU, and a node that has one."""
-    container = {"name": "$job", "resources": gpu_resources(args)}
+    container = {"name": "$job", "resources": gpu_resources(args), "volumeMounts": [SHARED_MEMORY_MOUNT]}
     return {
         "metadata": {"annotations": dict(SAFE_TO_EVICT), "labels": {"gpu-ci/runner": args.runner}},
         "spec": {
@@ -133,6 +142,7 @@ def job_pod(args: ScaleSetValues) -> dict[str, Any]:
             "activeDeadlineSeconds": (args.timeout_minutes + START_UP_MINUTES) * 60,
             "terminationGracePeriodSeconds": 110,
             "containers": [container],
+            "volumes": [SHARED_MEMORY],
         },
     }
 

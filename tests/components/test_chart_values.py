@@ -112,8 +112,30 @@ def test_a_job_has_an_end_and_leaves_within_the_notice_of_spot(args: ScaleSetVal
     assert spec["terminationGracePeriodSeconds"] < 120
 
 
-def test_a_runner_of_its_own_gpu_has_shared_memory_that_counts_within_its_own() -> None:
-    spec = runner_pod(RUNNER, "image")["spec"]
+@given(RUNNERS_OF_ANY_KIND)
+def test_a_runner_that_is_made_for_a_job_has_an_end_and_one_kept_idle_waits(args: ScaleSetValues) -> None:
+    deadline = runner_pod(args, "image")["spec"].get("activeDeadlineSeconds")
+
+    assert (deadline is None) == (args.min > 0)
+
+
+def test_a_runner_beside_its_job_outlives_it_to_tell_how_it_ended() -> None:
+    runner, job = (pod["spec"]["activeDeadlineSeconds"] for pod in (runner_pod(BESIDE, "image"), job_pod(BESIDE)))
+
+    assert runner - job == START_UP_MINUTES * 60
+
+
+@pytest.mark.parametrize(("shared", "least"), [(False, None), (True, "1")])
+def test_a_runner_on_shared_gpus_is_told_that_it_may_see_fewer(shared: bool, least: str | None) -> None:
+    (container,) = runner_pod(replace(RUNNER, gpus=2, shared=shared), "image")["spec"]["containers"]
+    told = {each["name"]: each["value"] for each in container["env"]}
+
+    assert (told["GPU_CI_GPUS"], told.get("GPU_CI_GPUS_AT_LEAST")) == ("2", least)
+
+
+@pytest.mark.parametrize("args", [RUNNER, BESIDE])
+def test_a_job_has_shared_memory_that_counts_within_its_own(args: ScaleSetValues) -> None:
+    spec = gpu_template(args)["spec"]
     (shared,) = [volume["emptyDir"] for volume in spec["volumes"] if volume["name"] == "shared-memory"]
     mounted = {mount["mountPath"] for mount in spec["containers"][0]["volumeMounts"]}
 

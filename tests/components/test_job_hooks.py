@@ -50,9 +50,11 @@ class Runner:
         printed = " ".join(f"'{line}'" for line in lines)
         self.stubs.add("nvidia-smi", f"[ $# -eq 0 ] || printf '%s\\n' {printed}\nexit {code}")
 
-    def run(self, name: str, gpus: int | None) -> Run:
-        """Run a hook where the pod says that there are so many GPUs."""
+    def run(self, name: str, gpus: int | None, at_least: int | None = None) -> Run:
+        """Run a hook where the pod says that there are so many GPUs, or at least so many of them."""
         told = {} if gpus is None else {"GPU_CI_GPUS": str(gpus)}
+        if at_least is not None:
+            told["GPU_CI_GPUS_AT_LEAST"] = str(at_least)
         return self.stubs.run(["bash", str(self.folder / name)], {"TMPDIR": str(self.temporary), **told})
 
 
@@ -102,6 +104,13 @@ def test_a_job_does_not_begin_where_it_sees_more_than_its_own(runner: Runner) ->
     runner.gpus(T4, T4)
 
     assert runner.run("job-started.sh", 1).code == 1
+
+
+@pytest.mark.parametrize(("seen", "code"), [(0, 1), (1, 0), (2, 0), (3, 1)])
+def test_several_shares_may_be_of_one_gpu(runner: Runner, seen: int, code: int) -> None:
+    runner.gpus(*[T4] * seen or ["No devices were found"])
+
+    assert runner.run("job-started.sh", 2, at_least=1).code == code
 
 
 def test_a_job_does_not_begin_on_a_crashed_driver(runner: Runner) -> None:
