@@ -122,7 +122,9 @@ def test_keys_of_other_projects_are_not_ours_to_judge() -> None:
     assert stacks.refusal(config, SECRET_KEYS) == []
 
 
-@pytest.mark.parametrize(("text", "shown"), [("hello", '"hello"'), ("5", "5"), ("[]", "a list"), ("true", "true")])
+@pytest.mark.parametrize(
+    ("text", "shown"), [("hello", '"hello"'), ("5", "5"), ("[]", "an empty list"), ("true", "true")]
+)
 def test_a_section_that_is_no_map_is_one_fault(text: str, shown: str) -> None:
     """Nothing that stands on it is told to be without it."""
     config = {**stacks.texts(stacks.sections()), "gpu-ci:cluster": text}

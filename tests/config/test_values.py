@@ -265,7 +265,7 @@ REFUSED = [
         "latest",
         ('"latest" is not a public parameter of AWS; write its whole path, as in /aws/service/…/latest/ami-id'),
     ),
-    ("Markets", [], "a list does not fit; state at least 1"),
+    ("Markets", [], "an empty list does not fit; state at least 1"),
     ("Markets", [True, False, True], "a list does not fit; state at most 2"),
     (
         "Member",
