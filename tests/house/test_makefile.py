@@ -71,11 +71,10 @@ def test_every_target_is_explained() -> None:
 
 @needs_make
 def test_a_stack_is_chosen_by_name_or_by_file() -> None:
-    assert "ops plan --stack staging\n" in make("-n", "plan", STACK="").stdout.replace(
-        "--stack \n", "--stack staging\n"
-    )
-    assert "ops plan --stack production\n" in make("-n", "plan", "STACK=production").stdout
-    assert "ops plan --file examples/arc.yaml\n" in make("-n", "plan", "FILE=examples/arc.yaml").stdout
+    assert "ops plan --stack 'staging'" in make("-n", "plan", STACK="").stdout
+    assert "ops plan --stack 'production'" in make("-n", "plan", "STACK=production").stdout
+    assert "ops plan --file 'a folder/arc.yaml'" in make("-n", "plan", "FILE=a folder/arc.yaml").stdout
+    assert "--why" in make("-n", "plan", "WHY=1").stdout
 
 
 @needs_make
