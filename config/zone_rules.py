@@ -33,7 +33,7 @@ def _region(path: str, region: str | None, known: Mapping[str, object]) -> Itera
 
 def zones_are_known(stated: Stated) -> Iterator[Fault]:
     """A zone's letter is soon mistaken, and a region has few of them."""
-    region = stated.of("aws").get("region")
+    region = str(stated.of("aws").get("region"))
     for zone in inner(stated.of("network"), "zones"):
         # One of another region is told of by another rule.
         if region in AMAZON_ZONES and zone[:-1] == region and zone not in AMAZON_ZONES[region]:
