@@ -109,7 +109,7 @@ def _loads(settings: Settings) -> Iterator[Load]:
             minutes=work.minutes if work else 0,
             p95_minutes=work.p95_minutes if work else None,
             limit_minutes=runner.timeout_minutes,
-            min_runners=runner.arc.min if runner.arc is not None else 0,
+            min_runners=runner.arc.min_on_gpu if runner.arc is not None else 0,
             awaited=runner.queue_target_minutes is not None,
         )
 

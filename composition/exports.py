@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from components.kubernetes.arc_controller import RUNNERS, SYSTEMS
+from components.kubernetes.alerts import SYSTEMS
+from components.kubernetes.arc_controller import RUNNERS
 from config.cirun import cirun_label
 
 if TYPE_CHECKING:

@@ -70,7 +70,7 @@ def runner_facts(name: str, runner: RunnerSettings, arc: ArcBackEnd, settings: S
         pools=tuple(f"gpu-pools.{pool}" for pool in (arc.pool, arc.fallback) if pool is not None),
         pod=gpu_pod(name, runner, arc, settings),
         # A runner whose jobs are pods of their own waits for them on a system node.
-        min_runners=arc.min if arc.container_mode == "none" else 0,
+        min_runners=arc.min_on_gpu,
         max_runners=arc.max,
     )
 

@@ -8,6 +8,7 @@ import pulumi
 from pulumi import Input, Output, ResourceOptions
 
 from components.kubernetes import arc_controller
+from components.kubernetes.alerts import SYSTEMS
 from components.kubernetes.arc_controller import ArcController, ArcControllerArgs
 from components.kubernetes.autoscaler import Autoscaler, AutoscalerArgs
 from components.kubernetes.device_plugin import DevicePlugin
@@ -98,7 +99,7 @@ def runners(
                     namespace=controller.runners_namespace,
                     image=_reference(settings.images[runner.arc.image], urls),
                     secret_name=controller.secret_name,
-                    controller_namespace=arc_controller.SYSTEMS,
+                    controller_namespace=SYSTEMS,
                     controller_account=arc_controller.SERVICE_ACCOUNT,
                     after=[controller.ready, hooks.config_map],
                 ),

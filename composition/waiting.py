@@ -53,7 +53,7 @@ def _on_eks(name: str, runner: RunnerSettings, arc: ArcBackEnd, settings: Settin
         pool=f"gpu-pools.{arc.pool}",
         target_minutes=runner.queue_target_minutes,
         image_gib=image_gib(settings.images[arc.image]),
-        min_runners=arc.min,
+        min_runners=arc.min_on_gpu,
         max_runners=arc.max,
         min_nodes=pool.min,
         fast_image_pull=pool.fast_image_pull,

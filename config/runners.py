@@ -69,6 +69,11 @@ class ArcBackEnd(Section):
     labels: tuple[Name, ...] = ()
     """Labels beside the name that a job may ask for. GitHub takes them only when the scale set is first made."""
 
+    @property
+    def min_on_gpu(self) -> int:
+        """Idle runners that keep a GPU node alive: where the job has a pod of its own, the runner waits elsewhere."""
+        return self.min if self.container_mode == "none" else 0
+
 
 class CirunAmazonBackEnd(Section):
     """Served by cirun, which starts an EC2 instance for each job."""

@@ -262,3 +262,11 @@ def test_any_sound_stack_is_judged_without_a_fault_of_the_program(changes: dict[
     for verdict in verdicts(changes):
         assert verdict.reason
         assert verdict.level is Level.OK or verdict.way_out
+
+
+def test_an_idle_runner_whose_job_has_a_pod_of_its_own_keeps_no_gpu_node() -> None:
+    own = {"runners/gpu-t4/arc/min": 2, "runners/gpu-t4/arc/container-mode": "kubernetes-novolume"}
+    without = {"runners/gpu-t4/arc/min": 2}
+
+    assert [one.check for one in verdicts(own) if one.level is not Level.OK] == []
+    assert "money" in {one.check for one in verdicts(without) if one.level is Level.WARNING}
