@@ -1,0 +1,80 @@
+"""Who takes an example for their own stack, as the tutorial says, has green tests after `make golden`."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TUTORIAL = ROOT / "docs" / "tutorial" / "real-cluster.md"
+NAMED = re.compile(r"""(?:\bROOT\s*/\s*|=\s*|[\[(]\s*)["']Pulumi\.(?:staging|production)\.yaml""")
+"""A stack file in the root that a test goes by."""
+READERS = ("tests/plan", "tests/composition", "tests/config", "tests/charts", "tests/mistakes/test_checks.py")
+"""What asks something of every stack file, or of its golden file."""
+
+
+def run(folder: Path, *words: str) -> str:
+    """What a command prints that has to end well in this folder."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "MAKE", "MFLAGS"))}
+    ended = subprocess.run(words, capture_output=True, check=False, cwd=folder, env=kept, text=True)
+    assert ended.returncode == 0, f"{' '.join(words)}\n{ended.stdout[-3000:]}\n{ended.stderr[-3000:]}"
+    return ended.stdout
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of what is committed, or would be."""
+    for name in run(ROOT, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0"):
+        source, target = ROOT / name, tmp_path / name
+        if name and source.is_file():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+    return tmp_path
+
+
+@pytest.mark.plan
+def test_the_tests_pass_with_a_stack_of_ones_own(checkout: Path) -> None:
+    staging = checkout / "Pulumi.staging.yaml"
+    (copying,) = re.findall(r"^(sed .* > Pulumi\.staging\.yaml)$", TUTORIAL.read_text(encoding="utf-8"), re.MULTILINE)
+    run(checkout, "bash", "-c", copying)
+    copied = staging.read_text(encoding="utf-8")
+    own = copied.replace("123456789012", "555566667777").replace("10.20.0.0/16", "10.77.0.0/16")
+    # What `pulumi stack init` adds, and a change of the name of what is built.
+    own = f"secretsprovider: awskms://alias/x\nencryptedkey: AQID\n{own.replace('l4-spot', 'our-spot')}"
+    staging.write_text(own, encoding="utf-8")
+    (checkout / "Pulumi.production.yaml").unlink()
+
+    written = run(checkout, sys.executable, "-m", "ops", "golden")
+    tested = run(
+        checkout, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *READERS,
+        "-k", "Pulumi.staging or golden_file",
+    )  # fmt: skip
+
+    assert copied.startswith("# yaml-language-server: $schema=schema/stack.schema.json\n")
+    assert written.splitlines() == [
+        "tests/golden/Pulumi.production.urns is removed.",
+        "tests/golden/Pulumi.staging.urns is written.",
+    ]
+    passed = re.search(r"(\d+) passed", tested)
+    assert passed is not None
+    assert int(passed[1]) > 60
+
+
+@pytest.mark.pure
+def test_no_test_goes_by_what_a_stack_of_the_roots_says() -> None:
+    tests = [path for path in (ROOT / "tests").rglob("*.py") if NAMED.search(path.read_text(encoding="utf-8"))]
+
+    assert tests == []
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize("before", ["read(ROOT / ", "STAGING = ", "STAGING: Final = ", 'parametrize("name", ["', "of("])
+def test_a_test_that_goes_by_one_would_be_found(before: str) -> None:
+    assert NAMED.search(before.rstrip('"') + '"Pulumi.' + 'staging.yaml"')
+    assert not NAMED.search('path = tmp_path / "Pulumi.' + 'staging.yaml"')
