@@ -123,7 +123,7 @@ def _cluster(
         account=account.account,
         region=account.region,
         version=stated.version,
-        subnet_ids=list(network.private_subnet_ids.values()),
+        subnet_ids=[network.private_subnet_ids[zone] for zone in stated.zones],
         public_ranges=stated.endpoint.public,
         service_range=stated.service_cidr,
         administrators=stated.administrators,

@@ -82,6 +82,8 @@ class ClusterSettings(Section):
     """The EKS control plane."""
 
     version: KubernetesVersion
+    zones: Annotated[tuple[Zone, ...], Field(min_length=2)]
+    """Zones that the control plane stands in. Stated, because EKS never lets a cluster have others."""
     endpoint: EndpointSettings
     administrators: Annotated[Mapping[Name, RoleArn], Field(min_length=1)]
     """Who administers the cluster, the deploying role among them. Nobody gets in by having created it."""

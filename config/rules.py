@@ -73,12 +73,12 @@ def zones_are_in_the_region(stated: Stated) -> Iterator[Fault]:
 
 
 def nodes_stand_in_zones_of_the_network(stated: Stated) -> Iterator[Fault]:
-    """Nodes launch where there is a subnet."""
+    """Nodes launch where there is a subnet, and the control plane is reached through some."""
     zones = stated.part("network", "zones")
     if not zones:
         return
     groups = {f"gpu-pools.{name}": pool for name, pool in stated.entries("gpu-pools")}
-    for path, group in {**groups, "system-nodes": stated.of("system-nodes")}.items():
+    for path, group in {"cluster": stated.of("cluster"), "system-nodes": stated.of("system-nodes"), **groups}.items():
         for index, zone in listed_at(group, "zones"):
             if zone not in zones:
                 yield Fault(f"{path}.zones[{index}]", f"{zone} has no subnet", nearest(zone, zones))

@@ -29,7 +29,7 @@ class ClusterArgs:
     version: str
     """Kubernetes minor version, as `1.35`."""
     subnet_ids: Sequence[Input[str]]
-    """Private subnets in at least two zones."""
+    """Private subnets in at least two zones: EKS never takes others of another zone or network for them."""
     public_ranges: Sequence[IPv4Network]
     """Who may reach the API from outside the VPC; none closes the public endpoint."""
     service_range: IPv4Network

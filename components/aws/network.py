@@ -91,12 +91,12 @@ class Network(pulumi.ComponentResource):
                     opts=ResourceOptions.merge(child, ResourceOptions(depends_on=[way_out])),
                 )
         private_subnets: dict[str, Output[str]] = {}
-        tables: list[Output[str]] = []
+        tables: dict[str, Output[str]] = {}
         for zone in args.zones:
             table = aws.ec2.RouteTable(
                 f"{name}-private-{zone}", vpc_id=vpc.id, tags={"Name": f"{args.name}-private-{zone}"}, opts=child
             )
-            tables.append(table.id)
+            tables[zone] = table.id
             out = aws.ec2.Route(
                 f"{name}-private-{zone}-out",
                 route_table_id=table.id,
@@ -125,7 +125,7 @@ class Network(pulumi.ComponentResource):
             vpc_endpoint_type="Gateway",
             service_name=f"com.amazonaws.{args.region}.s3",
             # ECR keeps image layers in S3: without this, every gigabyte of a CUDA image is paid for at the NAT.
-            route_table_ids=tables,
+            route_table_ids=[tables[zone] for zone in sorted(tables)],
             tags={"Name": f"{args.name}-s3"},
             opts=child,
         )

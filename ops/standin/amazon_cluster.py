@@ -19,6 +19,7 @@ from ops.standin.amazon_cluster_checks import (
     role_has_its_policy,
     service_account_is_free,
     sizes_are_in_order,
+    stays_where_it_is,
     template_and_group_agree,
     writes_its_log,
 )
@@ -87,6 +88,7 @@ KINDS: Final = (
         lengths={"name": 100},
         slow=True,
         before_create=[role_has_its_policy],
+        before_update=[stays_where_it_is],
         before_delete=[not_guarded],
         after_create=[writes_its_log],
         after_delete=[goes_with_all_inside],

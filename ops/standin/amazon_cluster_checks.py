@@ -5,7 +5,7 @@ From the EKS API reference, the EKS user guide and its troubleshooting pages (as
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ops.standin.amazon_names import (
     ACCESS_ENTRY,
@@ -16,10 +16,13 @@ from ops.standin.amazon_names import (
     LOG_GROUP,
     NODE_GROUP,
     POD_IDENTITY,
+    SUBNET,
 )
 from ops.standin.kinds import value_at, values_at
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ops.standin.cloud import Cloud
     from ops.standin.things import Thing
 
@@ -55,6 +58,23 @@ def role_has_its_policy(cloud: Cloud, cluster: Thing) -> str | None:
         "InvalidParameterException: The provided role doesn't have the Amazon EKS Managed Policies associated with it. "
         "Please ensure the following policy is attached: arn:aws:iam::aws:policy/AmazonEKSClusterPolicy"
     )
+
+
+def stays_where_it_is(cloud: Cloud, cluster: Thing, wanted: Mapping[str, Any]) -> str | None:
+    """Other subnets must be in the zones and in the network that the cluster was made in (EKS user guide, VPC)."""
+    before, after = (_subnets(cloud, inputs) for inputs in (cluster.inputs, wanted))
+    for what, words in (
+        ("vpcId", "in the same VPC"),
+        ("availabilityZone", "in the same set of availability zones"),
+    ):
+        if {subnet.inputs.get(what) for subnet in before} != {subnet.inputs.get(what) for subnet in after}:
+            return f"InvalidParameterException: Provided subnets must be {words} as those of the cluster's creation"
+    return None
+
+
+def _subnets(cloud: Cloud, inputs: Mapping[str, Any]) -> list[Thing]:
+    named = {value for _, value in values_at("vpcConfig.subnetIds.*", inputs)}
+    return [subnet for subnet in cloud.of(SUBNET) if subnet.id in named]
 
 
 def not_guarded(_cloud: Cloud, cluster: Thing) -> str | None:

@@ -140,6 +140,8 @@ class Cloud:
         with self._lock:
             thing = self._there(type_, id_)
             self._refuse_missing(thing, inputs)
+            for check in thing.kind.before_update:
+                _raise(check(self, thing, inputs))
             extra = self._recomputed(thing, inputs)
             extra |= {key: int(thing.outputs.get(key, 0)) + 1 for key in thing.kind.bumped}
             thing.inputs, thing.outputs = inputs, {**inputs, **extra}

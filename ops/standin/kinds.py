@@ -45,6 +45,8 @@ class Reference:
 
 Check: TypeAlias = Callable[["Cloud", "Thing"], str | None]
 """What no table can say: the cloud's words for a refusal, or nothing."""
+ChangeCheck: TypeAlias = Callable[["Cloud", "Thing", Mapping[str, Any]], str | None]
+"""The same for a thing that is there, and for the inputs that it is to have."""
 Effect: TypeAlias = Callable[["Cloud", "Thing"], None]
 """What a cloud does of its own accord after something was made or has gone."""
 
@@ -77,6 +79,7 @@ class Kind:
     slow: bool = False
     """Whether making it takes minutes: whoever does not wait for it comes too early."""
     before_create: Sequence[Check] = ()
+    before_update: Sequence[ChangeCheck] = ()
     before_delete: Sequence[Check] = ()
     after_create: Sequence[Effect] = ()
     after_delete: Sequence[Effect] = ()

@@ -22,6 +22,7 @@ CASES: dict[str, list[tuple[Mapping[str, Any], str]]] = {
             {
                 "aws/region": "us-gov-west-1",
                 "network/zones": {"us-gov-west-1a": 0, "us-gov-west-1b": 1},
+                "cluster/zones": ["us-gov-west-1a", "us-gov-west-1b"],
                 **{
                     f"{nodes}/zones": ["us-gov-west-1a"]
                     for nodes in ("system-nodes", "gpu-pools/t4-spot", "gpu-pools/t4-on-demand")

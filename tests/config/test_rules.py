@@ -270,6 +270,11 @@ CASES = (
         told=('system-nodes.zones[0]: us-west-2d has no subnet; did you mean "us-west-2c"?',),
     ),
     Broken(
+        rule="nodes_stand_in_zones_of_the_network",
+        changes={"cluster/zones": ["us-west-2a", "us-west-2d"]},
+        told=('cluster.zones[1]: us-west-2d has no subnet; did you mean "us-west-2c"?',),
+    ),
+    Broken(
         rule="slots_differ",
         changes={"network/zones/us-west-2c": 0},
         told=("network.zones.us-west-2c: slot 0 is us-west-2a's; take a free one, as 2",),

@@ -55,3 +55,14 @@ def test_other_labels_make_a_scale_set_anew(live: Engine, labels: list[str]) -> 
     assert outcome.ok
     assert {step.op for step in outcome.changes} == {"delete-replaced", "replace", "create-replacement"}
     assert {step.type for step in outcome.changes} == {RELEASE}
+
+
+def test_a_new_zone_touches_nothing_that_was_there_but_the_endpoint_of_s3(live: Engine) -> None:
+    live.configure(changed("network", lambda network: network["zones"].update({"us-east-1c": 2})))
+    outcome = live.preview()
+
+    assert outcome.ok
+    assert [str(step) for step in outcome.changes if step.op != "create"] == [
+        "update aws:ec2/vpcEndpoint:VpcEndpoint network-s3"
+    ]
+    assert outcome.counts["create"] == 6

@@ -148,6 +148,44 @@ def test_a_cluster_with_nodes_is_not_deleted(hand: Hand) -> None:
         hand.drop(aws.CLUSTER, "ci")
 
 
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        (["10.0.1.0/24", "10.0.2.0/24"], None),
+        (["10.0.1.0/24", "10.0.3.0/24"], None),
+        (["10.0.1.0/24"], "the same set of availability zones"),
+        (["10.0.1.0/24", "10.0.4.0/24"], "the same set of availability zones"),
+    ],
+)
+def test_a_cluster_stays_in_its_zones(hand: Hand, other: list[str], words: str | None) -> None:
+    vpc = hand.make(aws.VPC, cidrBlock="10.0.0.0/16")
+    zones = {"10.0.1.0/24": "a", "10.0.2.0/24": "b", "10.0.3.0/24": "b", "10.0.4.0/24": "c"}
+    subnets = {
+        cidr: hand.make(aws.SUBNET, cidr, vpcId=vpc, cidrBlock=cidr, availabilityZone=f"us-west-2{letter}")
+        for cidr, letter in zones.items()
+    }
+    stated = {"name": "ci", "roleArn": hand.role("cluster", CLUSTER_POLICY)}
+    first = [subnets["10.0.1.0/24"], subnets["10.0.2.0/24"]]
+    cluster = hand.make(aws.CLUSTER, "cluster", **stated, vpcConfig={"subnetIds": first})
+    moved = {**stated, "vpcConfig": {"subnetIds": [subnets[cidr] for cidr in other]}}
+
+    if words is None:
+        hand.cloud.update(aws.CLUSTER, cluster, moved)
+    else:
+        with pytest.raises(RefusedError, match=words):
+            hand.cloud.update(aws.CLUSTER, cluster, moved)
+
+
+def test_a_cluster_stays_in_its_network(hand: Hand) -> None:
+    hand.cluster()
+    (cluster,) = hand.cloud.of(aws.CLUSTER)
+    vpc = hand.make(aws.VPC, "other", cidrBlock="10.1.0.0/16")
+    subnet = hand.make(aws.SUBNET, "other", vpcId=vpc, cidrBlock="10.1.1.0/24")
+
+    with pytest.raises(RefusedError, match="in the same VPC"):
+        hand.cloud.update(aws.CLUSTER, cluster.id, {**cluster.inputs, "vpcConfig": {"subnetIds": [subnet]}})
+
+
 def test_a_guarded_cluster_is_not_deleted(hand: Hand) -> None:
     hand.cluster(deletionProtection=True)
     with pytest.raises(RefusedError, match="deletion protection"):

@@ -174,6 +174,18 @@ NAMES: Final = (
         words=("us-west-2d has no subnet", 'did you mean "us-west-2'),
     ),
     Mistake(
+        name="a control plane in one zone",
+        change={"cluster": {"zones": ["us-west-2a"]}},
+        path="cluster.zones",
+        words=("2",),
+    ),
+    Mistake(
+        name="a control plane in a zone without a subnet",
+        change={"cluster": {"zones": ["us-west-2a", "us-west-2d"]}},
+        path="cluster.zones[1]",
+        words=("us-west-2d has no subnet", 'did you mean "us-west-2'),
+    ),
+    Mistake(
         name="a zone of another region",
         change={"network": {"zones": {"us-east-1a": 3}}},
         path="network.zones.us-east-1a",
