@@ -6,12 +6,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from config.settings import GITHUB_APP_PRIVATE_KEY
 from tests.config import stacks
-from tests.config.stacks import SECRET_KEYS, STAGING
+from tests.config.stacks import STAGING
 from tests.mistakes.catalogue import MISTAKES, Mistake, Told, put_over
 
 if TYPE_CHECKING:
@@ -127,9 +124,18 @@ def changed(change: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...
             yield (*above, key)
 
 
-RESTS_ON: Final = {
-    "another GPU than the pool's": ("gpu-pools", "t4-on-demand", "instance-types"),
-    "a pool that nothing ever scales": ("gpu-pools", "t4-spot", "min"),
+RESTS_ON: Final[Mapping[str, list[tuple[str, ...]]]] = {
+    "another GPU than the pool's": [("gpu-pools", "t4-on-demand", "instance-types")],
+    "a pool that nothing ever scales": [("gpu-pools", "t4-spot", "min")],
+    "more GPUs than cirun gives a machine": [("runners", "cirun-gcp-gpu", "cirun-gcp", "machine-types")],
+    "a zone of another region": [("aws", "region")],
+    "a zone of AWS that its region has not": [("aws", "region")],
+    "machines that all stand elsewhere than their images": [("gcp", "region")],
+    "longest jobs shorter than a typical one": [("runners", "gpu-t4", "workload", "minutes")],
+    "a repository's tests on a runner that cirun does not serve": [
+        ("runners", "gpu-t4"),
+        ("runners", "gpu-t4-steady"),
+    ],
 }
 """What has to be sound for a mistake to be one, where it is neither altered nor told of."""
 
@@ -137,18 +143,12 @@ RESTS_ON: Final = {
 def places(mistake: Mistake) -> list[tuple[str, ...]]:
     """What a mistake alters, what it is told of, and what it rests on."""
     steps = tuple(mistake.path.replace("[", ".").replace("]", "").split("."))
-    return [*changed(mistake.change), steps, RESTS_ON.get(mistake.name, steps)]
+    return [*changed(mistake.change), steps, *RESTS_ON.get(mistake.name, [])]
 
 
 def apart(one: Mistake, other: Mistake) -> bool:
     """Whether neither alters or is told of what the other does."""
     return not any(a[: len(b)] == b or b[: len(a)] == a for a in places(one) for b in places(other))
-
-
-FAULTS: Final = [
-    mistake for mistake in MISTAKES if mistake.told is Told.FAULT and GITHUB_APP_PRIVATE_KEY not in mistake.change
-]
-PAIRS: Final = [pair for pair in combinations(FAULTS, 2) if apart(*pair)]
 
 
 def told_of(mistake: Mistake, faults: list[str]) -> list[str]:
@@ -157,17 +157,27 @@ def told_of(mistake: Mistake, faults: list[str]) -> list[str]:
     return [line for line in lines if all(words in line for words in mistake.words)]
 
 
+FAULTS: Final = [
+    mistake
+    for mistake in MISTAKES
+    if mistake.told is Told.FAULT and told_of(mistake, stacks.faults(put_over(SOUND, mistake.change)))
+]
+"""Those that sections alone tell of; some are found as a file is read."""
+PAIRS: Final = [pair for pair in combinations(FAULTS, 2) if apart(*pair)]
+
+
 def test_most_mistakes_are_apart() -> None:
     assert len(PAIRS) > len(FAULTS) * (len(FAULTS) - 1) / 2 * 0.9
     assert not apart(FAULTS[0], FAULTS[0])
 
 
-@settings(max_examples=150)
-@given(st.sampled_from(PAIRS))
-def test_of_two_mistakes_both_are_told(pair: tuple[Mistake, Mistake]) -> None:
-    one, other = pair
-    faults = stacks.refusal(stacks.texts(put_over(put_over(SOUND, one.change), other.change)), SECRET_KEYS)
+def test_of_any_two_mistakes_both_are_told_and_nothing_else() -> None:
+    """Every pair is tried, because a pair that is left out by chance fails on another day."""
+    amiss: dict[tuple[str, str], list[str]] = {}
+    for one, other in PAIRS:
+        faults = stacks.faults(put_over(put_over(SOUND, one.change), other.change))
+        each_once = [len(told_of(mistake, faults)) for mistake in (one, other)] == [1, 1]
+        if not each_once or len(faults) > len((one, other)) + len(one.beside) + len(other.beside):
+            amiss[one.name, other.name] = faults
 
-    assert len(told_of(one, faults)) == 1, faults
-    assert len(told_of(other, faults)) == 1, faults
-    assert len(faults) <= len((one, other)) + len(one.beside) + len(other.beside), faults
+    assert amiss == {}
