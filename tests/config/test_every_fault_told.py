@@ -90,8 +90,8 @@ SOUND: Final = stacks.sections(STAGING)
         ({"cluster/version": "1.3"}, ['cluster.version: "1.3" is not a Kubernetes minor version']),
         ({"artifact-registry": stacks.OUT}, ["artifact-registry: missing, and test-image needs it"]),
         (
-            {"gpu-pools/t4-on-demand/instance_types": ["g4dn.xlarge"]},
-            ['gpu-pools.t4-on-demand.instance_types: unknown key; did you mean "instance-types"?'],
+            {"gpu-pools/t4-on-demand/fast_image_pull": True},
+            ['gpu-pools.t4-on-demand.fast_image_pull: unknown key; did you mean "fast-image-pull"?'],
         ),
     ],
     ids=[
