@@ -66,3 +66,23 @@ def test_a_new_zone_touches_nothing_that_was_there_but_the_endpoint_of_s3(live: 
         "update aws:ec2/vpcEndpoint:VpcEndpoint network-s3"
     ]
     assert outcome.counts["create"] == 6
+
+
+def test_another_cluster_takes_a_stack_down_and_up_again(cli: Found) -> None:
+    """The engine closes its way into the old cluster too early: the runbook tells of it, and of the way round."""
+    other = changed("cluster", lambda cluster: cluster.update({"service-cidr": "10.100.0.0/16"}))
+    before = changed("runners", relabel(["linux-gpu"]))
+    with Engine(cli, before) as engine:
+        assert engine.up().ok
+        engine.configure(other)
+        refused = engine.up()
+        engine.configure(before)
+        back = engine.up()
+        gone = engine.destroy()
+        engine.configure(other)
+        again = engine.up()
+
+    assert (refused.ok, refused.changes) == (False, ())
+    assert "the client connection is closing" in refused.fault
+    assert (back.ok, back.changes) == (True, ())
+    assert (gone.ok, again.ok) == (True, True)
