@@ -121,7 +121,7 @@ class RunnerSettings(Section):
 
     needs: Needs
     timeout_minutes: Annotated[int, Field(ge=1, le=5760)]
-    """The longest job this is meant for; every machine's life is bounded by it."""
+    """The longest job this is meant for; a pod that is made for a job ends a start-up's time after it."""
     workload: Workload | None = None
     queue_target_minutes: Positive | None = None
     """How long a job should wait for its first step, at the 95th percentile."""
