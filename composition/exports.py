@@ -48,6 +48,8 @@ def verify(settings: Settings) -> Mapping[str, str]:
         r"custom-columns='NODE:.metadata.name,GPUS:.status.allocatable.nvidia\.com/gpu'",
         "device-plugin": f"{plugin} get daemonset --selector app.kubernetes.io/name=nvidia-device-plugin",
         "device-plugin-log": f"{plugin} logs --selector app.kubernetes.io/name=nvidia-device-plugin --tail 50",
+        "gpu-persistence": f"{plugin} exec daemonset/nvidia-device-plugin -- nvidia-smi"
+        " --query-gpu=name,persistence_mode --format=csv",
         "gpu-use": f"{plugin} exec daemonset/nvidia-device-plugin -- nvidia-smi dmon -c 5",
     }
     if settings.autoscaler is not None:
