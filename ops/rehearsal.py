@@ -47,14 +47,20 @@ class _Life:
     count: Count
     phases: list[Phase] = field(default_factory=list)
 
-    def phase(self, name: str, work: Callable[[], tuple[str, list[str]]]) -> None:
-        """Live one phase: `work` gives what happened and what should not have."""
+    def phase(self, name: str, work: Callable[[], tuple[str, list[str]]], *, well: str = "") -> None:
+        """Live one phase: `work` gives what happened and what should not have; `well` is said where all is well."""
         self.count.begin(name)
         started = time.monotonic()
         said, findings = work()
         seconds = time.monotonic() - started
         told = findings[:_MOST] + ([f"… and {len(findings) - _MOST} more"] if len(findings) > _MOST else [])
-        phase = Phase(name=name, ok=not findings, said=said, seconds=seconds, findings=tuple(told))
+        phase = Phase(
+            name=name,
+            ok=not findings,
+            said=said if findings else f"{said}{well}",
+            seconds=seconds,
+            findings=tuple(told),
+        )
         self.phases.append(phase)
         if findings:
             raise _FailedError
@@ -92,22 +98,22 @@ def _good_life(life: _Life) -> None:
         outcome = engine.preview(goals=True)
         expected = recorder.record(stack_file, program=life.program, preview=True)
         findings = _faults(outcome) or [str(one) for one in agreement.with_preview(expected, outcome.goals)]
-        return f"{len(outcome.changes)} to create, each as planned", findings
+        return f"{len(outcome.changes)} to create", findings
 
     def made() -> tuple[str, list[str]]:
         outcome = engine.up()
         findings = _faults(outcome) or [str(one) for one in agreement.with_state(plan, engine.state())]
-        return f"{len(outcome.changes)} created, each as planned", findings
+        return f"{len(outcome.changes)} created", findings
 
-    life.phase("preview", seen)
-    life.phase("up", made)
+    life.phase("preview", seen, well=", each as planned")
+    life.phase("up", made, well=", each as planned")
     life.phase("preview again", lambda: _nothing_to_do(engine))
     for name, choose in (("change", rehearsal_change.one_more), ("addition", rehearsal_change.one_added)):
         change = choose(stack_file, plan, life.program)
         if change is not None:
             _live_a_change(life, name, change)
             stack_file, plan = change.stack_file, change.plan
-    life.phase("destroy", lambda: _gone(engine))
+    life.phase("destroy", lambda: _gone(engine), well=", nothing left")
 
 
 def _hard_life(life: _Life) -> None:
@@ -125,11 +131,11 @@ def _hard_life(life: _Life) -> None:
     def finished() -> tuple[str, list[str]]:
         outcome = engine.up()
         findings = _faults(outcome) or [str(one) for one in agreement.with_state(plan, engine.state())]
-        return f"the other {len(outcome.changes)} made; all as planned", findings
+        return f"the other {len(outcome.changes)} made", findings
 
     life.phase("up with a fault", broken)
-    life.phase("up to the end", finished)
-    life.phase("destroy", lambda: _gone(engine))
+    life.phase("up to the end", finished, well="; all as planned")
+    life.phase("destroy", lambda: _gone(engine), well=", nothing left")
 
 
 def _live_a_change(life: _Life, name: str, change: Change) -> None:
@@ -142,9 +148,9 @@ def _live_a_change(life: _Life, name: str, change: Change) -> None:
         findings = _faults(outcome)
         findings += [f"{step} is touched, though its plan is the same" for step in _beyond(outcome, change)]
         findings += [f"{urn} should have changed, and did not" for urn in sorted(change.touched - touched)]
-        return f"{change.said}: {len(touched)} touched, as planned", findings
+        return f"{change.said}: {len(touched)} touched", findings
 
-    life.phase(name, changed)
+    life.phase(name, changed, well=", as planned")
     life.phase(f"preview after the {name}", lambda: _nothing_to_do(engine))
 
 
@@ -156,7 +162,7 @@ def _nothing_to_do(engine: Engine) -> tuple[str, list[str]]:
     outcome = engine.preview()
     findings = _faults(outcome)
     findings += [f"{step} ({', '.join(step.changed) or 'no property named'})" for step in outcome.changes]
-    return "nothing to do", findings
+    return f"{len(outcome.changes) or 'nothing'} to do", findings
 
 
 def _gone(engine: Engine) -> tuple[str, list[str]]:
@@ -175,7 +181,7 @@ def _gone(engine: Engine) -> tuple[str, list[str]]:
     findings = _faults(outcome)
     findings += [f"{thing} is still in the cloud" for thing in engine.cloud.left() if thing.id not in kept]
     findings += [f"{urn} is still in the state" for urn in after.resources]
-    return f"{said}{len(outcome.changes)} deleted, nothing left", findings
+    return f"{said}{len(outcome.changes)} deleted", findings
 
 
 def _faults(outcome: Outcome) -> list[str]:

@@ -55,7 +55,7 @@ def test_a_program_that_is_another_each_time_is_found_out(cli: Found) -> None:
 
     phase = failed(cli, program)
 
-    assert phase.name == "preview"
+    assert (phase.name, phase.said) == ("preview", "3 to create")
     assert phase.findings == (
         f"urn:pulumi:small::gpu-ci::{aws.KEY}::key description: the plan has 'run 2', the engine has 'run 1'",
     )
@@ -71,6 +71,7 @@ def test_a_program_that_never_comes_to_rest_is_found_out(cli: Found) -> None:
 
     phase = failed(cli, program)
 
+    assert phase.said == "1 to do"
     assert (phase.name, phase.findings) == ("preview again", (f"update {aws.KEY} key (description)",))
 
 
