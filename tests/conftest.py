@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +18,10 @@ os.environ["PULUMI_ERROR_OUTPUT_STRING"] = "1"
 # What is printed is held against texts: neither colours nor a width of whoever runs the tests belong into it.
 for name in ("CLICOLOR_FORCE", "COLUMNS", "FORCE_COLOR", "PY_COLORS"):
     os.environ.pop(name, None)
+
+# A deadline measures the machine; what a test takes is read in the summary.
+settings.register_profile("unhurried", settings(), deadline=None)
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(autouse=True)
