@@ -16,6 +16,8 @@ WHY ?=
 OUT ?= out
 # That repository, as owner/name, where gpu-ci:gpu-tests says something of several.
 REPO ?=
+# A checkout whose workflows `make workflows` looks at.
+REPO_FOLDER ?= .
 # How many processes run tests.
 JOBS ?= 2
 # For `make lock`: --upgrade.
@@ -77,9 +79,12 @@ plan: .venv/run ## Print the plan alone: resources, verdicts, cost, findings
 rehearse: .venv/run ## Live a stack's whole life on the real engine with stand-in clouds: up, change, destroy
 	@$(OPS) rehearse $(WHICH)
 
-.PHONY: kit
+.PHONY: kit workflows
 kit: .venv/run ## Write the files that a repository needs to use the runners, into OUT=out
 	@$(OPS) kit $(WHICH) --out '$(OUT)'$(if $(REPO), --repo '$(REPO)')
+
+workflows: .venv/run ## Hold the workflows of a checkout, REPO_FOLDER=., to the runners that the stack serves
+	@$(OPS) workflows '$(REPO_FOLDER)' $(WHICH)
 
 # Test -------------------------------------------------------------------------------------------------------------
 

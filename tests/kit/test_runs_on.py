@@ -1,0 +1,268 @@
+"""The workflows of a repository, held to the runners of a stack."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from config.identity import Identity
+from gpu.verdict import Level
+from kit import runs_on
+from kit import stack as kit
+from kit.closed import FileError, load_yaml
+from kit.runs_on import Served, judge
+from ops import cli
+from ops.options import ROOT
+from tests.config import stacks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.pure
+
+RUN: Final = "${{ github.run_id }}"
+CHANGES: Final[dict[str, Any]] = {
+    "runners/gpu-t4-steady/arc/labels": ["self-hosted", "linux"],
+    "runners/gpu-a10g": {
+        "needs": {"gpu": "t4", "cpu": 3, "memory": "12Gi", "cuda": "12.9"},
+        "timeout-minutes": 400,
+        "arc": {"pool": "t4-spot", "max": 1, "image": "runner-gpu", "container-mode": "kubernetes-novolume"},
+    },
+}
+
+
+def runners() -> tuple[Served, ...]:
+    return runs_on.served(stacks.settings(stacks.STAGING, CHANGES))
+
+
+def said(job: Any) -> list[tuple[str, str, str]]:
+    """Level, what follows the job's name, and reason with way out, of what is said of one job."""
+    return [
+        (str(one.level), one.offender.removeprefix("w.yml: jobs.a."), f"{one.reason}; {one.way_out}")
+        for one in judge("w.yml", {"jobs": {"a": job}}, runners())
+        if one.level is not Level.OK
+    ]
+
+
+def asking(stated: Any, **more: Any) -> Any:
+    return {"runs-on": stated, "timeout-minutes": 30, **more}
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        pytest.param(asking("gpu-t4"), id="a scale set by its name"),
+        pytest.param(asking(["gpu-t4"]), id="a list of its name alone"),
+        pytest.param(asking({"group": "default", "labels": "gpu-t4"}), id="a group and its name"),
+        pytest.param(asking({"labels": ["gpu-t4"]}), id="labels"),
+        pytest.param(asking(["self-hosted", "linux", "gpu-t4-steady"]), id="labels that the scale set states"),
+        pytest.param(asking(["self-hosted", "linux"]), id="stated labels without the name"),
+        pytest.param(asking("cirun-gcp-gpu"), id="cirun's label"),
+        pytest.param(asking(f"cirun-gcp-gpu--{RUN}"), id="cirun's label for one run"),
+        pytest.param(asking(["self-hosted", f"cirun-gcp-gpu--{RUN}"]), id="what cirun adds to every runner"),
+        pytest.param({"runs-on": "ubuntu-24.04"}, id="hosted by GitHub"),
+        pytest.param({"runs-on": "windows-latest"}, id="Windows"),
+        pytest.param({"runs-on": "macos-15-xlarge"}, id="a larger macOS"),
+        pytest.param({"uses": "./.github/workflows/other.yml"}, id="a reusable workflow"),
+        pytest.param({"runs-on": "gpu-a10g", "container": "python:3.12"}, id="longer than GitHub's own limit"),
+        pytest.param(asking("${{ matrix.r }}", strategy={"matrix": {"r": ["gpu-t4", "ubuntu-24.04"]}}), id="a matrix"),
+        pytest.param(
+            asking("${{ matrix.r }}", strategy={"matrix": {"r": [f"cirun-gcp-gpu--{RUN}"]}}), id="a matrix of suffixes"
+        ),
+        pytest.param(
+            {
+                "runs-on": "${{ matrix.r }}",
+                "timeout-minutes": "${{ matrix.t }}",
+                "strategy": {"matrix": {"include": [{"r": "gpu-t4", "t": 60}, {"r": "gpu-t4-steady", "t": 240}]}},
+            },
+            id="a time for each runner",
+        ),
+        pytest.param(asking("gpu-t4", container="${{ inputs.image }}"), id="a container that may be none"),
+    ],
+)
+def test_a_job_that_is_served_is_good(job: Any) -> None:
+    assert said(job) == []
+
+
+@pytest.mark.parametrize(
+    ("job", "level", "where", "words"),
+    [
+        pytest.param(asking("gpu-tt4"), "error", "runs-on", "did you mean gpu-t4?", id="nearly a name"),
+        pytest.param(asking("gcp-gpu"), "error", "runs-on", "did you mean cirun-gcp-gpu?", id="without cirun's prefix"),
+        pytest.param(
+            asking(["self-hosted", "gpu-t4"]), "error", "runs-on", "write runs-on: gpu-t4", id="self-hosted beside it"
+        ),
+        pytest.param(
+            asking(f"gpu-t4--{RUN}"), "error", "runs-on", "only cirun drops what follows", id="a suffix for a scale set"
+        ),
+        pytest.param(
+            asking(["fast", "cirun-gcp-gpu"]),
+            "error",
+            "runs-on",
+            "fast beside cirun-gcp-gpu",
+            id="a label beside cirun's",
+        ),
+        pytest.param(asking("gpu-l4"), "warning", "runs-on", "gpu-l4: no runner of this stack", id="another GPU"),
+        pytest.param(
+            asking(["self-hosted", "x64", "gpu"]),
+            "warning",
+            "runs-on",
+            "self-hosted, x64, gpu: no",
+            id="labels of none",
+        ),
+        pytest.param(asking("${{ inputs.r }}"), "warning", "runs-on", "only when the workflow runs", id="an input"),
+        pytest.param(asking("${{ matrix.r }}"), "warning", "runs-on", "${{ matrix.r }} is known only", id="no matrix"),
+        pytest.param(asking({"group": "gpus"}), "warning", "runs-on", "a group alone", id="a group alone"),
+        pytest.param({"steps": []}, "error", "runs-on", "asks for no runner", id="no runs-on"),
+        pytest.param(asking(5), "error", "runs-on", "5 is no name", id="a number"),
+        pytest.param(asking(["gpu-t4", ""]), "error", "runs-on", "is no name", id="an empty label"),
+        pytest.param(
+            asking("gpu-t4", **{"timeout-minutes": 61}), "error", "timeout-minutes", "61 minutes", id="too long"
+        ),
+        pytest.param({"runs-on": "gpu-t4"}, "warning", "timeout-minutes", "GitHub's is 360", id="no time"),
+        pytest.param(
+            asking("gpu-t4", **{"timeout-minutes": "60"}), "error", "timeout-minutes", "60 is no number", id="no number"
+        ),
+        pytest.param(
+            asking("gpu-t4", **{"timeout-minutes": "${{ inputs.t }}"}),
+            "warning",
+            "timeout-minutes",
+            "known only when",
+            id="an input for a time",
+        ),
+        pytest.param(asking("gpu-t4", container="x"), "error", "container", "gpu-t4 has no Docker", id="a container"),
+        pytest.param(asking("gpu-t4", services={"db": {}}), "error", "services", "has no Docker", id="services"),
+        pytest.param(asking("gpu-a10g"), "error", "container", "state container: IMAGE", id="no container"),
+        pytest.param(
+            asking("${{ matrix.r }}", strategy={"matrix": {"r": ["gpu-t4", "gpu-tt4"]}}),
+            "error",
+            "runs-on",
+            "no runner is called gpu-tt4",
+            id="one value of a matrix",
+        ),
+    ],
+)
+def test_a_job_that_goes_wrong_is_told_where_why_and_the_way_out(job: Any, level: str, where: str, words: str) -> None:
+    ((found, offender, text),) = said(job)
+
+    assert (found, offender) == (level, where)
+    assert words in text
+
+
+@pytest.mark.parametrize("document", [None, [], "text", {}, {"jobs": None}, {"jobs": {}}, {"jobs": ["a"]}])
+def test_what_has_no_jobs_is_no_workflow(document: Any) -> None:
+    (verdict,) = judge("w.yml", document, runners())
+
+    assert (verdict.level, verdict.offender) == (Level.ERROR, "w.yml: jobs")
+
+
+PLAIN = st.sampled_from([None, True, 0, 1.5, "", "gpu-t4", "self-hosted", "${{ matrix.a }}", "a--b", "\ud800", "${{"])
+KEYS = st.sampled_from(["jobs", "a", "runs-on", "strategy", "matrix", "include", "exclude", "labels", "group"]) | PLAIN
+DOCUMENTS = st.recursive(
+    PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4), max_leaves=12
+)
+JOBS = st.fixed_dictionaries(
+    {},
+    optional={
+        "runs-on": DOCUMENTS,
+        "timeout-minutes": DOCUMENTS,
+        "container": DOCUMENTS,
+        "strategy": DOCUMENTS | st.fixed_dictionaries({"matrix": st.dictionaries(KEYS, DOCUMENTS, max_size=3)}),
+    },
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(DOCUMENTS | st.fixed_dictionaries({"jobs": st.dictionaries(KEYS, JOBS | DOCUMENTS, max_size=3)}))
+def test_no_document_is_answered_with_a_traceback(document: Any) -> None:
+    verdicts = judge("w.yml", document, runners())
+
+    assert verdicts
+    assert all(f"{one.offender}{one.reason}{one.way_out}".isprintable() for one in verdicts)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(alphabet="abj:os-[]{}&*!<\"'\n \t#|>?%@`0\\", max_size=60))
+def test_no_text_is_answered_with_a_traceback(text: str) -> None:
+    try:
+        document = load_yaml(text, "w.yml")
+    except FileError:
+        document = None
+
+    assert judge("w.yml", document, runners())
+
+
+@pytest.mark.parametrize("name", stacks.FILES)
+def test_the_workflows_that_the_kit_writes_ask_for_what_the_stack_serves(name: str) -> None:
+    stated = stacks.settings(name)
+    for repository in stated.gpu_tests or [None]:
+        written = kit.files(stated, Identity(project="gpu-ci", stack="staging"), repository=repository)
+        for path, text in written.items():
+            if path.startswith(".github/workflows/"):
+                verdicts = judge(path, load_yaml(text, path), runs_on.served(stated))
+
+                assert {str(one) for one in verdicts if one.level is not Level.OK} == set()
+
+
+def checkout(folder: Path, **workflows: str) -> Path:
+    where = folder / ".github" / "workflows"
+    where.mkdir(parents=True)
+    for name, text in workflows.items():
+        (where / f"{name}.yml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def ran(folder: Path, *more: str) -> int:
+    return cli.run(["workflows", str(folder), "--file", str(ROOT / stacks.STAGING), *more])
+
+
+GOOD = "on: push\njobs: {a: {runs-on: gpu-t4, timeout-minutes: 60}, b: {runs-on: ubuntu-24.04}}\n"
+
+
+def test_a_good_checkout_ends_with_0_and_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ran(checkout(tmp_path, one=GOOD, two=GOOD)) == 0
+    assert "2 workflows held to staging.yaml: 4 jobs good, no errors, no warnings." in capsys.readouterr().out
+
+
+def test_a_finding_ends_with_1_and_names_the_file_and_the_job(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = checkout(tmp_path, one=GOOD, two=GOOD.replace("gpu-t4,", "gpu-tt4,"), three="jobs: [\n")
+
+    assert ran(folder) == 1
+    printed = capsys.readouterr().out
+    assert (
+        "error .github/workflows/two.yml: jobs.a.runs-on: no runner is called gpu-tt4; did you mean gpu-t4?" in printed
+    )
+    assert "error .github/workflows/three.yml: line 2, column 1: not YAML" in printed
+
+
+def test_a_folder_without_workflows_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ran(tmp_path) == 2
+    assert "name a repository's checkout" in capsys.readouterr().err
+
+
+def test_the_verdicts_are_written_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ran(checkout(tmp_path, one="jobs: {a: {runs-on: gpu-t4}}\n"), "--json", "-") == 0
+    (verdict,) = json.loads(capsys.readouterr().out)
+    assert (verdict["level"], verdict["offender"]) == ("warning", ".github/workflows/one.yml: jobs.a.timeout-minutes")
+
+
+def test_a_workflow_that_is_no_utf_8_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = checkout(tmp_path)
+    (folder / ".github" / "workflows" / "latin.yaml").write_bytes("# é".encode("latin-1"))
+
+    assert ran(folder) == 1
+    assert "latin.yaml: it is not UTF-8 text" in capsys.readouterr().out
+
+
+def test_anything_that_a_terminal_would_take_for_more_than_text_is_escaped(tmp_path: Path) -> None:
+    text = yaml.safe_dump({"jobs": {"\x1b[2J": {"runs-on": "\x07"}}})
+
+    assert ran(checkout(tmp_path, one=text)) == 0
+    assert runs_on.shown("\x1b[2J\ud800") == r"\x1b[2J\ud800"
