@@ -115,6 +115,9 @@ def test_a_job_that_is_served_is_good(job: Any) -> None:
             "self-hosted, x64, gpu: no",
             id="labels of none",
         ),
+        pytest.param(
+            asking(["self-hosted", "x64"]), "warning", "runs-on", "self-hosted, x64: no runner", id="what cirun adds"
+        ),
         pytest.param(asking("${{ inputs.r }}"), "warning", "runs-on", "only when the workflow runs", id="an input"),
         pytest.param(asking("${{ matrix.r }}"), "warning", "runs-on", "${{ matrix.r }} is known only", id="no matrix"),
         pytest.param(asking({"group": "gpus"}), "warning", "runs-on", "a group alone", id="a group alone"),
@@ -127,6 +130,9 @@ def test_a_job_that_is_served_is_good(job: Any) -> None:
         pytest.param({"runs-on": "gpu-t4"}, "warning", "timeout-minutes", "GitHub's is 360", id="no time"),
         pytest.param(
             asking("gpu-t4", **{"timeout-minutes": "60"}), "error", "timeout-minutes", "60 is no number", id="no number"
+        ),
+        pytest.param(
+            asking("gpu-t4", **{"timeout-minutes": True}), "error", "timeout-minutes", "is no number", id="a truth"
         ),
         pytest.param(
             asking("gpu-t4", **{"timeout-minutes": "${{ inputs.t }}"}),
