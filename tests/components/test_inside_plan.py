@@ -12,7 +12,8 @@ import pulumi_aws as aws
 import pytest
 from pulumi import ResourceOptions
 
-from components.kubernetes.arc_controller import SERVICE_ACCOUNT, SYSTEMS, ArcController, ArcControllerArgs
+from components.kubernetes.alerts import SYSTEMS
+from components.kubernetes.arc_controller import SERVICE_ACCOUNT, ArcController, ArcControllerArgs
 from components.kubernetes.autoscaler import Autoscaler, AutoscalerArgs
 from components.kubernetes.autoscaler_values import AutoscalerValues
 from components.kubernetes.chart import chart
