@@ -33,6 +33,11 @@ CODE := $(sort $(patsubst %/,%,$(dir $(wildcard */*.py)))) $(wildcard *.py)
 SCRIPTS = $(shell git ls-files '*.sh' .ci/run)
 
 export PATH := $(BIN):$(PATH)
+# Who wants no compiled files beside the sources has them in the cache: without any, everything is compiled each time.
+ifneq ($(PYTHONDONTWRITEBYTECODE),)
+export PYTHONPYCACHEPREFIX := $(CACHE)/bytecode
+export PYTHONDONTWRITEBYTECODE :=
+endif
 # A value that is not known yet, put into a string, is a fault and not a sentence in a resource's name.
 export PULUMI_ERROR_OUTPUT_STRING := 1
 export PULUMI_SKIP_UPDATE_CHECK := true

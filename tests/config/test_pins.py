@@ -10,6 +10,7 @@ import pytest
 
 from config import pins
 from ops.options import ROOT
+from tests.sources import python_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -80,7 +81,7 @@ def test_no_version_stands_outside_the_pins() -> None:
 def test_a_pin_is_used(name: str) -> None:
     users = [
         path
-        for path in ROOT.rglob("*.py")
+        for path in python_files()
         if path.parts[len(ROOT.parts)] in {"components", "composition", "config", "gpu", "kit", "ops", "policy"}
         and path.name != "pins.py"
         and re.search(rf"\b{name}\b", path.read_text(encoding="utf-8"))

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from tests.sources import python_files
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -204,11 +206,9 @@ def _downwards(module: str, where: tuple[int, str], name: str, there: tuple[int,
 def house() -> dict[str, Path]:
     """Every module of ours, by its dotted name."""
     found = {}
-    for path in sorted(ROOT.rglob("*.py")):
+    for path in python_files():
         parts = path.relative_to(ROOT).with_suffix("").parts
-        if parts[0] not in NOT_OURS_TO_PLACE and not any(
-            part.startswith(".") or part == "node_modules" for part in parts
-        ):
+        if parts[0] not in NOT_OURS_TO_PLACE:
             found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
 
