@@ -38,7 +38,7 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.plan
+@pytest.mark.docs
 def test_the_tests_pass_with_a_stack_of_ones_own(checkout: Path) -> None:
     staging = checkout / "Pulumi.staging.yaml"
     (copying,) = re.findall(r"^(sed .* > Pulumi\.staging\.yaml)$", TUTORIAL.read_text(encoding="utf-8"), re.MULTILINE)
