@@ -110,10 +110,6 @@ test-pure test-plan test-engine test-artefacts test-docs:
 cli: .venv/run
 	@$(PY) -m tools.pulumi_path > /dev/null || echo 'test: without it, what needs the engine is skipped' >&2
 
-.PHONY: bench
-bench: .venv/run ## Measure what people wait for
-	@$(OPS) bench
-
 # Check ------------------------------------------------------------------------------------------------------------
 
 .PHONY: check format

@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
+from checks import money, queue_time, quota, spot_plan
+from checks.counts import counts
+from checks.fit import fits
+from checks.floor import floor
+from checks.gpu_zones import gpu_zones
+from checks.image_fit import image_fits
+from checks.image_proof import image_proof
+from checks.image_region import image_region
+from checks.machine_fit import disk_fits, machine_fits
+from checks.pool_shape import own_spot
+from checks.runner_version import RUNNER_IMAGE, runner_version
+from checks.scale_from_zero import scale_from_zero
+from checks.system_room import system_room
 from composition import asks, demands, estate, facts, host_image, system, waiting
 from config.values import gibibytes, mebibytes
-from gpu import money, queue_time, quota, spot_plan
-from gpu.compatibility import conflicts, solve
-from gpu.counts import counts
-from gpu.fit import fits
-from gpu.floor import floor
-from gpu.gpu_zones import gpu_zones
-from gpu.image_fit import image_fits
-from gpu.image_proof import image_proof
-from gpu.image_region import image_region
-from gpu.instance_types import attach, ec2_type, gce_type, gpu_model
-from gpu.machine_fit import disk_fits, machine_fits
-from gpu.pool_shape import own_spot
-from gpu.runner_version import RUNNER_IMAGE, runner_version
-from gpu.scale_from_zero import scale_from_zero
-from gpu.system_room import system_room
+from gpu.machines import attach, ec2_type, gce_type, gpu_model
+from gpu.software.compatibility import conflicts, solve
 from gpu.verdict import Level, Verdict
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from config.identity import Identity
     from config.runners import RunnerSettings
     from config.settings import Settings
-    from gpu.instance_types import InstanceType, MachineType
+    from gpu.machines import InstanceType, MachineType
 
 
 class Refused(pulumi.RunError):

@@ -44,12 +44,12 @@ def run(on_path: Callable[[str], str | None] | None = None) -> list[Verdict]:
     made: dict[str, pulumi.Resource] = {}
     if settings.aws is not None:
         # Here, so that a stack without AWS does not load its SDK, which is most of a plan's time.
-        from composition.amazon import amazon  # noqa: PLC0415
+        from composition.aws import amazon  # noqa: PLC0415
 
         made |= amazon(settings, settings.aws, secrets, identity)
     if settings.gcp is not None:
         # Here, for the same reason.
-        from composition.google import google  # noqa: PLC0415
+        from composition.gcp import google  # noqa: PLC0415
 
         made |= google(settings, settings.gcp, identity)
     judge.warn(findings, made)

@@ -1,14 +1,14 @@
-"""From the stack file to what is asked of drivers: plain questions, answered in `gpu.compatibility`."""
+"""From the stack file to what is asked of drivers: plain questions, answered in `gpu.software.compatibility`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from config import pins
-from gpu.compatibility import Ask, conflicts
-from gpu.drivers import server_package
-from gpu.image_tags import Origin, container_image, cuda_base
-from gpu.instance_types import ec2_type
+from gpu.machines import ec2_type
+from gpu.software.compatibility import Ask, conflicts
+from gpu.software.drivers import server_package
+from gpu.software.image_tags import Origin, container_image, cuda_base
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

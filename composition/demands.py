@@ -1,16 +1,16 @@
-"""From the stack file to what is asked of quotas: machines at their most, answered in `gpu.quota`."""
+"""From the stack file to what is asked of quotas: machines at their most, answered in `checks.quota`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpu.instance_types import gce_type
-from gpu.quota import EKS_UPDATE_HEADROOM, Cloud, Demand
+from checks.quota import EKS_UPDATE_HEADROOM, Cloud, Demand
+from gpu.machines import gce_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from config.google import HostImageSettings
+    from config.gcp import HostImageSettings
     from config.runners import CirunGoogleBackEnd, RunnerSettings
     from config.settings import Settings
 

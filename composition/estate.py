@@ -5,9 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from checks.money import Limit
 from composition.fleets import builds, fleets
 from config.values import mebibytes
-from gpu.estate import (
+from gpu.cost.estate import (
     CONTROL_PLANE_LOGS_GB,
     HOST_IMAGE_GB,
     ControlPlane,
@@ -18,10 +19,9 @@ from gpu.estate import (
     Network,
     Registry,
 )
-from gpu.money import Limit
-from gpu.month import Case
-from gpu.queue_steps import USUAL_IMAGE_GIB
-from gpu.quota_claim import Cloud
+from gpu.cost.month import Case
+from gpu.machines.queue_steps import USUAL_IMAGE_GIB
+from gpu.quotas.claim import Cloud
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

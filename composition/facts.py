@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from checks.counts import RunnerFacts
+from checks.image_fit import ImageUse
+from checks.machine_fit import OwnDisk
 from components.aws.gpu_node import api_taints, autoscaler_tags, node_labels
 from components.kubernetes.device_plugin_values import device_plugin_values
 from components.kubernetes.gpu_metrics import GpuMetricsArgs, gpu_metrics_values
@@ -14,15 +17,12 @@ from components.kubernetes.scale_set_values import job_pod, runner_pod
 from composition import wiring
 from config import pins
 from config.values import gibibytes, mebibytes
-from gpu.counts import RunnerFacts
-from gpu.daemonsets import DaemonSet, daemonset
-from gpu.image_fit import ImageUse
-from gpu.machine_fit import OwnDisk
-from gpu.node_group import ApiTaint, NodeGroupFacts
-from gpu.pods import Pod, pod_from_template
-from gpu.quantities import MIB
-from gpu.sharing import Sharing
-from gpu.template_node import Autoscaler
+from gpu.kubernetes.daemonsets import DaemonSet, daemonset
+from gpu.kubernetes.node_group import ApiTaint, NodeGroupFacts
+from gpu.kubernetes.pods import Pod, pod_from_template
+from gpu.kubernetes.quantities import MIB
+from gpu.kubernetes.sharing import Sharing
+from gpu.kubernetes.template_node import Autoscaler
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from composition.demands import attached
 from config.values import gibibytes
-from gpu.estate import Build, Disk, Fleet, Way
-from gpu.instance_types import ec2_type
-from gpu.interruptions import GOOGLE, rate_per_hour
-from gpu.quota_claim import Cloud
+from gpu.cost.estate import Build, Disk, Fleet, Way
+from gpu.cost.interruptions import GOOGLE, rate_per_hour
+from gpu.machines import ec2_type
+from gpu.quotas.claim import Cloud
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from config.amazon import AmazonSettings
+    from config.aws import AmazonSettings
     from config.machines import DiskSettings, PoolSettings
     from config.runners import RunnerSettings
     from config.settings import Settings

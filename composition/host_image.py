@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ami.builder.content_hash import ImageContent, image_name
+from ami.builder.startup_script import INSTALL_FILES
 from components.gcp.host_image import FOLDER, GUEST_FEATURES
-from components.gcp.image_controller.content_hash import ImageContent, image_name
-from components.gcp.image_controller.startup_script import INSTALL_FILES
 from config.values import gibibytes
-from gpu.cuda import toolkit
-from gpu.instance_types import gce_type, gpu_model
+from gpu.machines import gce_type, gpu_model
+from gpu.software.cuda import toolkit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from config.google import HostImageSettings, VerifierSettings
+    from config.gcp import HostImageSettings, VerifierSettings
 
 INSTALLER: Final = Path(__file__).resolve().parent.parent / FOLDER
 """The project's own installer."""

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from checks.system_room import DNS, METRICS, VOLUMES, SystemPods
 from components.kubernetes.arc_controller import CONTROLLER_RESOURCES
 from components.kubernetes.autoscaler_values import RESOURCES as AUTOSCALER_RESOURCES
 from components.kubernetes.scale_set_values import LISTENER, runner_pod
 from composition import wiring
 from config.values import gibibytes
-from gpu.daemonsets import daemonset
-from gpu.node_group import NodeGroupFacts
-from gpu.pods import pod_from_template
-from gpu.system_room import DNS, METRICS, VOLUMES, SystemPods
+from gpu.kubernetes.daemonsets import daemonset
+from gpu.kubernetes.node_group import NodeGroupFacts
+from gpu.kubernetes.pods import pod_from_template
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from config.machines import SystemNodesSettings
     from config.settings import Settings
-    from gpu.daemonsets import DaemonSet
+    from gpu.kubernetes.daemonsets import DaemonSet
 
 
 def node_group(nodes: SystemNodesSettings, cluster: str) -> NodeGroupFacts:

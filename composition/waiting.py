@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from checks.spot_plan import SpotFacts
 from composition.estate import image_gib
 from composition.fleets import gpu_fleet, interruptions
-from gpu.instance_types import ec2_type
-from gpu.jobs import Length, Terms
-from gpu.month import disk_month, machine_price, node_month
+from gpu.cost.jobs import Length, Terms
+from gpu.cost.month import disk_month, machine_price, node_month
+from gpu.cost.prices import HOURS_A_MONTH
+from gpu.machines import ec2_type
+from gpu.machines.queue_steps import BackEnd, QueueFacts
 from gpu.nearest import UnknownName
-from gpu.prices import HOURS_A_MONTH
-from gpu.queue_steps import BackEnd, QueueFacts
-from gpu.spot_plan import SpotFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

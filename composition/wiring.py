@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from checks.pool_shape import MPS_CAPABLE
 from components.aws.gpu_node import GpuNode, every_toleration
 from components.aws.launch import Disk
 from components.aws.registry import RegistryArgs, RepositoryArgs
@@ -15,8 +16,7 @@ from components.kubernetes.device_plugin_values import DevicePluginValues, Shari
 from components.kubernetes.scale_set_values import ScaleSetValues
 from config import pins
 from config.values import gibibytes
-from gpu.instance_types import ec2_type
-from gpu.pool_shape import MPS_CAPABLE
+from gpu.machines import ec2_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

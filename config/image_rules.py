@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from config.faults import Fault
-from config.google import HostImageSettings
+from config.gcp import HostImageSettings
 from config.stated import inner
 from config.values import mebibytes
 

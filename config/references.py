@@ -9,7 +9,7 @@ from config.faults import Fault
 from config.settings import GITHUB_APP_PRIVATE_KEY
 from config.stated import inner, listed_at
 from config.translate import listed, nearest
-from gpu.instance_types import EC2_TYPES, GPU_MODELS
+from gpu.machines import EC2_TYPES, GPU_MODELS
 from gpu.nearest import nearest as nearest_of
 
 if TYPE_CHECKING:

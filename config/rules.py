@@ -7,17 +7,17 @@ from ipaddress import IPv4Network
 from typing import TYPE_CHECKING
 
 from config import pins, references
-from config.amazon import SERVICE_CIDR
-from config.amazon_rules import AMAZON_RULES
+from config.aws import SERVICE_CIDR
+from config.aws_rules import AMAZON_RULES
 from config.cirun_rules import CIRUN_RULES
 from config.faults import Fault
-from config.google_rules import GOOGLE_RULES
+from config.gcp_rules import GOOGLE_RULES
 from config.runner_rules import RUNNER_RULES
 from config.runners import BACK_ENDS, SCALE_SET_NAME_LIMIT
 from config.stated import inner, listed_at
 from config.translate import nearest
 from config.zone_rules import ZONE_RULES
-from gpu.zones import AMAZON_ZONES
+from gpu.machines.zones import AMAZON_ZONES
 from policy.exposure import SHORTEST, exposure
 
 if TYPE_CHECKING:

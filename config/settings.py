@@ -7,9 +7,9 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from config.amazon import AmazonSettings, ClusterSettings, NetworkSettings, RepositoryName, RepositorySettings
+from config.aws import AmazonSettings, ClusterSettings, NetworkSettings, RepositoryName, RepositorySettings
 from config.cirun import CirunSettings, Repository
-from config.google import (
+from config.gcp import (
     DockerRepositorySettings,
     FederationSettings,
     GoogleSettings,

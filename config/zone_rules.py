@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from config.faults import Fault
 from config.stated import inner, listed_at
 from config.translate import nearest
-from gpu.zones import AMAZON_ZONES, GOOGLE_ZONES
+from gpu.machines.zones import AMAZON_ZONES, GOOGLE_ZONES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

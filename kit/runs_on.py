@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from config.cirun import cirun_label
-from gpu.instance_types import GPU_MODELS
+from gpu.machines import GPU_MODELS
 from gpu.verdict import Level, Verdict
 from kit.cirun import ADDED_BY_CIRUN, LABEL_PREFIX
 from kit.matrix import OPENS, UnresolvedError, combinations, replaced, resolved

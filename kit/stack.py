@@ -11,8 +11,8 @@ from composition import host_image
 from composition.exports import gpu_test_image, runner_network
 from config.cirun import cirun_label
 from config.values import gibibytes
-from gpu.image_tags import cuda_base
-from gpu.instance_types import gce_type, gpu_model
+from gpu.machines import gce_type, gpu_model
+from gpu.software.image_tags import cuda_base
 from kit.cirun import FILE
 from kit.cirun_access import ACCESS_FILE, AccessFile, Grant, Policy, render_access
 from kit.cirun_runners import GpuRunner, cirun_yml

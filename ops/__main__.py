@@ -15,6 +15,6 @@ if sys.dont_write_bytecode and sys.pycache_prefix is None:
     sys.pycache_prefix = str(cache.folder() / "bytecode")
     sys.dont_write_bytecode = False
 
-from ops.cli import run
+from ops.cli.main import run
 
 sys.exit(run())

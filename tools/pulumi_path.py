@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from ops.pulumi_cli import Found, find
+from ops.engine.pulumi_cli import Found, find
 
 
 def tell(line: str) -> None:

@@ -122,7 +122,7 @@ def _cell(text: str) -> str:
 
 def command_line() -> str:
     """What each command says of itself."""
-    from ops import commands  # noqa: PLC0415  # the front door of the command line
+    from ops.cli import commands  # noqa: PLC0415  # the front door of the command line
 
     names = sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(commands.__path__))
     return "\n".join(f"## {name}\n\n```text\n{_help(name)}\n```\n" for name in names)

@@ -10,15 +10,15 @@ import pulumi
 import pulumi_command as command
 from pulumi import Output, ResourceOptions
 
+from ami.builder.archive import EXPORT_SECONDS
 from components.gcp.host_image import FOLDER, HostImageArgs, share
-from components.gcp.image_controller.archive import EXPORT_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pulumi import Input
 
-CONTROLLER: Final = "python3 -m components.gcp.image_controller"
+CONTROLLER: Final = "python3 -m ami.builder"
 SHELL: Final = ["/bin/sh", "-c"]
 WHOSE: Final = tuple(
     f"GPU_IMAGE_{name}"

@@ -13,8 +13,8 @@ import pulumi
 import pulumi_gcp as gcp
 from pulumi import Output, ResourceOptions
 
+from ami.builder.startup_script import INSTALL_HOME, startup_script
 from components.gcp.host_image import GUEST_FEATURES, HostImageArgs, share
-from components.gcp.image_controller.startup_script import INSTALL_HOME, startup_script
 
 HASH_OPTION = "GPU_HOST_HASH"
 

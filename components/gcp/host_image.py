@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pulumi_gcp as gcp
 
-from components.gcp.image_controller.content_hash import ImageContent, image_name
+from ami.builder.content_hash import ImageContent, image_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from components.gcp.image_controller.job import ELSEWHERE
-from gpu.drivers import server_package
+from ami.builder.job import ELSEWHERE
+from gpu.software.drivers import server_package
 from tests.artefacts.linters import linter
 from tests.artefacts.stub_commands import Run, Stubs
 

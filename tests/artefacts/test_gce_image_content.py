@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.gcp.image_controller.content_hash import FAMILY_LIMIT, ImageContent, checked_family, image_name
-from components.gcp.image_controller.startup_script import INSTALL_FILES, LIMIT, VERIFY_FILES, startup_script
+from ami.builder.content_hash import FAMILY_LIMIT, ImageContent, checked_family, image_name
+from ami.builder.startup_script import INSTALL_FILES, LIMIT, VERIFY_FILES, startup_script
 
 FOLDER = Path(__file__).parents[2] / "ami" / "gce-gpu-host"
 FILES = {name: (FOLDER / name).read_text() for name in INSTALL_FILES}

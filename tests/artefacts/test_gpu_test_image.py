@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu.compatibility import Ask, solve
+from gpu.software.compatibility import Ask, solve
 from gpu.verdict import Level
 from tests.artefacts.linters import linter
 from tests.artefacts.stub_commands import Run, Stubs

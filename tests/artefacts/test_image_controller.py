@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from components.gcp.image_controller import machine
-from components.gcp.image_controller.content_hash import ImageContent, image_name
-from components.gcp.image_controller.controller import controller
-from components.gcp.image_controller.gcloud import Gcloud
-from components.gcp.image_controller.images import USED_BY, VERIFIED
-from components.gcp.image_controller.inputs import inputs
-from components.gcp.image_controller.job import Overdue
-from components.gcp.image_controller.startup_script import INSTALL_FILES
+from ami.builder import machine
+from ami.builder.content_hash import ImageContent, image_name
+from ami.builder.controller import controller
+from ami.builder.gcloud import Gcloud
+from ami.builder.images import USED_BY, VERIFIED
+from ami.builder.inputs import inputs
+from ami.builder.job import Overdue
+from ami.builder.startup_script import INSTALL_FILES
 from tests.artefacts import gcloud_on_path
 
 pytestmark = pytest.mark.artefacts
@@ -42,7 +42,7 @@ EXPORT = {
     "GPU_IMAGE_EXPORT_MACHINE": "m@x.iam",
     "GPU_IMAGE_SUBNET": "build",
 }
-COMMAND = [sys.executable, "-m", "components.gcp.image_controller"]
+COMMAND = [sys.executable, "-m", "ami.builder"]
 
 
 def used_by(*owners: str, family: str = "gpu-host") -> dict[str, str]:

@@ -10,7 +10,7 @@ from tests.plan import stacks
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ops.plan import Planned
+    from ops.plan.model import Planned
 
 TYPE: Final = "kubernetes:helm.sh/v3:Release"
 CONTROLLER: Final = "gha-runner-scale-set-controller"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pulumi_kubernetes as k8s
 import pytest
 
-from gpu.daemonsets import DaemonSet
-from gpu.pods import Taint, pod_from_template
-from gpu.scheduling import Node, label_refusals, lands, taint_refusals
+from gpu.kubernetes.daemonsets import DaemonSet
+from gpu.kubernetes.pods import Taint, pod_from_template
+from gpu.kubernetes.scheduling import Node, label_refusals, lands, taint_refusals
 from tests.charts import objects, releases
 from tests.charts.releases import CONTROLLER, SCALE_SET, STACKS
 from tests.plan import stacks
@@ -19,7 +19,7 @@ from tests.plan import stacks
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ops.plan import Planned
+    from ops.plan.model import Planned
     from tests.charts.releases import Release
 
 pytestmark = pytest.mark.plan

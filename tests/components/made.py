@@ -9,14 +9,14 @@ import pulumi_aws as aws
 import pulumi_kubernetes as k8s
 from pulumi import ResourceOptions
 
-from ops.recorder import record
+from ops.plan.recorder import record
 from tests.ops.small import KEY, Thing, stack_file
 from tests.plan.laws import edges
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ops.plan import Plan, Planned
+    from ops.plan.model import Plan, Planned
 
 TAGS: Final = {"Project": "gpu-ci", "Environment": "small"}
 

@@ -9,7 +9,7 @@ import pytest
 
 from components.kubernetes.alerts import listeners, rules
 from components.kubernetes.scale_set_values import LISTENER
-from ops.recorder import record
+from ops.plan.recorder import record
 from tests.plan import stacks
 
 pytestmark = pytest.mark.plan

@@ -22,10 +22,10 @@ from components.kubernetes.scale_set_values import (
     runner_pod,
     scale_set_values,
 )
-from gpu.daemonsets import DaemonSet
-from gpu.pods import pod_from_template
-from gpu.quantities import MIB, Resources
-from gpu.scheduling import Node, lands
+from gpu.kubernetes.daemonsets import DaemonSet
+from gpu.kubernetes.pods import pod_from_template
+from gpu.kubernetes.quantities import MIB, Resources
+from gpu.kubernetes.scheduling import Node, lands
 
 pytestmark = pytest.mark.pure
 

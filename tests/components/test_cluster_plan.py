@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pulumi
     from pulumi import ResourceOptions
 
-    from ops.plan import Plan
+    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
 

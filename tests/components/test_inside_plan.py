@@ -25,12 +25,12 @@ from components.kubernetes.hooks import SCRIPTS
 from components.kubernetes.scale_set import JobHooks, ScaleSet, ScaleSetArgs
 from components.kubernetes.scale_set_values import ScaleSetValues, job_pod
 from components.kubernetes.storage import Storage
-from ops.recorder import record
+from ops.plan.recorder import record
 from tests.components.made import before, made, names, only, part, waits_for
 from tests.ops.small import KEY, stack_file
 
 if TYPE_CHECKING:
-    from ops.plan import Plan, Planned
+    from ops.plan.model import Plan, Planned
 
 pytestmark = pytest.mark.plan
 

@@ -13,7 +13,7 @@ from tests.components.made import made, names, only, waits_for
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ops.plan import Plan
+    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
 

@@ -24,8 +24,8 @@ from components.aws.gpu_node import (
     node_taints,
     tolerations,
 )
-from gpu.pods import Pod, Taint, pod_from_template
-from gpu.scheduling import Node, taint_refusals
+from gpu.kubernetes.pods import Pod, Taint, pod_from_template
+from gpu.kubernetes.scheduling import Node, taint_refusals
 
 if TYPE_CHECKING:
     from email.message import Message

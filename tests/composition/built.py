@@ -6,13 +6,13 @@ import base64
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from gpu.daemonsets import DaemonSet, daemonset
-from gpu.node_group import ApiTaint, NodeGroupFacts
-from gpu.pods import Pod, pod_from_template
-from gpu.sharing import Sharing
+from gpu.kubernetes.daemonsets import DaemonSet, daemonset
+from gpu.kubernetes.node_group import ApiTaint, NodeGroupFacts
+from gpu.kubernetes.pods import Pod, pod_from_template
+from gpu.kubernetes.sharing import Sharing
 
 if TYPE_CHECKING:
-    from ops.plan import Plan, Planned
+    from ops.plan.model import Plan, Planned
 
 GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
 TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"

@@ -12,7 +12,7 @@ from tests.config import stacks as files
 from tests.plan import stacks
 
 if TYPE_CHECKING:
-    from ops.plan import Plan
+    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import judge
 from config.identity import Identity
 from gpu.verdict import Level, Verdict
-from ops import cli
-from ops.options import ROOT
-from ops.recorder import record
+from ops.cli import main as cli
+from ops.cli.options import ROOT
+from ops.plan.recorder import record
 from tests.config import stacks as files
 from tests.config.stacks import OUT, STAGING
 from tests.plan import stacks

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from composition import facts
-from gpu.sharing import Sharing
-from ops.recorder import record
+from gpu.kubernetes.sharing import Sharing
+from ops.plan.recorder import record
 from tests.composition import built
 from tests.config import stacks as files
 from tests.plan import stacks
@@ -18,7 +18,7 @@ from tests.plan import stacks
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ops.plan import Plan
+    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
 

@@ -12,10 +12,10 @@ from config.load import load
 from config.rules import broken
 from config.settings import SECRETS, Settings
 from config.stated import settle
-from ops import golden
-from ops.options import ROOT
-from ops.recorder import record
-from ops.stack_file import PROJECT, StackFile, read
+from ops.cli.options import ROOT
+from ops.plan import golden
+from ops.plan.recorder import record
+from ops.plan.stack_file import PROJECT, StackFile, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

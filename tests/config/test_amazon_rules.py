@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from config.amazon_rules import AMAZON_RULES
+from config.aws_rules import AMAZON_RULES
 from tests.config import stacks
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from ops import cli
-from ops.options import ROOT
+from ops.cli import main as cli
+from ops.cli.options import ROOT
 from tests.config import stacks
 
 if TYPE_CHECKING:

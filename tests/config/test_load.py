@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from config.faults import Fault, StackFileError
 from config.load import load
-from ops import sdk_run
-from ops.options import ROOT
-from ops.recorder import Recorder
-from ops.stack_file import StackFile, read
+from ops.cli.options import ROOT
+from ops.plan import sdk_run
+from ops.plan.recorder import Recorder
+from ops.plan.stack_file import StackFile, read
 from tests.config import stacks
 from tests.config.stacks import SECRET_KEYS, STAGING
 

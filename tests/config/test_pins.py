@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from config import pins
-from ops.options import ROOT
+from ops.cli.options import ROOT
 from tests.sources import python_files
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from config.amazon_rules import AMAZON_RULES
+from config.aws_rules import AMAZON_RULES
 from config.cirun_rules import CIRUN_RULES
-from config.google_rules import GOOGLE_RULES
+from config.gcp_rules import GOOGLE_RULES
 from config.rules import RULES
 from config.settings import SECRETS
-from gpu.zones import AMAZON_ZONES, GOOGLE_ZONES
+from gpu.machines.zones import AMAZON_ZONES, GOOGLE_ZONES
 from tests.config import stacks
 from tests.config.stacks import OUT, PRODUCTION, SHARED, STAGING
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from config.schema import stack_schema
-from ops import terminal
-from ops.options import ROOT
+from ops.cli import terminal
+from ops.cli.options import ROOT
 from tests.config import stacks
 from tests.config.stacks import OUT, STAGING
 

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError, create_model
 
-from config import amazon, google, machines, runners, services, values
+from config import aws as amazon
+from config import gcp as google
+from config import machines, runners, services, values
 from config.section import Section
 from config.settings import Settings
 from config.translate import faults

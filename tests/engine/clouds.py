@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ops.answers import Place
-from ops.standin import amazon_names as aws
-from ops.standin.cloud import Cloud
-from ops.standin.things import Caller
+from fakes.answers import Place
+from fakes.aws import names as aws
+from fakes.cloud import Cloud
+from fakes.objects import Caller
 
 CLUSTER_ARN: Final = "arn:aws:eks:us-west-2:123456789012:cluster/ci"
 INSIDE: Final = Caller(cluster=CLUSTER_ARN)

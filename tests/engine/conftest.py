@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ops import pulumi_cli
+from ops.engine import pulumi_cli
 
 
 @pytest.fixture(scope="session")

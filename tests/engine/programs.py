@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pulumi
 from pulumi import ResourceOptions
 
-from ops.stack_file import StackFile
-from ops.standin import amazon_names as aws
+from fakes.aws import names as aws
+from ops.plan.stack_file import StackFile
 from tests.ops.small import Box
 
 if TYPE_CHECKING:

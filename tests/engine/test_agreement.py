@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from ops import agreement
-from ops.engine_state import State, goals, state
-from ops.plan import SECRET, UNKNOWN, Planned
-from ops.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN_MARK
+from fakes.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN, UNKNOWN_MARK
+from ops.engine import agreement
+from ops.engine.state import State, goals, state
+from ops.plan.model import SECRET, Planned
 from tests.ops.small import BUCKET, KEY, STACK, plan, planned
 
 pytestmark = pytest.mark.pure

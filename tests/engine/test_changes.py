@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ops.engine import Engine
+from ops.engine.engine import Engine
 from tests.plan import stacks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ops.pulumi_cli import Found
-    from ops.stack_file import StackFile
+    from ops.engine.pulumi_cli import Found
+    from ops.plan.stack_file import StackFile
 
 pytestmark = pytest.mark.engine
 

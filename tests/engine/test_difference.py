@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ops.standin.difference import Turn, changes, deletes_first
-from ops.standin.kinds import Kind
+from fakes.difference import Turn, changes, deletes_first
+from fakes.kinds import Kind
 
 pytestmark = pytest.mark.pure
 

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 import pulumi
 import pytest
 
-from ops.engine import Engine
-from ops.standin import amazon_names as aws
-from ops.standin.faults import Fault, Ill
+from fakes.aws import names as aws
+from fakes.faults import Fault, Ill
+from ops.engine.engine import Engine
 from tests.engine import programs
 from tests.engine.programs import SECRET, Made, amazon, stack_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ops.engine_told import Step
-    from ops.pulumi_cli import Found
+    from ops.engine.events import Step
+    from ops.engine.pulumi_cli import Found
 
 pytestmark = pytest.mark.engine
 
@@ -266,7 +266,7 @@ def test_a_provider_that_dies_before_it_answers_leaves_a_thing_nobody_knows(cli:
 
 HANGING = """
     import sys
-    from ops import pulumi_cli
+    from ops.engine import pulumi_cli
     from ops.engine import Engine
     from ops.standin.faults import Fault, Ill
     from tests.engine import programs

@@ -11,7 +11,7 @@ import pytest
 from pulumi import runtime
 from pulumi.runtime.proto import language_pb2, language_pb2_grpc
 
-from ops.engine_program import called_back
+from ops.engine.program import called_back
 
 if TYPE_CHECKING:
     from collections.abc import Callable

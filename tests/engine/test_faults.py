@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ops.standin.faults import Fault, Faults
+from fakes.faults import Fault, Faults
 
 pytestmark = pytest.mark.pure
 

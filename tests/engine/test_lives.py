@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ops import rehearsal
-from ops.rehearsal_change import one_added, one_more
+from ops.engine import rehearsal
+from ops.engine.rehearsal_change import one_added, one_more
 from tests.plan import stacks
 
 if TYPE_CHECKING:
-    from ops.pulumi_cli import Found
+    from ops.engine.pulumi_cli import Found
 
 pytestmark = pytest.mark.engine
 

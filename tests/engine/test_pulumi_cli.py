@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ops import pulumi_cli
-from ops import pulumi_cli_get as get
-from ops.pulumi_cli import MINIMUM, WANTED, Found, NotFound, Way, Where
+from ops.engine import pulumi_cli
+from ops.engine import pulumi_cli_get as get
+from ops.engine.pulumi_cli import MINIMUM, WANTED, Found, NotFound, Way, Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -256,8 +256,8 @@ def test_an_interrupted_build_leaves_nothing_and_ends_its_compilers(machine: Mac
     code = f"""
 import sys; sys.path.insert(0, {str(ROOT)!r})
 from pathlib import Path
-from ops import pulumi_cli
-from ops import pulumi_cli_get as get
+from ops.engine import pulumi_cli
+from ops.engine import pulumi_cli_get as get
 sources = get.Sources(version=pulumi_cli.WANTED, archives="http://127.0.0.1:9", checksums="http://127.0.0.1:9/x",
                       module=Path({str(tmp_path)!r}), search_path={f"{machine.go_path}:/usr/bin:/bin"!r})
 pulumi_cli.find(print, pulumi_cli.Where(search_path="", cache=Path({str(machine.cache)!r}), sources=sources))

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 import pulumi
 import pytest
 
-from ops import agreement, rehearsal
-from ops.engine import Engine
-from ops.recorder import record
-from ops.standin import amazon_names as aws
+from fakes.aws import names as aws
+from ops.engine import agreement, rehearsal
+from ops.engine.engine import Engine
+from ops.plan.recorder import record
 from tests.engine import programs
 from tests.engine.programs import Made, amazon, stack_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ops.pulumi_cli import Found
-    from ops.rehearsal_told import Phase
+    from ops.engine.pulumi_cli import Found
+    from ops.engine.rehearsal_report import Phase
 
 pytestmark = pytest.mark.engine
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from ops.standin import amazon_names as aws
-from ops.standin.kinds import RefusedError
-from ops.standin.things import Phase
+from fakes.aws import names as aws
+from fakes.kinds import RefusedError
+from fakes.objects import Phase
 from tests.engine.clouds import ADMIN, ADMIN_POLICY, CLUSTER_POLICY, Hand
 
 pytestmark = pytest.mark.pure

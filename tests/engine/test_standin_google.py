@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ops.standin import google
-from ops.standin.kinds import RefusedError
+from fakes import gcp as google
+from fakes.kinds import RefusedError
 from tests.engine.clouds import Hand
 
 pytestmark = pytest.mark.pure

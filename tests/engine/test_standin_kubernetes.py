@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ops.standin import amazon_names as aws
-from ops.standin.kinds import RefusedError
-from ops.standin.kubernetes import NAMESPACE, RELEASE, SECRET
+from fakes.aws import names as aws
+from fakes.kinds import RefusedError
+from fakes.kubernetes import NAMESPACE, RELEASE, SECRET
 from tests.engine.clouds import INSIDE, Hand
 
 pytestmark = pytest.mark.pure

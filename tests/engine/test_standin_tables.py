@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ops import answers_amazon, answers_google, answers_kubernetes
-from ops.standin import tables
-from ops.standin.kinds import RefusedError, value_at, values_at
+from fakes import answers_gcp as answers_google
+from fakes import answers_kubernetes, tables
+from fakes.aws import answers as answers_amazon
+from fakes.kinds import RefusedError, value_at, values_at
 
 if TYPE_CHECKING:
-    from ops.standin.kinds import Kind
+    from fakes.kinds import Kind
 
 pytestmark = pytest.mark.pure
 

@@ -17,6 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pulumi import ResourceOptions
 
+from ami.builder import inputs
+from ami.builder.content_hash import ImageContent
 from components.cirun_permissions import google_permissions
 from components.gcp.apis import Apis
 from components.gcp.build_network import BuildNetwork
@@ -28,15 +30,13 @@ from components.gcp.docker_repository import DockerRepository, DockerRepositoryA
 from components.gcp.federation import Federation, FederationArgs, condition
 from components.gcp.host_image import HostImageArgs
 from components.gcp.image_archive import ImageArchive, ImageArchiveArgs
-from components.gcp.image_controller import inputs
-from components.gcp.image_controller.content_hash import ImageContent
 from components.gcp.runner_account import RunnerAccount
 from composition import host_image
 from config.identity import Identity
 from config.load import settings_of
-from gpu.zones import GOOGLE_ZONES
+from gpu.machines.zones import GOOGLE_ZONES
 from kit import stack as kit
-from ops.recorder import record
+from ops.plan.recorder import record
 from tests.components.made import names, only, part, waits_for
 from tests.ops.small import stack_file
 from tests.plan import stacks
@@ -44,7 +44,7 @@ from tests.plan import stacks
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ops.plan import Plan, Planned
+    from ops.plan.model import Plan, Planned
 
 pytestmark = pytest.mark.plan
 

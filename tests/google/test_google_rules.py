@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import judge
-from components.gcp.image_controller.content_hash import FAMILY_LIMIT, checked_family
+from ami.builder.content_hash import FAMILY_LIMIT, checked_family
 from config.cirun_rules import CIRUN_RULES
-from config.google import HostImageSettings
-from config.google_rules import GOOGLE_RULES
+from config.gcp import HostImageSettings
+from config.gcp_rules import GOOGLE_RULES
 from config.identity import Identity
 from gpu.verdict import Level
 from tests.config import stacks

@@ -11,14 +11,14 @@ import pulumi
 import pytest
 
 from composition import host_image
-from composition.google import google
+from composition.gcp import google
 from composition.host_image import INSTALLER
 from config.identity import Identity
 from config.load import load, settings_of
 from kit import stack as kit
 from kit.cirun import FILE, read
-from ops import rehearsal
-from ops.engine import Engine
+from ops.engine import rehearsal
+from ops.engine.engine import Engine
 from tests.google.stub import Google
 from tests.plan import stacks
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from ops.engine_told import Outcome
-    from ops.plan import Planned
-    from ops.pulumi_cli import Found
-    from ops.stack_file import StackFile
+    from ops.engine.events import Outcome
+    from ops.engine.pulumi_cli import Found
+    from ops.plan.model import Planned
+    from ops.plan.stack_file import StackFile
 
 pytestmark = pytest.mark.engine
 

@@ -9,8 +9,8 @@ import pytest
 
 from config.faults import StackFileError
 from config.stack_name import GOOGLE_STACK_NAME_LIMIT, STACK_NAME_LIMIT, stack_name_faults
-from ops.recorder import record
-from ops.stack_file import read
+from ops.plan.recorder import record
+from ops.plan.stack_file import read
 
 pytestmark = pytest.mark.plan
 

@@ -11,14 +11,14 @@ import pytest
 
 import program
 from composition.tools import ToolMissing, check
-from ops.recorder import record
+from ops.plan.recorder import record
 from tests.config import stacks
 from tests.plan import stacks as plans
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ops.plan import Plan
+    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
 

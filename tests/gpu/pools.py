@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gpu.daemonsets import DAEMONSETS, DEVICE_PLUGIN
-from gpu.node_group import ApiTaint, NodeGroupFacts
-from gpu.pods import Pod, pod_from_template
-from gpu.scale_from_zero import scale_from_zero
-from gpu.template_node import LABEL_TAG, TAINT_TAG, Autoscaler
+from checks.scale_from_zero import scale_from_zero
+from gpu.kubernetes.daemonsets import DAEMONSETS, DEVICE_PLUGIN
+from gpu.kubernetes.node_group import ApiTaint, NodeGroupFacts
+from gpu.kubernetes.pods import Pod, pod_from_template
+from gpu.kubernetes.template_node import LABEL_TAG, TAINT_TAG, Autoscaler
 from gpu.verdict import worst
 
 if TYPE_CHECKING:
-    from gpu.daemonsets import DaemonSet
+    from gpu.kubernetes.daemonsets import DaemonSet
     from gpu.verdict import Level, Verdict
 
 BESIDE = tuple(

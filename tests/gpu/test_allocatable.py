@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.allocatable import max_pods, node_room, reserved_cpu, reserved_memory_mib
-from gpu.instance_types import EC2_TYPES, ec2_type
-from gpu.quantities import CPU, EPHEMERAL_STORAGE, GIB, MEMORY, MIB, PODS, Resources
+from gpu.kubernetes.allocatable import max_pods, node_room, reserved_cpu, reserved_memory_mib
+from gpu.kubernetes.quantities import CPU, EPHEMERAL_STORAGE, GIB, MEMORY, MIB, PODS, Resources
+from gpu.machines import EC2_TYPES, ec2_type
 
 pytestmark = pytest.mark.pure
 

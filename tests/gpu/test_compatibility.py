@@ -12,15 +12,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gpu.architectures import architecture
-from gpu.compatibility import Ask, conflicts, solve
-from gpu.cuda import TOOLKITS
-from gpu.drivers import AS_OF, BRANCHES
-from gpu.frameworks import ONNXRUNTIME, TORCH
-from gpu.instance_types import GPU_MODELS
-from gpu.machine_images import MACHINE_IMAGES
+from gpu.machines import GPU_MODELS
+from gpu.software.architectures import architecture
+from gpu.software.compatibility import Ask, conflicts, solve
+from gpu.software.cuda import TOOLKITS
+from gpu.software.drivers import AS_OF, BRANCHES
+from gpu.software.frameworks import ONNXRUNTIME, TORCH
+from gpu.software.machine_images import MACHINE_IMAGES
+from gpu.software.versions import dotted
 from gpu.verdict import Level, Verdict
-from gpu.versions import dotted
 
 pytestmark = pytest.mark.pure
 

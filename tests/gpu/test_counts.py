@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.counts import RunnerFacts, counts
-from gpu.pool_shape import own_spot
-from gpu.sharing import Sharing
+from checks.counts import RunnerFacts, counts
+from checks.pool_shape import own_spot
+from gpu.kubernetes.sharing import Sharing
 from gpu.verdict import Level
 from tests.gpu.pools import BESIDE, POOL, runner_pod
 
 if TYPE_CHECKING:
-    from gpu.node_group import NodeGroupFacts
-    from gpu.pods import Pod
+    from gpu.kubernetes.node_group import NodeGroupFacts
+    from gpu.kubernetes.pods import Pod
     from gpu.verdict import Verdict
 
 pytestmark = pytest.mark.pure

@@ -6,11 +6,11 @@ from itertools import pairwise
 
 import pytest
 
-from gpu.architectures import ARCHITECTURES, architecture
-from gpu.cuda import FLOORS, TOOLKITS, Support, dropped, native, support, toolkit
-from gpu.drivers import BRANCHES, driver
 from gpu.nearest import UnknownName
-from gpu.versions import UnknownVersion, nearest_version
+from gpu.software.architectures import ARCHITECTURES, architecture
+from gpu.software.cuda import FLOORS, TOOLKITS, Support, dropped, native, support, toolkit
+from gpu.software.drivers import BRANCHES, driver
+from gpu.software.versions import UnknownVersion, nearest_version
 
 pytestmark = pytest.mark.pure
 

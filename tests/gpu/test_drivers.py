@@ -6,12 +6,12 @@ from datetime import date
 
 import pytest
 
-from gpu.architectures import ARCHITECTURES, KernelModule, architecture
-from gpu.drivers import BRANCHES, Designation, driver
-from gpu.instance_types import GPU_MODELS
-from gpu.machine_images import MACHINE_IMAGES, driver_of, machine_image
+from gpu.machines import GPU_MODELS
 from gpu.nearest import UnknownName
-from gpu.versions import UnknownVersion
+from gpu.software.architectures import ARCHITECTURES, KernelModule, architecture
+from gpu.software.drivers import BRANCHES, Designation, driver
+from gpu.software.machine_images import MACHINE_IMAGES, driver_of, machine_image
+from gpu.software.versions import UnknownVersion
 
 pytestmark = pytest.mark.pure
 

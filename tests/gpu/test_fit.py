@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.allocatable import root_disk_for
-from gpu.fit import fits, place
-from gpu.instance_types import EC2_TYPES
+from checks.fit import fits, place
+from gpu.kubernetes.allocatable import root_disk_for
+from gpu.kubernetes.quantities import CPU, GIB, MEMORY, Resources
+from gpu.kubernetes.sharing import Sharing
+from gpu.machines import EC2_TYPES
 from gpu.nearest import UnknownName
-from gpu.quantities import CPU, GIB, MEMORY, Resources
-from gpu.sharing import Sharing
 from gpu.verdict import Level, Verdict
 from tests.gpu.pools import BESIDE, POOL, runner_pod
 
 if TYPE_CHECKING:
-    from gpu.node_group import NodeGroupFacts
-    from gpu.pods import Pod
+    from gpu.kubernetes.node_group import NodeGroupFacts
+    from gpu.kubernetes.pods import Pod
 
 pytestmark = pytest.mark.pure
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpu.floor import floor
-from gpu.instance_types import attach, ec2_type, gce_type, gpu_model
+from checks.floor import floor
+from gpu.machines import attach, ec2_type, gce_type, gpu_model
 from gpu.verdict import Level
 
 pytestmark = pytest.mark.pure

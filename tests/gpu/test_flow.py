@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu.flow import greatest, reached
+from gpu.kubernetes.flow import greatest, reached
 
 pytestmark = pytest.mark.pure
 

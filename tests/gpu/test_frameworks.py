@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from gpu.architectures import architecture
-from gpu.cuda import TOOLKITS, dropped
-from gpu.frameworks import ONNXRUNTIME, TORCH, builds_of, onnxruntime, torch
 from gpu.nearest import UnknownName
-from gpu.versions import UnknownVersion
+from gpu.software.architectures import architecture
+from gpu.software.cuda import TOOLKITS, dropped
+from gpu.software.frameworks import ONNXRUNTIME, TORCH, builds_of, onnxruntime, torch
+from gpu.software.versions import UnknownVersion
 
 pytestmark = pytest.mark.pure
 

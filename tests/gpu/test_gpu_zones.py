@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gpu.gpu_zones import OFFERED, gpu_zones
-from gpu.instance_types import GPU_MODELS
+from checks.gpu_zones import OFFERED, gpu_zones
+from gpu.machines import GPU_MODELS
+from gpu.machines.zones import GOOGLE_ZONES
 from gpu.verdict import Level
-from gpu.zones import GOOGLE_ZONES
 
 pytestmark = pytest.mark.pure
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.image_fit import ImageUse, image_fits
-from gpu.quantities import EPHEMERAL_STORAGE, GIB
+from checks.image_fit import ImageUse, image_fits
+from gpu.kubernetes.quantities import EPHEMERAL_STORAGE, GIB
 from gpu.verdict import Level
 from tests.gpu.pools import POOL, runner_pod
 
 if TYPE_CHECKING:
-    from gpu.node_group import NodeGroupFacts
+    from gpu.kubernetes.node_group import NodeGroupFacts
     from gpu.verdict import Verdict
 
 pytestmark = pytest.mark.pure

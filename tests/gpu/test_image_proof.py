@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu.image_proof import image_proof
+from checks.image_proof import image_proof
 from gpu.verdict import Level
 
 pytestmark = pytest.mark.pure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu.image_region import image_region
+from checks.image_region import image_region
 from gpu.verdict import Level
 
 pytestmark = pytest.mark.pure

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.cuda import TOOLKITS, Toolkit
-from gpu.image_tags import Origin, container_image, deleted_from, ends, newest_of, nvidia_tags, superseded
 from gpu.nearest import UnknownName
+from gpu.software.cuda import TOOLKITS, Toolkit
+from gpu.software.image_tags import Origin, container_image, deleted_from, ends, newest_of, nvidia_tags, superseded
 
 pytestmark = pytest.mark.pure
 

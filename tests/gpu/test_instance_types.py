@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpu.instance_types import EC2_TYPES, GCE_TYPES, GPU_MODELS, Confidence, attach, ec2_type, gce_type, gpu_model
-from gpu.instance_types.google import Unattachable
+from gpu.machines import EC2_TYPES, GCE_TYPES, GPU_MODELS, Confidence, attach, ec2_type, gce_type, gpu_model
+from gpu.machines.gcp import Unattachable
 from gpu.nearest import UnknownName
 
 pytestmark = pytest.mark.pure

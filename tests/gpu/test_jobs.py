@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gpu.jobs import Length, Strategy, Terms, outcome
+from gpu.cost.jobs import Length, Strategy, Terms, outcome
 
 pytestmark = pytest.mark.pure
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.instance_types import attach, ec2_type, gce_type, gpu_model
-from gpu.machine_fit import OwnDisk, disk_fits, machine_fits, usable_memory_mib
+from checks.machine_fit import OwnDisk, disk_fits, machine_fits, usable_memory_mib
+from gpu.machines import attach, ec2_type, gce_type, gpu_model
 from gpu.verdict import Level
 
 pytestmark = pytest.mark.pure

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu.estate import Build, ControlPlane, Disk, Estate, Fleet, HostImages, Keys, Load, Network, Registry, Way
-from gpu.jobs import Length
-from gpu.left_out import part
-from gpu.money import BreakEven, Limit, break_even, judge, reckon
-from gpu.month import Case, bill, disk_month, job_minutes, node_month
-from gpu.quota_claim import Cloud
+from checks.money import BreakEven, Limit, break_even, judge, reckon
+from gpu.cost.estate import Build, ControlPlane, Disk, Estate, Fleet, HostImages, Keys, Load, Network, Registry, Way
+from gpu.cost.jobs import Length
+from gpu.cost.month import Case, bill, disk_month, job_minutes, node_month
+from gpu.cost.unpriced import part
+from gpu.quotas.claim import Cloud
 from gpu.verdict import Level
 
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ def test_what_has_no_price_is_left_out_and_the_rest_is_told() -> None:
 
     assert (warning.level, warning.offender) == (Level.WARNING, "gpu-pools.t4-spot")
     assert warning.reason == "eu-west-1 is not a known AWS region with prices, so the month is reckoned without it"
-    assert warning.way_out.startswith("reckon it by hand, or add the region's prices to gpu/prices_aws.py")
+    assert warning.way_out.startswith("reckon it by hand, or add the region's prices to gpu/cost/prices_aws.py")
     assert (told.level, told.offender) == (Level.OK, "stack")
     assert told.reason.startswith(f"a month costs {rest.idle.total:,.2f} USD without a job")
     assert told.reason.endswith("; what has no known price is left out of that: gpu-pools.t4-spot")
@@ -282,7 +282,7 @@ def test_a_limit_that_cannot_be_checked_is_an_error() -> None:
 
     assert (verdict.level, verdict.offender) == (Level.ERROR, "gpu-pools.t4-spot")
     assert verdict.reason == "eu-west-1 is not a known AWS region with prices, so the limit cannot be checked"
-    assert verdict.way_out.startswith("leave budget out, or add the region's prices to gpu/prices_aws.py")
+    assert verdict.way_out.startswith("leave budget out, or add the region's prices to gpu/cost/prices_aws.py")
     assert [one.level for one in judge(ELSEWHERE)] == [Level.WARNING, Level.OK]
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.instance_types import EC2_TYPES
+from gpu.machines import EC2_TYPES
 from gpu.nearest import UnknownName, nearest
 
 pytestmark = pytest.mark.pure

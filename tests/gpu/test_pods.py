@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.daemonsets import DAEMONSETS, DEVICE_PLUGIN, DaemonSet, daemonset
+from gpu.kubernetes.daemonsets import DAEMONSETS, DEVICE_PLUGIN, DaemonSet, daemonset
+from gpu.kubernetes.pods import Pod, Requirement, Taint, Toleration, pod_from_template
+from gpu.kubernetes.quantities import CPU, GIB, GPU, MEMORY, MIB, Resources, total
 from gpu.nearest import UnknownName
-from gpu.pods import Pod, Requirement, Taint, Toleration, pod_from_template
-from gpu.quantities import CPU, GIB, GPU, MEMORY, MIB, Resources, total
 
 pytestmark = pytest.mark.pure
 

@@ -8,12 +8,12 @@ from itertools import chain
 
 import pytest
 
-from gpu.instance_types import EC2_TYPES
-from gpu.interruptions import Band, band, rate_per_hour
+from gpu.cost.interruptions import Band, band, rate_per_hour
+from gpu.cost.prices import HOSTED_RUNNERS, Price, Source, Unit, dollars, hosted_runner
+from gpu.cost.prices_aws import AWS_ITEMS, AWS_REGIONS, EC2_PRICES, aws_price, ec2_price
+from gpu.cost.prices_gcp import GCP_ITEMS, gce_price, gcp_disk_price, gcp_price
+from gpu.machines import EC2_TYPES
 from gpu.nearest import UnknownName
-from gpu.prices import HOSTED_RUNNERS, Price, Source, Unit, dollars, hosted_runner
-from gpu.prices_aws import AWS_ITEMS, AWS_REGIONS, EC2_PRICES, aws_price, ec2_price
-from gpu.prices_gcp import GCP_ITEMS, gce_price, gcp_disk_price, gcp_price
 
 pytestmark = pytest.mark.pure
 

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu.priority_expander import Group, best, config_map, priorities
+from gpu.kubernetes.priority_expander import Group, best, config_map, priorities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.quantities import (
+from gpu.kubernetes.quantities import (
     CPU,
     GIB,
     MEMORY,

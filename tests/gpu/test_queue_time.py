@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from checks.queue_time import judge
 from config.machines import PoolSettings
 from config.runners import ArcBackEnd
-from gpu.levers import levers
-from gpu.queue_steps import BackEnd, QueueFacts, queue_wait, stages
-from gpu.queue_time import judge
-from gpu.stage_times import Stage, Wait, fast_pull, pull, wait
+from gpu.machines.levers import levers
+from gpu.machines.queue_steps import BackEnd, QueueFacts, queue_wait, stages
+from gpu.machines.stage_times import Stage, Wait, fast_pull, pull, wait
+from gpu.machines.waiting_line import Line, erlang_c, of_month
 from gpu.verdict import Level
-from gpu.waiting_line import Line, erlang_c, of_month
 
 if TYPE_CHECKING:
     from collections.abc import Callable

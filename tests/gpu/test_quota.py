@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.instance_types import EC2_TYPES, GPU_MODELS, ec2_type
+from checks.quota import EKS_UPDATE_HEADROOM, Cloud, Demand, QuotaNeed, judge, needs
+from gpu.machines import EC2_TYPES, GPU_MODELS, ec2_type
 from gpu.nearest import UnknownName
-from gpu.quota import EKS_UPDATE_HEADROOM, Cloud, Demand, QuotaNeed, judge, needs
-from gpu.quota_aws import quota_code
-from gpu.quota_gcp import METRICS, Unattached
+from gpu.quotas.aws import quota_code
+from gpu.quotas.gcp import METRICS, Unattached
 from gpu.verdict import Level, Verdict
 
 pytestmark = pytest.mark.pure

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from gpu.quantities import CPU, GPU, MEMORY, PODS, Resources
-from gpu.room import Jobs, Nodes, shortages
+from gpu.kubernetes.quantities import CPU, GPU, MEMORY, PODS, Resources
+from gpu.kubernetes.room import Jobs, Nodes, shortages
 
 pytestmark = pytest.mark.pure
 

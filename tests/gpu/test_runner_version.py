@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.runner_version import LEAST, NEWEST_KNOWN, runner_version
+from checks.runner_version import LEAST, NEWEST_KNOWN, runner_version
 from gpu.verdict import Level
 from tests.composition.test_judge import verdicts
 from tests.config import stacks

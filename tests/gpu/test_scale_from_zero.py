@@ -9,16 +9,16 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gpu.daemonsets import DEVICE_PLUGIN, DaemonSet
-from gpu.node_group import ApiTaint, NodeGroupFacts
-from gpu.scale_from_zero import scale_from_zero
-from gpu.sharing import Sharing
-from gpu.template_node import LABEL_TAG, RESOURCE_TAG, TAINT_TAG, Autoscaler
+from checks.scale_from_zero import scale_from_zero
+from gpu.kubernetes.daemonsets import DEVICE_PLUGIN, DaemonSet
+from gpu.kubernetes.node_group import ApiTaint, NodeGroupFacts
+from gpu.kubernetes.sharing import Sharing
+from gpu.kubernetes.template_node import LABEL_TAG, RESOURCE_TAG, TAINT_TAG, Autoscaler
 from gpu.verdict import Level
 from tests.gpu.pools import DEAF, POOL, TAGGED, judged, level, runner_pod
 
 if TYPE_CHECKING:
-    from gpu.pods import Pod
+    from gpu.kubernetes.pods import Pod
 
 pytestmark = pytest.mark.pure
 

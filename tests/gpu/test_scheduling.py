@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.daemonsets import DAEMONSETS, DEVICE_PLUGIN
-from gpu.pods import Pod, Requirement, Taint, Toleration
-from gpu.quantities import CPU, GIB, GPU, MEMORY, PODS, Resources
-from gpu.scheduling import Node, landing, lands, refusals
+from gpu.kubernetes.daemonsets import DAEMONSETS, DEVICE_PLUGIN
+from gpu.kubernetes.pods import Pod, Requirement, Taint, Toleration
+from gpu.kubernetes.quantities import CPU, GIB, GPU, MEMORY, PODS, Resources
+from gpu.kubernetes.scheduling import Node, landing, lands, refusals
 
 pytestmark = pytest.mark.pure
 

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu.jobs import Length, Strategy, Terms, outcome
-from gpu.priority_expander import Group, priorities
-from gpu.simulation import Pool, Result, Setup, Trace, draw, replay
-from gpu.spot_plan import CLOSE, SpotFacts, choose, judge
+from checks.spot_plan import CLOSE, SpotFacts, choose, judge
+from gpu.cost.jobs import Length, Strategy, Terms, outcome
+from gpu.kubernetes.priority_expander import Group, priorities
 from gpu.verdict import Level
+from tests.gpu.simulation import Pool, Result, Setup, Trace, draw, replay
 
 pytestmark = pytest.mark.pure
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu.daemonsets import daemonset
-from gpu.fit import place
-from gpu.node_group import NodeGroupFacts
-from gpu.pods import Pod
-from gpu.quantities import CPU, MEMORY, MIB, PODS, Resources
-from gpu.system_room import DNS, METRICS, VOLUMES, SystemPods, system_room
+from checks.fit import place
+from checks.system_room import DNS, METRICS, VOLUMES, SystemPods, system_room
+from gpu.kubernetes.daemonsets import daemonset
+from gpu.kubernetes.node_group import NodeGroupFacts
+from gpu.kubernetes.pods import Pod
+from gpu.kubernetes.quantities import CPU, MEMORY, MIB, PODS, Resources
 from gpu.verdict import Level, Verdict
 
 pytestmark = pytest.mark.pure

@@ -6,10 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from gpu.node_group import ApiTaint, real_node
-from gpu.pods import Taint
-from gpu.quantities import CPU, EPHEMERAL_STORAGE, GIB, GPU, MEMORY, PODS, Resources
-from gpu.template_node import LABEL_TAG, RESOURCE_TAG, TAINT_TAG, Autoscaler, labels_of, owned_tags, template_node
+from gpu.kubernetes.node_group import ApiTaint, real_node
+from gpu.kubernetes.pods import Taint
+from gpu.kubernetes.quantities import CPU, EPHEMERAL_STORAGE, GIB, GPU, MEMORY, PODS, Resources
+from gpu.kubernetes.template_node import (
+    LABEL_TAG,
+    RESOURCE_TAG,
+    TAINT_TAG,
+    Autoscaler,
+    labels_of,
+    owned_tags,
+    template_node,
+)
 from tests.gpu.pools import DEAF, POOL, TAGGED
 
 pytestmark = pytest.mark.pure

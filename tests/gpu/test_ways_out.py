@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from checks import money, queue_time, quota, spot_plan
 from composition.demands import demands
 from composition.estate import estate
 from composition.waiting import queue, spot
 from config.load import settings_of
-from gpu import money, queue_time, quota, spot_plan
 from gpu.verdict import Level
 from judge import verdicts
-from ops.stack_file import read
+from ops.plan.stack_file import read
 from tests.mistakes.catalogue import MISTAKES, OUT, Mistake, Told
 from tests.mistakes.saying import write
 from tests.mistakes.sound import IDENTITY

@@ -8,11 +8,11 @@ import pytest
 import yaml
 
 from config.load import settings_of
-from gpu.image_tags import cuda_base
+from gpu.software.image_tags import cuda_base
 from kit.image_workflow import IMAGE_FILE
 from kit.stack import files
-from ops.recorder import record
-from ops.stack_file import read
+from ops.plan.recorder import record
+from ops.plan.stack_file import read
 from tests.mistakes.saying import write
 from tests.mistakes.sound import IDENTITY
 

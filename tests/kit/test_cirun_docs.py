@@ -12,7 +12,7 @@ from config.identity import Identity
 from kit import stack as kit
 from kit.cirun import read
 from kit.cirun_access import judge_access, read_access
-from ops.cirun_migrate import migrate
+from kit.migrate.migrate import migrate
 from tests.config import stacks
 
 pytestmark = pytest.mark.docs

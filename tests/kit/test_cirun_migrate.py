@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from kit.cirun import read
 from kit.closed import Fault, FileError
-from ops import cli
-from ops.cirun_migrate import migrate
+from kit.migrate.migrate import migrate
+from ops.cli import main as cli
 
 if TYPE_CHECKING:
     from pathlib import Path

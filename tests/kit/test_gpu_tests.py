@@ -13,8 +13,8 @@ from kit import stack as kit
 from kit.cirun_workflow import TESTS_FILE, GpuTests, workflows
 from kit.closed import FileError
 from kit.gpu_tests import Found, taken_for_granted
-from ops import cli
-from ops.options import ROOT
+from ops.cli import main as cli
+from ops.cli.options import ROOT
 from tests.config import stacks
 
 if TYPE_CHECKING:

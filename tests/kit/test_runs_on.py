@@ -16,8 +16,8 @@ from kit import runs_on
 from kit import stack as kit
 from kit.closed import FileError, load_yaml
 from kit.runs_on import Served, judge
-from ops import cli
-from ops.options import ROOT
+from ops.cli import main as cli
+from ops.cli.options import ROOT
 from tests.config import stacks
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from kit.cirun import FILE, read
 from kit.cirun_workflow import TESTS_FILE, TRIAGE_FILE, GpuTests, workflows
 from kit.closed import FileError
 from kit.image_workflow import FOLDER, IMAGE_FILE, PROVIDER, GpuTestsImage, image_files
+from kit.migrate.migrate import migrate
 from kit.run_script import RUN_FILE
-from ops import cli
-from ops.cirun_migrate import migrate
-from ops.options import ROOT
+from ops.cli import main as cli
+from ops.cli.options import ROOT
 from tests.config import stacks
 from tests.config.stacks import OUT
 from tests.kit.test_cirun_migrate import NESTED, OF_2022

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
-from ops import cli
-from ops.options import ROOT
+from ops.cli import main as cli
+from ops.cli.options import ROOT
 from tests.config.stacks import STAGING
 from tests.mistakes.catalogue import Told, put_over
 

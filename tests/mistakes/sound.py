@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from config.identity import Identity
 from config.load import settings_of
-from ops.options import ROOT
-from ops.stack_file import read
+from ops.cli.options import ROOT
+from ops.plan.stack_file import read
 from tests.config.stacks import STAGING
 
 if TYPE_CHECKING:

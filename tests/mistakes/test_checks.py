@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+import checks
 import gpu
 from config.load import settings_of
 from gpu.verdict import Level, Verdict
 from judge import verdicts
-from ops.options import ROOT
-from ops.stack_file import read
+from ops.cli.options import ROOT
+from ops.plan.stack_file import read
 from tests.config.stacks import FILES
 from tests.mistakes.catalogue import MISTAKES, Mistake, Told
 from tests.mistakes.saying import write
@@ -27,7 +28,8 @@ pytestmark = pytest.mark.pure
 
 CHECKS: Final = {
     check
-    for found in pkgutil.walk_packages(gpu.__path__, "gpu.")
+    for package in (gpu, checks)
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     if (check := getattr(importlib.import_module(found.name), "CHECK", None)) is not None
 }
 """Every name that a verdict of the code can carry."""
@@ -43,7 +45,8 @@ def judged(mistake: Mistake, folder: Path) -> list[Verdict]:
 def test_no_verdict_carries_another_name() -> None:
     named = {
         f"{path.stem}: {name}"
-        for path in (ROOT / "gpu").rglob("*.py")
+        for folder in ("gpu", "checks")
+        for path in (ROOT / folder).rglob("*.py")
         for name in re.findall(r"\bcheck=([^,)\s]+)", path.read_text(encoding="utf-8"))
     }
 

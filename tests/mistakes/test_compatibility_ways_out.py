@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from config.load import settings_of
-from gpu.compatibility import CHECK
+from gpu.software.compatibility import CHECK
 from gpu.verdict import Level, Verdict
 from judge import verdicts
-from ops.stack_file import read
+from ops.plan.stack_file import read
 from tests.mistakes.catalogue import MISTAKES, OUT, PARAMETER, put_over
 from tests.mistakes.saying import write
 from tests.mistakes.sound import IDENTITY

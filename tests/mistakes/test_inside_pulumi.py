@@ -9,9 +9,9 @@ from pulumi.runtime.proto import engine_pb2
 
 from config.faults import StackFileError
 from judge import Refused
-from ops.plan import STACK_TYPE
-from ops.recorder import Recorder, record
-from ops.stack_file import read
+from ops.plan.model import STACK_TYPE
+from ops.plan.recorder import Recorder, record
+from ops.plan.stack_file import read
 from tests.mistakes.catalogue import MISTAKES, Mistake, Told, put_over
 from tests.mistakes.saying import write
 

@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from gpu.daemonsets import DaemonSet
-from gpu.node_group import GPU_PRESENT, ApiTaint, NodeGroupFacts
-from gpu.pods import Pod, pod_from_template
-from gpu.scale_from_zero import scale_from_zero
-from gpu.sharing import Sharing
-from gpu.template_node import LABEL_TAG, RESOURCE_TAG, TAINT_TAG, Autoscaler
+from checks.scale_from_zero import scale_from_zero
+from gpu.kubernetes.daemonsets import DaemonSet
+from gpu.kubernetes.node_group import GPU_PRESENT, ApiTaint, NodeGroupFacts
+from gpu.kubernetes.pods import Pod, pod_from_template
+from gpu.kubernetes.sharing import Sharing
+from gpu.kubernetes.template_node import LABEL_TAG, RESOURCE_TAG, TAINT_TAG, Autoscaler
 from gpu.verdict import Level, Verdict
-from ops.recorder import record
-from ops.stack_file import read
+from ops.plan.recorder import record
+from ops.plan.stack_file import read
 from tests.mistakes.saying import write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from ops.plan import Plan, Planned
+    from ops.plan.model import Plan, Planned
 
 pytestmark = pytest.mark.plan
 

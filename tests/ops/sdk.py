@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from ops.lean_imports import lean_imports
+from ops.plan.lean_imports import lean_imports
 
 
 def sdk_class(token: str) -> type:

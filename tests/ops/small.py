@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pulumi
 from pulumi import ResourceOptions
 
-from ops.plan import Plan, Planned
-from ops.stack_file import StackFile
+from ops.plan.model import Plan, Planned
+from ops.plan.stack_file import StackFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -7,8 +7,10 @@ import re
 import pytest
 from pulumi import _types
 
-from ops import answers, answers_amazon, answers_google, answers_kubernetes
-from ops.answers import Place
+from fakes import answers, answers_kubernetes
+from fakes import answers_gcp as answers_google
+from fakes.answers import Place
+from fakes.aws import answers as answers_amazon
 from tests.ops.sdk import sdk_class
 
 pytestmark = pytest.mark.pure

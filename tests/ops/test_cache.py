@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ops import cache
-from ops.quiet import surroundings
+from ops.plan.quiet import surroundings
 
 pytestmark = pytest.mark.pure
 

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ops import cli, recorder
-from ops.options import ROOT
-from ops.outcome import Exit, Stop
+from ops.cli import main as cli
+from ops.cli.options import ROOT
+from ops.cli.outcome import Exit, Stop
+from ops.plan import recorder
 from tests.plan import stacks
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ops.plan import Plan
-    from ops.stack_file import StackFile
+    from ops.plan.model import Plan
+    from ops.plan.stack_file import StackFile
 
 pytestmark = pytest.mark.plan
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Never
 
 import pytest
 
-from ops import interruption
+from ops.engine import interruption
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from ops.options import ROOT
+from ops.cli.options import ROOT
 
 pytestmark = pytest.mark.plan
 
@@ -16,7 +16,7 @@ def said(*lines: str) -> str:
     """What a program says that opens the packages lazily, in a process of its own."""
     body = [
         "import sys",
-        "from ops.lean_imports import lean_imports",
+        "from ops.plan.lean_imports import lean_imports",
         "with lean_imports():",
         *map("    {}".format, lines),
     ]

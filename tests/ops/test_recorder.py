@@ -13,8 +13,9 @@ import pytest
 from pulumi import ResourceOptions
 from pulumi.runtime import settings
 
-from ops.plan import STACK_TYPE, UNKNOWN
-from ops.recorder import record
+from fakes.wire import UNKNOWN
+from ops.plan.model import STACK_TYPE
+from ops.plan.recorder import record
 from tests.ops.small import BUCKET, KEY, ROLE, Box, Thing, makes, stack_file
 
 pytestmark = pytest.mark.plan
@@ -267,6 +268,6 @@ def test_two_runs_give_the_same_bytes() -> None:
 
 @pytest.mark.parametrize("tool", ["pulumi_gcp", "pulumi_aws", "pulumi_kubernetes"])
 def test_the_recorder_itself_needs_no_cloud_s_package(tool: str) -> None:
-    line = f"import sys, ops.recorder, ops.planning; sys.exit({tool!r} in sys.modules)"
+    line = f"import sys, ops.plan.recorder, ops.plan.planning; sys.exit({tool!r} in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", line], check=False).returncode == 0

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ops.stack_file import UnreadableStackFileError, find, read
+from ops.plan.stack_file import UnreadableStackFileError, find, read
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ops.stack_file import StackFile
+    from ops.plan.stack_file import StackFile
 
 pytestmark = pytest.mark.pure
 

@@ -10,13 +10,14 @@ import pytest
 from rich.console import Console
 
 from gpu.verdict import Level, Verdict
-from ops import planning, terminal, tree, verdicts
-from ops.outcome import Exit
-from ops.planning import Planning
+from ops.cli import terminal
+from ops.cli.outcome import Exit
+from ops.plan import planning, tree, verdicts
+from ops.plan.planning import Planning
 from tests.ops.small import BUCKET, KEY, ROLE, plan, planned
 
 if TYPE_CHECKING:
-    from ops.plan import Plan
+    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.pure
 

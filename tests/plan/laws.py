@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import networkx as nx
 
-from ops.plan import STACK_TYPE
+from ops.plan.model import STACK_TYPE
 from policy.inputs import leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ops.plan import Plan, Planned
+    from ops.plan.model import Plan, Planned
 
 RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 HOLDING: Final = frozenset(

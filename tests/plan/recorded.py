@@ -20,9 +20,9 @@ def _watch(event: str, _arguments: object) -> None:
 def main(names: list[str]) -> None:
     """Record each named stack file; or, with `--outside`, a program that opens a connection."""
     sys.addaudithook(_watch)
-    from ops.options import ROOT  # noqa: PLC0415  # under the eye of the hook
-    from ops.recorder import record  # noqa: PLC0415
-    from ops.stack_file import read  # noqa: PLC0415
+    from ops.cli.options import ROOT  # noqa: PLC0415  # under the eye of the hook
+    from ops.plan.recorder import record  # noqa: PLC0415
+    from ops.plan.stack_file import read  # noqa: PLC0415
 
     if names[0] == "--outside":
         record(read(ROOT / names[1]), program=_outside)

@@ -7,16 +7,16 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from ops import golden
-from ops.options import ROOT
-from ops.recorder import record
-from ops.stack_file import StackFile, read
+from ops.cli.options import ROOT
+from ops.plan import golden
+from ops.plan.recorder import record
+from ops.plan.stack_file import StackFile, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from ops.plan import Plan
+    from ops.plan.model import Plan
 
 FILES: Final[tuple[Path, ...]] = golden.stack_files()
 """Every committed stack file."""

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from ops.options import ROOT
-from ops.recorder import record
+from ops.cli.options import ROOT
+from ops.plan.recorder import record
 from tests.plan import stacks
 
 pytestmark = pytest.mark.plan

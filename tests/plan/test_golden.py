@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ops import golden, inventory
-from ops.options import ROOT
+from ops.cli.options import ROOT
+from ops.plan import golden, inventory
 from tests.ops.small import KEY, plan, planned
 from tests.plan import stacks
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from pulumi import ResourceOptions
 
-from ops.recorder import record
+from ops.plan.recorder import record
 from tests.ops.small import KEY, Box, Thing
 from tests.ops.small import stack_file as small_stack_file
 from tests.plan import stacks
@@ -15,8 +15,8 @@ from tests.plan import stacks
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ops.plan import Plan
-    from ops.stack_file import StackFile
+    from ops.plan.model import Plan
+    from ops.plan.stack_file import StackFile
 
 pytestmark = pytest.mark.plan
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from pulumi import ResourceOptions
 
-from ops.planning import findings
-from ops.recorder import record
+from ops.plan.planning import findings
+from ops.plan.recorder import record
 from tests.ops.small import BUCKET, KEY, Box, Thing, plan, planned
 from tests.ops.small import stack_file as small_stack_file
 from tests.plan import laws, stacks
@@ -17,7 +17,7 @@ from tests.plan import laws, stacks
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ops.plan import Plan
+    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
 

@@ -12,8 +12,8 @@ import pytest
 from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
-from ops.options import ROOT
-from ops.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN_MARK
+from fakes.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN_MARK
+from ops.cli.options import ROOT
 from policy import rules
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ops import answers_amazon, answers_google
+from fakes import answers_gcp as answers_google
+from fakes.aws import answers as answers_amazon
 from policy import rules
 from policy.taggable import LABELLED, TAGGED
 

@@ -1,0 +1,1 @@
+"""Machine images: one folder per image, and the program that builds them."""

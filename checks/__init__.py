@@ -1,0 +1,1 @@
+"""The checks of a stack, one module each."""

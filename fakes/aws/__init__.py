@@ -1,0 +1,1 @@
+"""The fake AWS: what it answers and what it refuses."""

@@ -1,0 +1,197 @@
+"""What EKS refuses that no table can say, and what it does of its own accord.
+
+From the EKS API reference, the EKS user guide and its troubleshooting pages (as of 2026-11).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from fakes.aws.names import (
+    ACCESS_ENTRY,
+    ADD_ON,
+    ATTACHMENT,
+    CLUSTER,
+    LAUNCH_TEMPLATE,
+    LOG_GROUP,
+    NODE_GROUP,
+    POD_IDENTITY,
+    SUBNET,
+)
+from fakes.kinds import value_at, values_at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fakes.cloud import Cloud
+    from fakes.objects import Thing
+
+NEED_NODES: Final = frozenset({"coredns", "metrics-server", "aws-ebs-csi-driver", "eks-node-monitoring-agent"})
+"""Add-ons whose pods tolerate no taint of ours: without a plain node they never become active."""
+
+
+def ready_nodes(cloud: Cloud, cluster: str) -> bool:
+    """Whether the cluster has a node that a pod without tolerations can run on."""
+    return any(
+        group.inputs.get("clusterName") == cluster
+        and group.phase == "ready"
+        and not group.inputs.get("taints")
+        and (value_at("scalingConfig.desiredSize", group.inputs) or 0) > 0
+        for group in cloud.of(NODE_GROUP)
+    )
+
+
+def policies_of(cloud: Cloud, role: str) -> set[str]:
+    """The last parts of the ARNs attached to the role that an ARN names."""
+    attached = cloud.of(ATTACHMENT)
+    return {
+        str(item.inputs.get("policyArn")).rpartition("/")[2]
+        for item in attached
+        if item.inputs.get("role") == role.rpartition("/")[2]
+    }
+
+
+def role_has_its_policy(cloud: Cloud, cluster: Thing) -> str | None:
+    if "AmazonEKSClusterPolicy" in policies_of(cloud, str(cluster.inputs.get("roleArn"))):
+        return None
+    return (
+        "InvalidParameterException: The provided role doesn't have the Amazon EKS Managed Policies associated with it. "
+        "Please ensure the following policy is attached: arn:aws:iam::aws:policy/AmazonEKSClusterPolicy"
+    )
+
+
+def stays_where_it_is(cloud: Cloud, cluster: Thing, wanted: Mapping[str, Any]) -> str | None:
+    """Other subnets must be in the zones and in the network that the cluster was made in (EKS user guide, VPC)."""
+    before, after = (_subnets(cloud, inputs) for inputs in (cluster.inputs, wanted))
+    for what, words in (
+        ("vpcId", "in the same VPC"),
+        ("availabilityZone", "in the same set of availability zones"),
+    ):
+        if {subnet.inputs.get(what) for subnet in before} != {subnet.inputs.get(what) for subnet in after}:
+            return f"InvalidParameterException: Provided subnets must be {words} as those of the cluster's creation"
+    return None
+
+
+def _subnets(cloud: Cloud, inputs: Mapping[str, Any]) -> list[Thing]:
+    named = {value for _, value in values_at("vpcConfig.subnetIds.*", inputs)}
+    return [subnet for subnet in cloud.of(SUBNET) if subnet.id in named]
+
+
+def not_guarded(_cloud: Cloud, cluster: Thing) -> str | None:
+    if cluster.inputs.get("deletionProtection"):
+        return "InvalidRequestException: Cluster has deletion protection enabled"
+    return None
+
+
+def log_group_name(cluster: Thing) -> str:
+    return f"/aws/eks/{cluster.inputs.get('name')}/cluster"
+
+
+def writes_its_log(cloud: Cloud, cluster: Thing) -> None:
+    """EKS makes the log group it finds missing: without an end, and nobody's to delete."""
+    name = log_group_name(cluster)
+    if cluster.inputs.get("enabledClusterLogTypes") and not any(group.id == name for group in cloud.of(LOG_GROUP)):
+        cloud.put(LOG_GROUP, name, {"name": name}, cluster.caller)
+
+
+def lost_its_log(cloud: Cloud, group: Thing) -> None:
+    """A log group that goes before its cluster comes back."""
+    for cluster in cloud.of(CLUSTER):
+        if log_group_name(cluster) == group.id:
+            writes_its_log(cloud, cluster)
+
+
+def goes_with_all_inside(cloud: Cloud, cluster: Thing) -> None:
+    cloud.forget_inside(str(cluster.outputs.get("arn")))
+
+
+def template_and_group_agree(cloud: Cloud, group: Thing) -> str | None:
+    """EKS refuses what is said twice, and some things said in the wrong place."""
+    stated = group.inputs
+    template = cloud.find(LAUNCH_TEMPLATE, str(value_at("launchTemplate.id", stated)))
+    if template is None:
+        return None
+    inside = template.inputs
+    own_image = stated.get("amiType", "CUSTOM") != "CUSTOM" or stated.get("releaseVersion")
+    clashes = {
+        "Disk size must be specified within the launch template.": stated.get("diskSize"),
+        "Instance types can be specified in the node group or in the launch template, not in both.": (
+            stated.get("instanceTypes") and inside.get("instanceType")
+        ),
+        "Remote access configuration cannot be specified with a launch template.": stated.get("remoteAccess"),
+        "You cannot specify an AMI type other than CUSTOM, nor a release version, when specifying an image id.": (
+            inside.get("imageId") and own_image
+        ),
+        "The launch template must not specify an IAM instance profile.": inside.get("iamInstanceProfile"),
+    }
+    return next((f"InvalidParameterException: {words}" for words, clash in clashes.items() if clash), None)
+
+
+def sizes_are_in_order(_cloud: Cloud, group: Thing) -> str | None:
+    least, wanted, most = (
+        value_at(f"scalingConfig.{key}", group.inputs) for key in ("minSize", "desiredSize", "maxSize")
+    )
+    if None in (least, wanted, most) or least <= wanted <= most:
+        return None
+    return f"InvalidParameterException: desired capacity {wanted} must lie between min size {least} and max size {most}"
+
+
+def nodes_can_join(cloud: Cloud, group: Thing) -> str | None:
+    """A node that has no network, or may not call the cluster, never becomes ready; an empty group shows nothing."""
+    if not value_at("scalingConfig.desiredSize", group.inputs):
+        return None
+    missing = {"AmazonEKSWorkerNodePolicy"} - policies_of(cloud, str(group.inputs.get("nodeRoleArn")))
+    cluster = next((one for one in cloud.of(CLUSTER) if one.id == group.inputs.get("clusterName")), None)
+    network = any(
+        add_on.inputs.get("clusterName") == group.inputs.get("clusterName")
+        and add_on.inputs.get("addonName") == "vpc-cni"
+        for add_on in cloud.of(ADD_ON)
+    )
+    if cluster is not None and cluster.inputs.get("bootstrapSelfManagedAddons") is False and not network:
+        missing.add("vpc-cni")
+    if missing:
+        return (
+            "NodeCreationFailure: Instances failed to join the kubernetes cluster "
+            f"(the nodes are without {', '.join(sorted(missing))})"
+        )
+    return None
+
+
+def pods_find_a_node(cloud: Cloud, add_on: Thing) -> str | None:
+    name, cluster = add_on.inputs.get("addonName"), str(add_on.inputs.get("clusterName"))
+    if name not in NEED_NODES or ready_nodes(cloud, cluster):
+        return None
+    return (
+        f"waiting for EKS Add-On ({cluster}:{name}) create: timeout while waiting for state to become 'ACTIVE' "
+        "(last state: 'DEGRADED', timeout: 20m0s): InsufficientNumberOfReplicas"
+    )
+
+
+def entry_is_not_eks_own(cloud: Cloud, entry: Thing) -> str | None:
+    """EKS makes the entry of a node group's role itself."""
+    groups = cloud.of(NODE_GROUP)
+    if any(group.inputs.get("nodeRoleArn") == entry.inputs.get("principalArn") for group in groups):
+        return "ResourceInUseException: The specified access entry resource is already in use on this cluster."
+    return None
+
+
+def principal_has_an_entry(cloud: Cloud, association: Thing) -> str | None:
+    same = (association.inputs.get("clusterName"), association.inputs.get("principalArn"))
+    if any(
+        (entry.inputs.get("clusterName"), entry.inputs.get("principalArn")) == same for entry in cloud.of(ACCESS_ENTRY)
+    ):
+        return None
+    return "ResourceNotFoundException: The specified principalArn could not be found."
+
+
+def service_account_is_free(cloud: Cloud, association: Thing) -> str | None:
+    keys = ("clusterName", "namespace", "serviceAccount")
+    wanted = [association.inputs.get(key) for key in keys]
+    for other in cloud.of(POD_IDENTITY):
+        if [other.inputs.get(key) for key in keys] == wanted:
+            return f"ResourceInUseException: Association already exists: {other.id}"
+    for add_on in cloud.of(ADD_ON):
+        accounts = [value for _, value in values_at("podIdentityAssociations.*.serviceAccount", add_on.inputs)]
+        if add_on.inputs.get("clusterName") == wanted[0] and wanted[1] == "kube-system" and wanted[2] in accounts:
+            return f"ResourceInUseException: Association already exists for add-on {add_on.id}"
+    return None

@@ -1,0 +1,79 @@
+"""What the provider protocol carries, from and to plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from google.protobuf import struct_pb2
+from pulumi.runtime.proto import provider_pb2
+
+from fakes import wire
+from fakes.difference import Change, Turn, changes, deletes_first
+from fakes.wire import UNKNOWN
+
+if TYPE_CHECKING:
+    import grpc
+
+    from fakes.kinds import Kind
+
+_KINDS_OF_DIFF: Final = {
+    (Turn.ADD, False): provider_pb2.PropertyDiff.ADD,
+    (Turn.ADD, True): provider_pb2.PropertyDiff.ADD_REPLACE,
+    (Turn.DELETE, False): provider_pb2.PropertyDiff.DELETE,
+    (Turn.DELETE, True): provider_pb2.PropertyDiff.DELETE_REPLACE,
+    (Turn.UPDATE, False): provider_pb2.PropertyDiff.UPDATE,
+    (Turn.UPDATE, True): provider_pb2.PropertyDiff.UPDATE_REPLACE,
+}
+
+
+def difference(kind: Kind, old: Mapping[str, Any], new: Mapping[str, Any]) -> provider_pb2.DiffResponse:
+    """What changed, and whether that makes a new thing of the old."""
+    found = changes(kind, old, new)
+    return provider_pb2.DiffResponse(
+        changes=provider_pb2.DiffResponse.DIFF_SOME if found else provider_pb2.DiffResponse.DIFF_NONE,
+        replaces=_tops(change for change in found if change.replaces),
+        diffs=_tops(found),
+        deleteBeforeReplace=deletes_first(kind, found, new),
+        hasDetailedDiff=True,
+        detailedDiff={
+            change.path: provider_pb2.PropertyDiff(kind=_KINDS_OF_DIFF[change.turn, change.replaces], inputDiff=True)
+            for change in found
+        },
+    )
+
+
+def _tops(found: Iterable[Change]) -> list[str]:
+    """The top-level properties of some changes, each once."""
+    return list(dict.fromkeys(change.names[0] for change in found))
+
+
+def plain(bag: struct_pb2.Struct) -> dict[str, Any]:
+    """A property bag without its marks."""
+    return wire.Plain(bag, UNKNOWN).values
+
+
+def struct(values: Mapping[str, Any]) -> struct_pb2.Struct:
+    """Plain data as a property bag."""
+    bag = struct_pb2.Struct()
+    bag.update(dict(values))
+    return bag
+
+
+def answer(inputs: struct_pb2.Struct, computed: Mapping[str, Any]) -> struct_pb2.Struct:
+    """The inputs with their marks and what was computed; what is not known goes as the wire writes it."""
+    return wire.answer(inputs, {key: _marked(value) for key, value in computed.items()})
+
+
+def _marked(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _marked(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_marked(item) for item in value]
+    return wire.UNKNOWN_MARK if value == UNKNOWN else value
+
+
+def abort(context: grpc.ServicerContext, code: grpc.StatusCode, words: str) -> NoReturn:
+    """End a call with an error, which gRPC does by raising."""
+    context.abort(code, words)
+    raise AssertionError("abort returned")

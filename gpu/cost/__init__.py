@@ -1,0 +1,1 @@
+"""Prices, and what a stack costs in a month."""

@@ -1,0 +1,144 @@
+"""What AWS asks, in the two regions whose prices were read.
+
+Each block of figures names its source. On-demand prices of us-east-1 and us-west-2 are the same for every type here.
+A spot price is that of the dearest of the region's zones, because nobody chooses the zone; local zones are left out.
+A type whose spot price was not read has its on-demand price as a bound, which EC2's spot price does not exceed.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from gpu.cost.prices import Price, Source, Unit
+from gpu.nearest import UnknownName
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+AWS_REGIONS = ("us-east-1", "us-west-2")
+"""Regions whose prices are known."""
+
+_KARPENTER = Source(
+    name="Karpenter's price file, from AWS's price list for us-east-1", read="2026-01-19 and 2026-07-20"
+)
+_SKYPILOT = Source(name="SkyPilot catalog v8, aws/vms.csv", read="2026, first half")
+_ADVISOR = Source(name="AWS Spot Instance Advisor, average saving of 30 days", read="2026-09-20")
+
+_ON_DEMAND = """
+g4dn.xlarge 0.526   g4dn.2xlarge 0.752   g4dn.4xlarge 1.204   g4dn.8xlarge 2.176   g4dn.12xlarge 3.912
+g4dn.16xlarge 4.352 g4dn.metal 7.824
+g5.xlarge 1.006     g5.2xlarge 1.212     g5.4xlarge 1.624     g5.8xlarge 2.448     g5.12xlarge 5.672
+g5.16xlarge 4.096   g5.24xlarge 8.144    g5.48xlarge 16.288
+g6.xlarge 0.8048    g6.2xlarge 0.9776    g6.4xlarge 1.3232    g6.8xlarge 2.0144    g6.12xlarge 4.6016
+g6.16xlarge 3.3968  g6.24xlarge 6.6752   g6.48xlarge 13.3504
+gr6.4xlarge 1.5392  gr6.8xlarge 2.4464   gr6f.4xlarge 1.066
+g6f.large 0.202     g6f.xlarge 0.2375    g6f.2xlarge 0.475    g6f.4xlarge 0.95
+g6e.xlarge 1.861    g6e.2xlarge 2.24208  g6e.4xlarge 3.00424  g6e.8xlarge 4.52856  g6e.12xlarge 10.49264
+g6e.16xlarge 7.57719 g6e.24xlarge 15.06559 g6e.48xlarge 30.13118
+g7e.2xlarge 3.363
+p3.2xlarge 3.06     p3.8xlarge 12.24     p3.16xlarge 24.48    p3dn.24xlarge 31.212
+p4d.24xlarge 21.957642 p5.4xlarge 6.88   p5.48xlarge 55.04
+t3.nano 0.0052      t3.micro 0.0104      t3.small 0.0208      t3.medium 0.0416     t3.large 0.0832
+t3.xlarge 0.1664    t3.2xlarge 0.3328
+m5.large 0.096      m5.xlarge 0.192      m5.2xlarge 0.384     m5.4xlarge 0.768     m5.8xlarge 1.536
+m5.12xlarge 2.304
+m6a.large 0.0864    m6a.xlarge 0.1728    m6a.2xlarge 0.3456   m6a.4xlarge 0.6912   m6a.8xlarge 1.3824
+m6a.12xlarge 2.0736
+m6i.large 0.096     m6i.xlarge 0.192     m6i.2xlarge 0.384    m6i.4xlarge 0.768    m6i.8xlarge 1.536
+m6i.12xlarge 2.304
+m7i.large 0.1008    m7i.xlarge 0.2016    m7i.2xlarge 0.4032   m7i.4xlarge 0.8064   m7i.8xlarge 1.6128
+m7i.12xlarge 2.4192
+m7i-flex.large 0.09576 m7i-flex.xlarge 0.19152 m7i-flex.2xlarge 0.38304 m7i-flex.4xlarge 0.76608
+m7i-flex.8xlarge 1.53216 m7i-flex.12xlarge 2.29824
+c7i.large 0.08925   c7i.xlarge 0.1785    c7i.2xlarge 0.357    c7i.4xlarge 0.714    c7i.8xlarge 1.428
+c7i.12xlarge 2.142
+"""
+_SPOT_BY_ZONE = {
+    "us-east-1": """
+        g4dn.xlarge 0.2158 g4dn.4xlarge 0.4540 g6.xlarge 0.4011 g6e.2xlarge 1.0895 g6e.4xlarge 1.1536
+        g6e.12xlarge 6.0150 g6e.48xlarge 20.6400 p4d.24xlarge 8.19""",
+    "us-west-2": """
+        g4dn.xlarge 0.2479 g4dn.2xlarge 0.320 g4dn.4xlarge 0.4866 g4dn.12xlarge 1.75 g5.xlarge 0.513
+        g5.12xlarge 3.37 g6.xlarge 0.4541 g6.4xlarge 0.90 g6e.2xlarge 1.6578 g6e.12xlarge 6.4585
+        g6e.48xlarge 19.9005 p3.2xlarge 0.535 p3.8xlarge 3.08 p3dn.24xlarge 8.8""",
+}
+_SPOT_BY_SAVING = {"us-east-1": "g5.2xlarge 62 g6.2xlarge 46 g6e.8xlarge 62 p5.48xlarge 57", "us-west-2": ""}
+"""Percent saved against on-demand."""
+
+
+def _pairs(text: str) -> dict[str, Decimal]:
+    words = text.split()
+    return {name: Decimal(figure) for name, figure in zip(words[::2], words[1::2], strict=True)}
+
+
+def _spot(region: str) -> dict[str, Price]:
+    saved = {
+        name: Price(usd=EC2_PRICES[name].usd * (100 - percent) / 100, unit=Unit.HOUR, source=_ADVISOR)
+        for name, percent in _pairs(_SPOT_BY_SAVING[region]).items()
+    }
+    read = {
+        name: Price(usd=usd, unit=Unit.HOUR, source=_SKYPILOT) for name, usd in _pairs(_SPOT_BY_ZONE[region]).items()
+    }
+    return saved | read
+
+
+EC2_PRICES: Mapping[str, Price] = MappingProxyType(
+    {name: Price(usd=usd, unit=Unit.HOUR, source=_KARPENTER) for name, usd in _pairs(_ON_DEMAND).items()}
+)
+"""An hour of each instance type on demand, with Linux."""
+_EC2_SPOT = {region: _spot(region) for region in AWS_REGIONS}
+
+_EKS = Source(name="AWS, Amazon EKS pricing", read="2026-06")
+_VPC = Source(name="AWS, Amazon VPC pricing", read="2026-03")
+_COMMON = Source(name="AWS price lists as quoted in public estimates", read="2026", recalled=True)
+
+AWS_ITEMS: Mapping[str, Price] = MappingProxyType(
+    {
+        "eks-standard": Price(usd=Decimal("0.10"), unit=Unit.HOUR, source=_EKS),
+        "eks-extended": Price(usd=Decimal("0.60"), unit=Unit.HOUR, source=_EKS),
+        "nat-gateway": Price(usd=Decimal("0.045"), unit=Unit.HOUR, source=_VPC),
+        "nat-traffic": Price(usd=Decimal("0.045"), unit=Unit.GB, source=_VPC),
+        "public-ipv4": Price(usd=Decimal("0.005"), unit=Unit.HOUR, source=_VPC),
+        "gp3-storage": Price(usd=Decimal("0.08"), unit=Unit.GB_MONTH, source=_COMMON),
+        "gp3-iops": Price(usd=Decimal("0.005"), unit=Unit.IOPS_MONTH, source=_COMMON),
+        "gp3-throughput": Price(usd=Decimal("0.04"), unit=Unit.MIBPS_MONTH, source=_COMMON),
+        "ecr-storage": Price(usd=Decimal("0.10"), unit=Unit.GB_MONTH, source=_COMMON),
+        "logs-ingestion": Price(usd=Decimal("0.50"), unit=Unit.GB, source=_COMMON),
+        "logs-storage": Price(usd=Decimal("0.03"), unit=Unit.GB_MONTH, source=_COMMON),
+        "kms-key": Price(usd=Decimal("1.00"), unit=Unit.MONTH, source=_COMMON),
+    }
+)
+"""Everything that is no machine. A gp3 volume has 3000 IOPS and 125 MiB/s for nothing."""
+
+GP3_FREE_IOPS = 3000
+GP3_FREE_MIBPS = 125
+
+
+def aws_price(item: str, region: str) -> Price:
+    """The price of something that is no machine."""
+    _known(region)
+    try:
+        return AWS_ITEMS[item]
+    except KeyError:
+        raise UnknownName("AWS price", item, AWS_ITEMS) from None
+
+
+def ec2_price(name: str, region: str, *, spot: bool = False) -> Price:
+    """An hour of an instance type. On spot, the on-demand price is a bound where no other was read."""
+    _known(region)
+    try:
+        on_demand = EC2_PRICES[name]
+    except KeyError:
+        raise UnknownName("EC2 instance type with a price", name, EC2_PRICES) from None
+    if not spot:
+        return on_demand
+    return _EC2_SPOT[region].get(name) or Price(
+        usd=on_demand.usd, unit=on_demand.unit, source=on_demand.source, bound=True
+    )
+
+
+def _known(region: str) -> None:
+    if region not in AWS_REGIONS:
+        raise UnknownName("AWS region with prices", region, AWS_REGIONS)

@@ -1,0 +1,24 @@
+"""The machines that the project serves, as closed tables: GPU models, EC2 instance types, GCE machine types.
+
+A name that is not in its table is an error that names the nearest known one, never a guess.
+"""
+
+from __future__ import annotations
+
+from gpu.machines.aws import EC2_TYPES, InstanceType, ec2_type
+from gpu.machines.gcp import GCE_TYPES, MachineType, attach, gce_type
+from gpu.machines.models import GPU_MODELS, Confidence, GpuModel, gpu_model
+
+__all__ = [
+    "EC2_TYPES",
+    "GCE_TYPES",
+    "GPU_MODELS",
+    "Confidence",
+    "GpuModel",
+    "InstanceType",
+    "MachineType",
+    "attach",
+    "ec2_type",
+    "gce_type",
+    "gpu_model",
+]

@@ -1,0 +1,1 @@
+"""Cloud quotas: which one a machine counts against, and how much of it."""

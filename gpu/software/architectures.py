@@ -1,0 +1,89 @@
+"""GPU architectures: which CUDA toolkits know one, which driver branches drive it, with which kernel modules.
+
+First and last CUDA, last driver branch: NVIDIA's "CUDA Toolkit, Driver, and Architecture Matrix" (data centre driver
+documentation, edition of 2026-09-09), with 10.3 and 12.1 from the CUDA 12.9 release notes. Kernel modules: NVIDIA's
+driver installation guide for R610 (open modules from Turing on, proprietary ones before it) and its note that
+Blackwell is driven by the open modules alone. Which model of GPU has which capability is not known here
+(`gpu.machines`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from gpu.nearest import UnknownName
+
+Capability = tuple[int, int]
+"""A CUDA compute capability."""
+
+
+class KernelModule(StrEnum):
+    """The two flavours of NVIDIA's Linux kernel modules."""
+
+    OPEN = "open"
+    PROPRIETARY = "proprietary"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Architecture:
+    """What NVIDIA's software makes of one compute capability."""
+
+    name: str
+    capability: Capability
+    first_cuda: tuple[int, int]
+    """The first toolkit that compiles for it, and with that the first driver branch that drives it."""
+    last_cuda: int | None = None
+    """The last major version of CUDA that supports it; none while that is open."""
+    last_driver: int | None = None
+    """The last driver branch that drives it; none while that is open."""
+    modules: frozenset[KernelModule] = frozenset(KernelModule)
+
+    @property
+    def sm(self) -> str:
+        """The architecture as compilers spell it."""
+        return sm(self.capability)
+
+
+def sm(capability: Capability) -> str:
+    """A compute capability as compilers spell it."""
+    return f"sm_{capability[0]}{capability[1]}"
+
+
+_PROPRIETARY = frozenset({KernelModule.PROPRIETARY})
+_OPEN = frozenset({KernelModule.OPEN})
+
+_ROWS = (
+    *(
+        Architecture(name=name, capability=capability, first_cuda=first, last_cuda=12, last_driver=580,
+                     modules=_PROPRIETARY)
+        for name, capability, first in (
+            ("Maxwell", (5, 0), (6, 5)),
+            ("Maxwell", (5, 2), (6, 5)),
+            ("Pascal", (6, 0), (8, 0)),
+            ("Pascal", (6, 1), (8, 0)),
+            ("Volta", (7, 0), (9, 0)),
+        )
+    ),
+    Architecture(name="Turing", capability=(7, 5), first_cuda=(10, 0)),
+    Architecture(name="Ampere", capability=(8, 0), first_cuda=(11, 0)),
+    Architecture(name="Ampere", capability=(8, 6), first_cuda=(11, 1)),
+    Architecture(name="Ada", capability=(8, 9), first_cuda=(11, 8)),
+    Architecture(name="Hopper", capability=(9, 0), first_cuda=(11, 8)),
+    *(
+        Architecture(name="Blackwell", capability=capability, first_cuda=first, modules=_OPEN)
+        for capability, first in (((10, 0), (12, 8)), ((10, 3), (12, 9)), ((12, 0), (12, 8)), ((12, 1), (12, 9)))
+    ),
+)  # fmt: skip
+
+ARCHITECTURES = MappingProxyType({row.capability: row for row in _ROWS})
+"""Every architecture by its compute capability."""
+
+
+def architecture(capability: Capability) -> Architecture:
+    """The architecture of that compute capability."""
+    try:
+        return ARCHITECTURES[capability]
+    except KeyError:
+        raise UnknownName("GPU architecture", sm(capability), map(sm, ARCHITECTURES)) from None

@@ -1,0 +1,1 @@
+"""Rewrite old cirun files to the current format."""

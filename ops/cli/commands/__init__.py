@@ -1,0 +1,1 @@
+"""The commands, one a module: `ops plan` is `ops.cli.commands.plan.main`."""

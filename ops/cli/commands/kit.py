@@ -1,0 +1,108 @@
+"""Write the files that a repository needs to use a stack's runners."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from config.identity import Identity
+from config.load import PROJECT, settings_of
+from gpu.verdict import Level
+from kit import stack as kit
+from kit.cirun import FILE, read
+from kit.cirun_checks import judge
+from kit.closed import FileError
+from kit.gpu_tests import LOOKED_FOR, Found, taken_for_granted
+from ops.cli import terminal
+from ops.cli.options import File, Stack, chosen
+from ops.cli.outcome import Exit, Stop
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from config.settings import Settings
+
+Out = Annotated[Path, typer.Option("--out", help="The folder to write into: the repository's own, or any other.")]
+Repo = Annotated[
+    str | None, typer.Option("--repo", help="The repository, as owner/name: what gpu-tests says of it is written.")
+]
+Check = Annotated[bool, typer.Option("--check", help="Write nothing; say whether the files there are these.")]
+
+
+def main(
+    stack: Stack = None, file: File = None, out: Out = Path("out"), repo: Repo = None, check: Check = False
+) -> None:
+    """Write the files that a repository needs to use a stack's runners."""
+    stack_file = chosen(stack, file)
+    settings = settings_of(stack_file.config, stack_file.secret_keys, stack_file.name, stack_file.path.name)
+    identity = Identity(project=PROJECT, stack=stack_file.name, extra=settings.stack.tags)
+    repository = _repository(repo, settings)
+    try:
+        files = kit.files(settings, identity, repository=repository)
+    except FileError as error:
+        raise Stop(Exit.WRONG, str(error)) from None
+    if not files:
+        raise Stop(
+            Exit.FINDING, f"{stack_file.path.name} has no runner that cirun serves, so there is no file to write."
+        )
+    console = terminal.out()
+    _warn(settings, identity, repository, files, out)
+    stale = [path for path, text in files.items() if not _holds(out / path, text)]
+    if check:
+        if stale:
+            raise Stop(Exit.FINDING, f"{', '.join(stale)} in {out} are not what {stack_file.path.name} says.")
+        console.print(f"{len(files)} files in {out} are what {stack_file.path.name} says.")
+        return
+    for path in stale:
+        _write(out / path, files[path])
+        console.print(f"{out / path} is written.", markup=False, soft_wrap=True)
+    if not stale:
+        console.print(f"The files in {out} are up to date.")
+
+
+def _repository(named: str | None, settings: Settings) -> str | None:
+    """The entry of gpu-tests that is meant."""
+    entries = list(settings.gpu_tests)
+    if named is not None:
+        return named.rpartition("/")[2]
+    if len(entries) > 1:
+        raise Stop(Exit.WRONG, f"gpu-tests has {', '.join(entries)}; name the repository: make kit REPO=owner/name")
+    return entries[0] if entries else None
+
+
+def _warn(settings: Settings, identity: Identity, repository: str | None, files: Mapping[str, str], out: Path) -> None:
+    """Say what is written and still may surprise somebody."""
+    console = terminal.err()
+    tested = kit.workflow_of(settings, identity, repository=repository)
+    if tested is None:
+        return
+    found = Found(
+        files=frozenset(name for name in LOOKED_FOR if (out / name).exists()),
+        lock=(out / "uv.lock").read_text(encoding="utf-8", errors="replace") if (out / "uv.lock").is_file() else "",
+    )
+    warnings = [
+        *(verdict for verdict in judge(read(files[FILE]), ours=True) if verdict.level is Level.WARNING),
+        *taken_for_granted(tested, settings, repository, found),
+    ]
+    for verdict in warnings:
+        line = f"{escape(verdict.offender)}: {escape(verdict.reason)}; {escape(verdict.way_out)}"
+        console.print(f"[{verdict.level}]{verdict.level}[/] {line}", soft_wrap=True)
+
+
+def _holds(path: Path, text: str) -> bool:
+    try:
+        return path.is_file() and path.read_bytes() == text.encode()
+    except OSError as error:
+        raise Stop(Exit.WRONG, f"{path} cannot be read ({error}); give a folder of your own with --out") from None
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        wrong = f"{path} cannot be written ({error}); give a folder that can be written with --out"
+        raise Stop(Exit.WRONG, wrong) from None

@@ -1,0 +1,95 @@
+"""Print the plan, then have the real engine preview the same stack against stand-in clouds, and compare the two."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+
+from ops.cli import terminal
+from ops.cli.options import File, Json, Stack, Why, chosen
+from ops.cli.outcome import Exit, Stop
+from ops.cli.progress import Progress, progress
+from ops.engine import agreement, pulumi_cli
+from ops.engine.engine import Engine, EngineNotReadyError
+from ops.plan import planning
+from ops.plan.recorder import record
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ops.engine.agreement import Difference
+    from ops.engine.events import Outcome
+    from ops.plan.stack_file import StackFile
+
+
+def main(stack: Stack = None, file: File = None, json: Json = None, why: Why = False) -> int:
+    """Print the plan, then have the real engine preview the same stack against stand-in clouds, and compare the two."""
+    stack_file = chosen(stack, file)
+    console = terminal.out(quiet=str(json) == "-")
+    made = planning.make(stack_file)
+    planning.show(console, made, why=why)
+    with progress("Looking for the Pulumi CLI") as line:
+        cli = pulumi_cli.find(line.stage)
+        outcome, differences = _engine(cli, stack_file, line) if isinstance(cli, pulumi_cli.Found) else (None, ())
+    if json is not None:
+        terminal.write_json({**made.to_data(), "engine": _data(cli, outcome, differences)}, json)
+    if isinstance(cli, pulumi_cli.NotFound):
+        console.print(f"\n[warning]The engine was not asked[/]: {escape(str(cli))}", soft_wrap=True)
+        return made.exit
+    return max(made.exit, _show(console, outcome, differences))
+
+
+def _engine(
+    cli: pulumi_cli.Found, stack_file: StackFile, line: Progress
+) -> tuple[Outcome | None, tuple[Difference, ...]]:
+    """What the engine would do, and in what it differs from the plan."""
+    line.stage(f"The engine (Pulumi {cli.version}) previews {stack_file.name} against stand-in clouds")
+    plan = record(stack_file, preview=True)
+    seen: list[str] = []
+
+    def heard(step: object) -> None:
+        seen.append("step")
+        line.step(f"The engine previews {len(seen)} of {len(plan)}: {step}")
+
+    try:
+        with Engine(cli, stack_file, heard=heard) as engine:
+            outcome = engine.preview(goals=True)
+    except EngineNotReadyError as fault:
+        raise Stop(Exit.OUTSIDE, str(fault)) from None
+    return outcome, agreement.with_preview(plan, outcome.goals) if outcome.ok else ()
+
+
+def _show(console: Console, outcome: Outcome | None, differences: tuple[Difference, ...]) -> Exit:
+    """Say whether the engine agrees."""
+    console.print()
+    if outcome is None:
+        return Exit.GOOD
+    if not outcome.ok:
+        console.print(f"[error]The engine refuses[/]: {escape(outcome.fault)}", soft_wrap=True)
+        return Exit.FINDING
+    for difference in differences:
+        console.print(escape(str(difference)), soft_wrap=True)
+    if differences:
+        console.print(f"[error]The engine disagrees[/] in {len(differences)} places.")
+        return Exit.FINDING
+    console.print(
+        f"[ok]The engine agrees[/]: {outcome.counts.get('create', 0)} to create, as planned ({outcome.seconds:.1f} s)."
+    )
+    return Exit.GOOD
+
+
+def _data(
+    cli: pulumi_cli.Found | pulumi_cli.NotFound, outcome: Outcome | None, differences: tuple[Difference, ...]
+) -> dict[str, Any]:
+    """The engine's part as plain data."""
+    if isinstance(cli, pulumi_cli.NotFound):
+        return {"asked": False, "why": {str(failure.way): failure.reason for failure in cli.failures}}
+    return {
+        "asked": True,
+        "version": cli.version,
+        "ok": outcome is not None and outcome.ok,
+        "fault": outcome.fault if outcome else "",
+        "counts": dict(outcome.counts) if outcome else {},
+        "differences": [str(difference) for difference in differences],
+    }

@@ -1,0 +1,90 @@
+"""Hold the workflows of a repository to the runners of a stack."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+from rich.markup import escape
+
+from config.load import settings_of
+from gpu.verdict import Level, Verdict
+from kit import runs_on
+from kit.closed import FileError, load_yaml
+from ops.cli import terminal
+from ops.cli.options import File, Json, Stack, chosen
+from ops.cli.outcome import Exit, Stop
+from ops.plan.verdicts import counted, counts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WORKFLOWS: Final = Path(".github", "workflows")
+
+Folder = Annotated[Path, typer.Argument(help="The repository's checkout: the folder that .github is in.")]
+
+
+def main(folder: Folder, stack: Stack = None, file: File = None, json: Json = None) -> None:
+    """Hold what the workflows of a repository ask for to the runners that a stack serves.
+
+    Ends with 1 where a job would never get a runner, or would be ended by it.
+    """
+    stack_file = chosen(stack, file)
+    settings = settings_of(stack_file.config, stack_file.secret_keys, stack_file.name, stack_file.path.name)
+    runners = runs_on.served(settings)
+    files = _files(folder)
+    found = [verdict for path in files for verdict in _judged(folder, path, runners)]
+    if json is not None:
+        terminal.write_json([_data(verdict) for verdict in found], json)
+    console = terminal.out(quiet=str(json) == "-")
+    for level in (Level.ERROR, Level.WARNING):
+        for verdict in found:
+            if verdict.level is level:
+                line = f"{escape(verdict.offender)}: {escape(verdict.reason)}; {escape(verdict.way_out)}"
+                console.print(f"[{level}]{level}[/] {line}", soft_wrap=True)
+    good = sum(verdict.level is Level.OK for verdict in found)
+    told = f"{counted(len(files), 'workflow')} held to {stack_file.path.name}: {counted(good, 'job')} good"
+    console.print(f"{told}, {counts(found)}.", markup=False, soft_wrap=True)
+    if any(verdict.level is Level.ERROR for verdict in found):
+        raise Stop(Exit.FINDING)
+
+
+def _files(folder: Path) -> list[Path]:
+    """The workflows, in order of their names: GitHub reads no folder below that one."""
+    where = folder / WORKFLOWS
+    try:
+        return sorted(path for path in where.iterdir() if path.suffix in {".yml", ".yaml"} and path.is_file())
+    except FileNotFoundError:
+        raise Stop(Exit.WRONG, f"{where}: there is no such folder; name a repository's checkout") from None
+    except OSError as error:
+        raise Stop(Exit.WRONG, f"{where} cannot be read ({error}); name a repository's checkout") from None
+
+
+def _judged(folder: Path, path: Path, runners: Sequence[runs_on.Served]) -> tuple[Verdict, ...]:
+    name = runs_on.shown(path.relative_to(folder))
+    try:
+        document = load_yaml(path.read_text(encoding="utf-8-sig"), name)
+    except UnicodeDecodeError:
+        return (_fault(name, "it is not UTF-8 text", "save it as UTF-8"),)
+    except FileError as error:
+        return tuple(
+            _fault(f"{name}: {one.path}" if one.path else name, runs_on.shown(one.wrong), one.right)
+            for one in error.faults
+        )
+    except OSError as error:
+        raise Stop(Exit.WRONG, f"{path} cannot be read ({error}); name a repository's checkout") from None
+    return runs_on.judge(name, document, runners)
+
+
+def _fault(offender: str, wrong: str, right: str) -> Verdict:
+    return Verdict(check=runs_on.CHECK, level=Level.ERROR, offender=offender, reason=wrong, way_out=right)
+
+
+def _data(verdict: Verdict) -> dict[str, str]:
+    return {
+        "level": str(verdict.level),
+        "offender": verdict.offender,
+        "reason": verdict.reason,
+        "wayOut": verdict.way_out,
+    }

@@ -1,0 +1,1 @@
+"""The real Pulumi engine, driven from Python."""

@@ -1,0 +1,116 @@
+"""What the engine wrote down, in the shapes of a recorded plan, so that the two can be laid side by side.
+
+Owns the reading of two files of the engine's: the plan that a preview saves (`pulumi preview --save-plan`) and the
+deployment that an update leaves (Pulumi 3.258: `sdk/go/common/apitype/plan.go`, `core.go`).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from fakes.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN, UNKNOWN_MARK
+from ops.plan.model import SECRET, STACK_TYPE, Planned
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_ENGINES_OWN: Final = ("__internal", "version", "pluginDownloadURL")
+"""Inputs that the engine gives a provider beside the program's: which plugin to load."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """What a stack's state holds."""
+
+    resources: Mapping[str, Planned]
+    """Every resource by its URN, as it was registered."""
+    ids: Mapping[str, str]
+    """The id of each by its URN; empty for a component."""
+    outputs: Mapping[str, Any]
+    """The stack's outputs, secrets masked."""
+    pending: tuple[str, ...]
+    """The URNs of operations that began and of which no end is known."""
+
+
+class _Reading:
+    """One property bag being read."""
+
+    def __init__(self) -> None:
+        self.secret_paths: set[str] = set()
+        self.unknown_paths: set[str] = set()
+
+    def plain(self, value: Any, path: str) -> Any:
+        if value == UNKNOWN_MARK:
+            self.unknown_paths.add(path)
+            return UNKNOWN
+        if isinstance(value, dict):
+            if value.get(SIGNATURE) == SECRET_SIGNATURE:
+                self.secret_paths.add(path)
+                # Encrypted, it says nothing but that it is there.
+                return self.plain(json.loads(value["plaintext"]), path) if "plaintext" in value else SECRET
+            return {key: self.plain(item, f"{path}.{key}") for key, item in sorted(value.items())}
+        if isinstance(value, list):
+            return [self.plain(item, f"{path}.{index}") for index, item in enumerate(value)]
+        return value
+
+
+def goals(saved: str) -> dict[str, Planned]:
+    """The registrations of a first preview, by URN, from the plan that it saved."""
+    plans: Mapping[str, Any] = json.loads(saved)["resourcePlans"]
+    return {urn: _goal(urn, plan["goal"]) for urn, plan in plans.items() if "goal" in plan}
+
+
+def state(deployment: Mapping[str, Any]) -> State:
+    """What an update left."""
+    rows = [row for row in deployment.get("resources") or () if not row.get("delete")]
+    root: Mapping[str, Any] = next((row for row in rows if row["type"] == STACK_TYPE), {})
+    reading = _Reading()
+    outputs = {key: reading.plain(value, key) for key, value in (root.get("outputs") or {}).items()}
+    whole = {path.split(".", 1)[0] for path in reading.secret_paths}
+    return State(
+        resources={row["urn"]: _resource(row) for row in rows},
+        ids={row["urn"]: row.get("id", "") for row in rows},
+        outputs={key: SECRET if key in whole else value for key, value in outputs.items()},
+        pending=tuple(one["resource"]["urn"] for one in deployment.get("pending_operations") or ()),
+    )
+
+
+def _goal(urn: str, goal: Mapping[str, Any]) -> Planned:
+    return _planned(urn, goal, goal.get("inputDiff", {}).get("adds") or {})
+
+
+def _resource(row: Mapping[str, Any]) -> Planned:
+    return _planned(row["urn"], row, row.get("inputs") or {})
+
+
+def _planned(urn: str, row: Mapping[str, Any], inputs: Mapping[str, Any]) -> Planned:
+    reading = _Reading()
+    provider = row["type"].startswith("pulumi:providers:")
+    values = {
+        key: reading.plain(value, key)
+        for key, value in sorted(inputs.items())
+        if not (provider and key in _ENGINES_OWN)
+    }
+    return Planned(
+        urn=urn,
+        type=row["type"],
+        name=urn.rpartition("::")[2],
+        inputs=values,
+        custom=row["custom"],
+        parent=row.get("parent", ""),
+        provider=row.get("provider", "").rpartition("::")[0],
+        dependencies=tuple(sorted(row.get("dependencies") or ())),
+        property_dependencies={
+            key: tuple(sorted(urns or ())) for key, urns in sorted((row.get("propertyDependencies") or {}).items())
+        },
+        protect=bool(row.get("protect")),
+        retain_on_delete=bool(row.get("retainOnDelete")),
+        deleted_with=row.get("deletedWith", ""),
+        ignore_changes=tuple(row.get("ignoreChanges") or ()),
+        delete_before_replace=bool(row.get("deleteBeforeReplace")),
+        aliases=tuple(row.get("aliases") or ()),
+        secret_paths=frozenset(reading.secret_paths),
+        unknown_paths=frozenset(reading.unknown_paths),
+    )

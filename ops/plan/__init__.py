@@ -1,0 +1,1 @@
+"""The recorded plan: the program run without an engine, and what is printed of it."""

@@ -1,0 +1,107 @@
+"""An inventory of a plan: the values that matter, written by hand, and what must not be there.
+
+An inventory says less than a plan and means all of it: what it does not mention may change freely. Its form:
+
+    resources:
+      aws:eks/nodeGroup:NodeGroup pool-t4-spot: {capacityType: SPOT, scalingConfig: {minSize: 0}}
+    counts: {aws:ec2/natGateway:NatGateway: 1}
+    absent: [aws:iam/accessKey:AccessKey, aws:ec2/instance:Instance bastion]
+    outputs: {runs_on: {gpu-t4: "runs-on: gpu-t4"}}
+
+Of a list an inventory may mention a part: each item it names must be found in it, in any place.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, MutableMapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ops.plan.model import Plan
+
+PARTS: Final = ("resources", "counts", "absent", "outputs")
+
+
+def mismatches(inventory: Mapping[str, Any], plan: Plan) -> Iterator[str]:
+    """Where the plan is not what the inventory says, one sentence each."""
+    for part in inventory:
+        if part not in PARTS:
+            yield f"{part}: no part of an inventory; there are {', '.join(PARTS)}"
+    there = _by_key(plan)
+    for key, wanted in _map(inventory.get("resources")).items():
+        if key not in there:
+            yield f"{key}: not in the plan"
+        else:
+            yield from _differences(wanted, there[key], key)
+    for type_, wanted in _map(inventory.get("counts")).items():
+        count = len(plan.of(type_))
+        if count != wanted:
+            yield f"{type_}: {count} in the plan, not {wanted}"
+    for key in inventory.get("absent") or ():
+        if key in there or plan.of(key):
+            yield f"{key}: in the plan, and must not be"
+    yield from _differences(_map(inventory.get("outputs")), plan.outputs, "outputs")
+
+
+def refresh(inventory: MutableMapping[str, Any], plan: Plan) -> None:
+    """Write the plan's values over what the inventory mentions; what it says of absence stays as it is."""
+    there = _by_key(plan)
+    for key, wanted in _map(inventory.get("resources")).items():
+        if key in there:
+            _refresh(wanted, there[key])
+    for type_ in _map(inventory.get("counts")):
+        inventory["counts"][type_] = len(plan.of(type_))
+    _refresh(inventory.get("outputs"), plan.outputs)
+
+
+def _by_key(plan: Plan) -> dict[str, Mapping[str, Any]]:
+    """The resources as an inventory names them, by type and name, with what it may mention of them."""
+    options = {
+        resource.urn: {
+            "protect": resource.protect,
+            "retainOnDelete": resource.retain_on_delete,
+            "ignoreChanges": list(resource.ignore_changes),
+            "deleteBeforeReplace": resource.delete_before_replace,
+        }
+        for resource in plan
+    }
+    return {
+        f"{resource.type} {resource.name}": {**resource.shown, "options": options[resource.urn]} for resource in plan
+    }
+
+
+def _map(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _differences(wanted: Any, there: Any, path: str) -> Iterator[str]:
+    """Where `there` is not at least `wanted`."""
+    if isinstance(wanted, Mapping) and isinstance(there, Mapping):
+        for key, value in wanted.items():
+            if key in there:
+                yield from _differences(value, there[key], f"{path}.{key}")
+            else:
+                yield f"{path}.{key}: not there"
+    elif _is_list(wanted) and _is_list(there):
+        for index, value in enumerate(wanted):
+            if all(list(_differences(value, item, "")) for item in there):
+                yield f"{path}.{index}: {value!r} is not among {list(there)!r}"
+    elif wanted != there:
+        yield f"{path}: {there!r}, not {wanted!r}"
+
+
+def _refresh(wanted: Any, there: Any) -> None:
+    if not isinstance(wanted, MutableMapping) or not isinstance(there, Mapping):
+        return
+    for key in list(wanted):
+        if isinstance(wanted[key], Mapping) and isinstance(there.get(key), Mapping):
+            _refresh(wanted[key], there[key])
+        elif key in there and list(_differences(wanted[key], there[key], "")):
+            wanted[key] = copy.deepcopy(there[key])

@@ -1,0 +1,103 @@
+"""A plan as a tree on a terminal: components and what hangs below them, folded where many are alike."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+from rich.tree import Tree
+
+from ops.plan.model import STACK_TYPE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ops.plan.model import Plan, Planned
+
+
+def tree(plan: Plan) -> Tree:
+    """The whole plan; a component with its count, a resource with its type and its marks."""
+    children: dict[str, list[Planned]] = defaultdict(list)
+    for resource in plan:
+        children[resource.parent].append(resource)
+    root = next((resource for resource in plan if resource.type == STACK_TYPE), None)
+    top = Tree(f"[path]{escape(plan.stack)}[/]", guide_style="quiet")
+    for child in children[root.urn if root else ""]:
+        if child.type != STACK_TYPE:
+            _grow(top, [child], "", children)
+    return top
+
+
+def short_type(token: str) -> str:
+    """A type token as a reader knows it: `NodeGroup`, and a provider as `provider aws`."""
+    head, _, last = token.rpartition(":")
+    return f"provider {last}" if head == "pulumi:providers" else last
+
+
+def _grow(branch: Tree, siblings: Sequence[Planned], parent: str, children: Mapping[str, Sequence[Planned]]) -> None:
+    """Hang `siblings` on `branch`: what has something to say of itself on a line of its own, the rest together."""
+    for group in _folded(siblings, parent, children):
+        first = group[0]
+        below = children.get(first.urn, ())
+        if len(group) == 1 and (below or not first.custom):
+            _grow(branch.add(_line(first, parent, children)), below, first.name, children)
+        elif len({resource.type for resource in group}) == 1:
+            branch.add(_alike(group, parent))
+        else:
+            branch.add("[type]" + ", ".join(escape(short_type(resource.type)) for resource in group) + "[/]")
+
+
+def _folded(
+    siblings: Sequence[Planned], parent: str, children: Mapping[str, Sequence[Planned]]
+) -> list[Sequence[Planned]]:
+    """Siblings in their order; those that share a line stand at the place of the first of them."""
+    lines: dict[str, list[Planned]] = defaultdict(list)
+    for resource in siblings:
+        alone = not resource.custom or children.get(resource.urn) or resource.is_provider
+        lines[resource.urn if alone else _line_of(resource, parent)].append(resource)
+    return list(lines.values())
+
+
+def _line_of(resource: Planned, parent: str) -> str:
+    """What a leaf shares its line with: others of its type and marks; or whatever is called like the component."""
+    own = _bare(resource.name, parent) or _marks([resource])
+    return f"{resource.type}{_marks([resource])}" if own else "called like the component"
+
+
+def _alike(group: Sequence[Planned], parent: str) -> str:
+    """A line for one resource, or for all of one type."""
+    names = ", ".join(filter(None, (_bare(resource.name, parent) for resource in group)))
+    count = f" x{len(group)}" if len(group) > 1 else ""
+    told = f"  [quiet]{escape(names)}[/]" if names and not group[0].is_provider else ""
+    return f"[type]{escape(short_type(group[0].type))}[/]{count}{_marks(group)}{told}"
+
+
+def _line(resource: Planned, parent: str, children: Mapping[str, Sequence[Planned]]) -> str:
+    """A line for what other resources hang below."""
+    if resource.custom:
+        return _alike([resource], parent)
+    type_, below = escape(short_type(resource.type)), _below(resource, children)
+    return f"[path]{escape(resource.name)}[/]  [quiet]{type_}, {below}[/]{_marks([resource])}"
+
+
+def _below(resource: Planned, children: Mapping[str, Sequence[Planned]]) -> int:
+    """How many resources a provider makes below this one."""
+    return sum(child.custom + _below(child, children) for child in children.get(resource.urn, ()))
+
+
+def _marks(resources: Sequence[Planned]) -> str:
+    """What a reader must know of them beside their name."""
+    marks = []
+    if all(resource.protect for resource in resources):
+        marks.append("protected")
+    if any(resource.secret_paths for resource in resources):
+        marks.append("secret")
+    if all(resource.retain_on_delete for resource in resources):
+        marks.append("kept")
+    return "".join(f" [mark]{mark}[/]" for mark in marks)
+
+
+def _bare(name: str, parent: str) -> str:
+    """A resource's name without that of the component above it, which stands there already."""
+    return "" if name == parent else name.removeprefix(f"{parent}-")
