@@ -78,10 +78,10 @@ def refuse(found: Sequence[Verdict]) -> None:
 
 
 def warn(found: Sequence[Verdict], made: Mapping[str, pulumi.Resource]) -> None:
-    """Log each warning on what it concerns: the longest path made that the offender begins with."""
+    """Log each warning on what it concerns: the longest path made that the subject begins with."""
     for verdict in found:
         if verdict.level is Level.WARNING:
-            owners = [path for path in made if verdict.offender == path or verdict.offender.startswith(f"{path}.")]
+            owners = [path for path in made if verdict.subject == path or verdict.subject.startswith(f"{path}.")]
             pulumi.log.warn(str(verdict), made[max(owners, key=len)] if owners else None)
 
 

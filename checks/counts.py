@@ -112,11 +112,11 @@ def _sound(pool: _Pool) -> Verdict:
     others = sum(runner.max_runners for runner in pool.runners) - first
     reason = f"{pool.group.max_size} nodes at most for {first} jobs at most"
     falling = f", and for {others} that may fall back on it" if others else ""
-    return Verdict(check=CHECK, level=Level.OK, offender=pool.group.path, reason=f"{reason}{falling}")
+    return Verdict(check=CHECK, level=Level.OK, subject=pool.group.path, reason=f"{reason}{falling}")
 
 
-def _verdict(level: Level, offender: str, reason: str, way_out: str, chain: tuple[str, ...] = ()) -> Verdict:
-    return Verdict(check=CHECK, level=level, offender=offender, reason=reason, way_out=way_out, chain=chain)
+def _verdict(level: Level, subject: str, reason: str, fix: str, chain: tuple[str, ...] = ()) -> Verdict:
+    return Verdict(check=CHECK, level=level, subject=subject, reason=reason, fix=fix, chain=chain)
 
 
 def _uses(pool: _Pool) -> Iterator[Verdict]:

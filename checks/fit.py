@@ -94,7 +94,7 @@ def fits(
             f"it fits every type of {group.path}; {least.machine.name} leaves {describe(CPU, least.left[CPU])} and "
             f"{describe(MEMORY, least.left[MEMORY])} for it"
         )
-        return [Verdict(check=CHECK, level=Level.OK, offender=runner, reason=reason, chain=_chain(least, group))]
+        return [Verdict(check=CHECK, level=Level.OK, subject=runner, reason=reason, chain=_chain(least, group))]
     worst = min(short, key=lambda each: (each.left[CPU], each.left[MEMORY]))
     lacking = list(dict.fromkeys(refusal.subject for each in short for refusal in refused[each.machine.name]))
     roomy = [each.machine.name for each in places if not refused[each.machine.name]]
@@ -109,12 +109,12 @@ def fits(
         Verdict(
             check=CHECK,
             level=Level.ERROR,
-            offender=runner,
+            subject=runner,
             reason=f"{worst.machine.name} of {group.path} gives at most "
             f"{_listed(lacking, worst.left)} once the kubelet and {len(worst.beside)} DaemonSets have their share, and "
             f"it asks for {_listed(lacking, pod.requests)}"
             + (f" (too little on {', '.join(others)})" if others else ""),
-            way_out=", or ".join(filter(None, ways)) or "split the job: no known type with this GPU has the room",
+            fix=", or ".join(filter(None, ways)) or "split the job: no known type with this GPU has the room",
             chain=(*_chain(worst, group), *_belief(pod, group, worst)),
         )
     ]

@@ -32,8 +32,8 @@ def floor(path: str, machine: InstanceType | MachineType, *, cuda: str | None, d
     found = [*_capability(path, machine.gpu, cuda)] if cuda else []
     sold = f"{machine.name} has"
     found += [
-        _verdict(level, path, f"{subject} {round(has, 1):g} {unit}, and {least} are the least of use", way_out)
-        for level, subject, has, least, unit, way_out in (
+        _verdict(level, path, f"{subject} {round(has, 1):g} {unit}, and {least} are the least of use", fix)
+        for level, subject, has, least, unit, fix in (
             (Level.ERROR, sold, gpu_memory_gb(machine), LEAST_GPU_MEMORY_GB, "GB of GPU memory",
              "choose a type with a whole GPU"),
             (Level.ERROR, sold, machine.vcpus, 4, "vCPU", "choose a larger type"),
@@ -58,10 +58,10 @@ def _capability(path: str, model: GpuModel, cuda: str) -> Iterator[Verdict]:
     least = _CAPABILITY[min(max(major, min(_CAPABILITY)), max(_CAPABILITY))]
     if model.capability < least:
         has, wanted = (".".join(map(str, capability)) for capability in (model.capability, least))
-        way_out = "choose a newer GPU" if major < 13 else "choose a newer GPU, or CUDA 12"
+        fix = "choose a newer GPU" if major < 13 else "choose a newer GPU, or CUDA 12"
         reason = f"{model.slug} has compute capability {has}, and CUDA {cuda} needs {wanted}"
-        yield _verdict(Level.ERROR, path, reason, way_out)
+        yield _verdict(Level.ERROR, path, reason, fix)
 
 
-def _verdict(level: Level, offender: str, reason: str, way_out: str = "") -> Verdict:
-    return Verdict(check=CHECK, level=level, offender=offender, reason=reason, way_out=way_out)
+def _verdict(level: Level, subject: str, reason: str, fix: str = "") -> Verdict:
+    return Verdict(check=CHECK, level=level, subject=subject, reason=reason, fix=fix)

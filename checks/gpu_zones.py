@@ -48,7 +48,7 @@ def gpu_zones(path: str, zones: Sequence[str], gpu: str) -> list[Verdict]:
     without = [zone for zone, region in regions.items() if region in known and zone not in known[region]]
     if not without:
         if any(region in known for region in regions.values()):
-            return [Verdict(check=CHECK, level=Level.OK, offender=path, reason=f"{gpu} is to be had in its zones")]
+            return [Verdict(check=CHECK, level=Level.OK, subject=path, reason=f"{gpu} is to be had in its zones")]
         return []
     where = dict.fromkeys(zone for zone in without for zone in known[regions[zone]])
     all_of_them = len(without) == len(regions)
@@ -57,9 +57,9 @@ def gpu_zones(path: str, zones: Sequence[str], gpu: str) -> list[Verdict]:
         Verdict(
             check=CHECK,
             level=Level.ERROR if all_of_them else Level.WARNING,
-            offender=path,
+            subject=path,
             reason=f"{reason}, and no other zone is named" if all_of_them else f"{reason}: it is tried for nothing",
-            way_out=f"name {' or '.join(where)}, or another GPU",
+            fix=f"name {' or '.join(where)}, or another GPU",
             chain=(f"gcloud compute accelerator-types list --filter=zone:{without[0]} says what is there today",),
         )
     ]

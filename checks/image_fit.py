@@ -65,9 +65,9 @@ def image_fits(path: str, size: int, uses: Sequence[ImageUse]) -> list[Verdict]:
         Verdict(
             check=CHECK,
             level=Level.ERROR,
-            offender=path,
+            subject=path,
             reason=f"{pulled} are pulled, unpacked they are no less, and a {machine.name} of {use.group.path} has "
             f"{describe(EPHEMERAL_STORAGE, left)} for them{beside}",
-            way_out=", or ".join(ways),
+            fix=", or ".join(ways),
         )
     ]

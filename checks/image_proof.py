@@ -16,14 +16,14 @@ def image_proof(path: str, *, content: str, proved: str) -> list[Verdict]:
     """Judge the hash that was stated after a report against the content as it is now."""
     if proved == content:
         reason = f"the builder of this content has reported ok:{content}"
-        return [Verdict(check=CHECK, level=Level.OK, offender=path, reason=reason)]
+        return [Verdict(check=CHECK, level=Level.OK, subject=path, reason=reason)]
     return [
         Verdict(
             check=CHECK,
             level=Level.ERROR,
-            offender=path,
+            subject=path,
             reason=f"{proved} was reported, and the installer and what is chosen of it are {content} by now",
-            way_out=f'go back to phase: build, and write "{content}" once its builder has reported ok:{content}',
+            fix=f'go back to phase: build, and write "{content}" once its builder has reported ok:{content}',
             chain=(
                 "the image is made of the disk of a builder that is called after its content",
                 f"the report of {proved} is of another builder, whose disk is another",

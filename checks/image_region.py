@@ -26,15 +26,15 @@ def image_region(zones_path: str, zones: Sequence[str], registries: Mapping[str,
     away = sorted({region for zone in zones if (region := zone.rpartition("-")[0]) not in kept})
     if not away:
         reason = f"its machines stand in {where}, where images are kept"
-        return [Verdict(check=CHECK, level=Level.OK, offender=zones_path, reason=reason)]
+        return [Verdict(check=CHECK, level=Level.OK, subject=zones_path, reason=reason)]
     others = " and ".join(away)
     return [
         Verdict(
             check=CHECK,
             level=Level.WARNING,
-            offender=zones_path,
+            subject=zones_path,
             reason=f"machines in {others} pull their images from {where}: slowly, and paid for by the gigabyte",
-            way_out=f"name zones of {where}, or keep a repository in {others} as well",
+            fix=f"name zones of {where}, or keep a repository in {others} as well",
             chain=tuple(f"{path} is in {region}" for path, region in sorted(registries.items())),
         )
     ]

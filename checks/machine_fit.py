@@ -54,9 +54,9 @@ def machine_fits(
                 Verdict(
                     check=CHECK,
                     level=Level.ERROR,
-                    offender=path,
+                    subject=path,
                     reason=f"{machine.name} has {' and '.join(short)}",
-                    way_out=f"ask for {most}, or leave {machine.name} out for a larger one",
+                    fix=f"ask for {most}, or leave {machine.name} out for a larger one",
                     chain=(
                         f"{machine.name} is sold with {machine.vcpus} cores and {machine.memory_mib} MiB",
                         f"{HELD_BACK:.1%} of the memory is held back, and {SYSTEM_MIB} MiB are the system's",
@@ -64,7 +64,7 @@ def machine_fits(
                 )
             )
     names = ", ".join(machine.name for machine in machines)
-    fits = Verdict(check=CHECK, level=Level.OK, offender=path, reason=f"it fits {names}, alone on its machine")
+    fits = Verdict(check=CHECK, level=Level.OK, subject=path, reason=f"it fits {names}, alone on its machine")
     return found or [fits]
 
 
@@ -87,14 +87,14 @@ def disk_fits(disk: OwnDisk) -> list[Verdict]:
     """Judge a disk for a job's files, and for the image itself; nothing where it will do."""
     room = disk.gib - SYSTEM_DISK_GIB
     if disk.gib < disk.image_gib:
-        offender = disk.stated
+        subject = disk.stated
         reason = f"a disk of {disk.gib}Gi is smaller than the {disk.image_gib}Gi of the image that it is made from"
-        way_out = f"state at least {disk.image_gib}Gi, or less as host-image.builder.disk"
+        fix = f"state at least {disk.image_gib}Gi, or less as host-image.builder.disk"
     elif disk.wanted_gib > room:
-        offender = disk.path
+        subject = disk.path
         reason = f"its machines have {max(0, room)}Gi of disk beside the system, and it asks for {disk.wanted_gib}Gi"
         less = f"ask for disk: {room}Gi, or " if room > 0 else ""
-        way_out = f"{less}state {disk.stated}: {disk.wanted_gib + SYSTEM_DISK_GIB}Gi"
+        fix = f"{less}state {disk.stated}: {disk.wanted_gib + SYSTEM_DISK_GIB}Gi"
     else:
         return []
-    return [Verdict(check=CHECK, level=Level.ERROR, offender=offender, reason=reason, way_out=way_out)]
+    return [Verdict(check=CHECK, level=Level.ERROR, subject=subject, reason=reason, fix=fix)]

@@ -155,8 +155,8 @@ def _against(limit: Limit, reckoning: Reckoning, fleets: AbstractSet[str]) -> Ve
     path, usd = max(found.by_path().items(), key=lambda item: (item[0] in fleets, item[1]))
     fewer = "take fewer or cheaper machines there, or " if path in fleets else ""
     enough = found.total.to_integral_value(ROUND_CEILING)
-    way_out = f"{path} is {dollars(usd)} of it: {fewer}raise the limit to {enough}"
-    return _verdict(Level.ERROR, limit.path, reason, way_out, _lines(found))
+    fix = f"{path} is {dollars(usd)} of it: {fewer}raise the limit to {enough}"
+    return _verdict(Level.ERROR, limit.path, reason, fix, _lines(found))
 
 
 def _told(reckoning: Reckoning, missing: Sequence[Missing] = ()) -> Verdict:
@@ -245,5 +245,5 @@ def _hosted(estate: Estate, reckoning: Reckoning) -> Iterator[Verdict]:
     yield _verdict(Level.OK, "runners", reason, chain=chain)
 
 
-def _verdict(level: Level, offender: str, reason: str, way_out: str = "", chain: tuple[str, ...] = ()) -> Verdict:
-    return Verdict(check=CHECK, level=level, offender=offender, reason=reason, way_out=way_out, chain=chain)
+def _verdict(level: Level, subject: str, reason: str, fix: str = "", chain: tuple[str, ...] = ()) -> Verdict:
+    return Verdict(check=CHECK, level=level, subject=subject, reason=reason, fix=fix, chain=chain)

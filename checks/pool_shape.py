@@ -31,13 +31,13 @@ def pool_shape(group: NodeGroupFacts, *, behind: Sequence[str] = ()) -> Iterator
     yield from _sharing(group)
 
 
-def own_spot(offender: str, *, types: int, zones: int | None = None) -> list[Verdict]:
+def own_spot(subject: str, *, types: int, zones: int | None = None) -> list[Verdict]:
     """Judge machines that are started on Spot, with nothing behind; no number of zones where regions are stated."""
     one = _ones(types, zones)
     if not one:
         return []
     reason = f"spot with one {' and one '.join(one)} and nothing behind it: when there is none, jobs get no machine"
-    return [_verdict(Level.WARNING, offender, reason, f"{_more(one)}, or state [true, false] to fall back on demand")]
+    return [_verdict(Level.WARNING, subject, reason, f"{_more(one)}, or state [true, false] to fall back on demand")]
 
 
 def _ones(types: int, zones: int | None) -> list[str]:
@@ -48,8 +48,8 @@ def _more(one: Sequence[str]) -> str:
     return f"list more {' and '.join(f'{what}s' for what in one)}"
 
 
-def _verdict(level: Level, offender: str, reason: str, way_out: str) -> Verdict:
-    return Verdict(check=CHECK, level=level, offender=offender, reason=reason, way_out=way_out)
+def _verdict(level: Level, subject: str, reason: str, fix: str) -> Verdict:
+    return Verdict(check=CHECK, level=level, subject=subject, reason=reason, fix=fix)
 
 
 def _sizes(group: NodeGroupFacts) -> Iterator[Verdict]:
@@ -134,23 +134,23 @@ def _sharing(group: NodeGroupFacts) -> Iterator[Verdict]:
     sharing = group.sharing
     if sharing is None:
         return
-    offender = f"{group.path}.sharing"
+    subject = f"{group.path}.sharing"
     whole = sorted({machine.gpu.slug for machine in group.machines if machine.gpu and not machine.gpu.mig})
     if sharing.mode == "mig" and whole:
         yield _verdict(
-            Level.ERROR, offender, f"{', '.join(whole)} cannot be cut into MIG slices", "use time-slicing or mps"
+            Level.ERROR, subject, f"{', '.join(whole)} cannot be cut into MIG slices", "use time-slicing or mps"
         )
     part = sorted({machine.name for machine in group.machines if machine.fractional})
     if part:
         yield _verdict(
-            Level.WARNING, offender, f"{', '.join(part)} is a part of a GPU already", "share a type with a whole GPU"
+            Level.WARNING, subject, f"{', '.join(part)} is a part of a GPU already", "share a type with a whole GPU"
         )
     if sharing.mode == "mps":
         yield from _memory_shares(group, sharing.replicas)
     if sharing.mode == "mps" and group.labels.get(MPS_CAPABLE) != "true":
         yield _verdict(
             Level.WARNING,
-            offender,
+            subject,
             f"MPS needs its daemon on the node, and that goes only where {MPS_CAPABLE} is true",
             f'label {group.path} {MPS_CAPABLE}: "true", or run GPU feature discovery, which sets it',
         )

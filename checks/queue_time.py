@@ -131,5 +131,5 @@ def _line(facts: QueueFacts) -> list[Verdict]:
     ]
 
 
-def _verdict(level: Level, offender: str, reason: str, way_out: str = "", chain: tuple[str, ...] = ()) -> Verdict:
-    return Verdict(check=CHECK, level=level, offender=offender, reason=reason, way_out=way_out, chain=chain)
+def _verdict(level: Level, subject: str, reason: str, fix: str = "", chain: tuple[str, ...] = ()) -> Verdict:
+    return Verdict(check=CHECK, level=level, subject=subject, reason=reason, fix=fix, chain=chain)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from gpu.nearest import UnknownName, nearest
 from gpu.quotas.aws import TITLES, aws_claims
-from gpu.quotas.claim import EVERYWHERE, Claim, Cloud, Demand, Quota
+from gpu.quotas.claim import EVERYWHERE, Claim, Demand, Quota
 from gpu.quotas.gcp import ALL_REGIONS, NAMES, Unattached, gcp_claims
+from gpu.regions import Cloud
 from gpu.verdict import Level, Verdict
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class QuotaNeed:
         return self.quota.request(self.needed)
 
     @property
-    def offender(self) -> str:
+    def subject(self) -> str:
         """The path of the largest claim."""
         return self._largest_first[0].path
 
@@ -152,9 +153,9 @@ def _in_vain(key: str, reason: str, right: str) -> Verdict:
     return Verdict(
         check=CHECK,
         level=Level.WARNING,
-        offender=f"quotas.{key}",
+        subject=f"quotas.{key}",
         reason=reason,
-        way_out=f"did you mean {right}?" if right else "leave it out",
+        fix=f"did you mean {right}?" if right else "leave it out",
     )
 
 
@@ -163,9 +164,9 @@ def _unknown(demand: Demand, fault: UnknownName | Unattached) -> Verdict:
     return Verdict(
         check=CHECK,
         level=Level.ERROR,
-        offender=demand.path,
+        subject=demand.path,
         reason=str(fault),
-        way_out=f"write {close}" if close else "take a machine that is in the tables",
+        fix=f"write {close}" if close else "take a machine that is in the tables",
         chain=("what is not in the tables cannot be reckoned against a quota, and is not guessed",),
     )
 
@@ -182,25 +183,25 @@ def _verdict(need: QuotaNeed) -> Verdict:
         return Verdict(
             check=CHECK,
             level=Level.ERROR,
-            offender=need.offender,
+            subject=need.subject,
             reason=f"the stack can ask for {wanted}, and {need.stated} are stated",
-            way_out=f"{need.lowered}, or ask for more and {ask}" if need.lowered else f"ask for more and {ask}",
+            fix=f"{need.lowered}, or ask for more and {ask}" if need.lowered else f"ask for more and {ask}",
             chain=(*chain, f"{need.stated} are stated, so the last machines are refused at the first full load"),
         )
     if not need.enough:
         return Verdict(
             check=CHECK,
             level=Level.WARNING,
-            offender=need.offender,
+            subject=need.subject,
             reason=f"the stack can ask for {wanted}, and a new account has {quota.default}",
-            way_out=f"ask for it, and when it is granted {ask}",
+            fix=f"ask for it, and when it is granted {ask}",
             chain=(*chain, f"a new account has {quota.default}, and nothing is stated"),
         )
     source = "are stated" if need.stated is not None else "are what every account has"
     return Verdict(
         check=CHECK,
         level=Level.OK,
-        offender=need.offender,
+        subject=need.subject,
         reason=f"the stack can ask for {wanted}, and {need.granted} {source}",
         chain=chain,
     )

@@ -41,5 +41,5 @@ def _text(version: tuple[int, ...]) -> str:
     return ".".join(map(str, version))
 
 
-def _verdict(level: Level, path: str, reason: str, way_out: str = "") -> Verdict:
-    return Verdict(check=CHECK, level=level, offender=path, reason=reason, way_out=way_out)
+def _verdict(level: Level, path: str, reason: str, fix: str = "") -> Verdict:
+    return Verdict(check=CHECK, level=level, subject=path, reason=reason, fix=fix)

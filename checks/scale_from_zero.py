@@ -71,7 +71,7 @@ def scale_from_zero(
 
 def _holds(runner: str, reason: str, chain: tuple[str, ...] = (), *, fits: bool) -> list[Verdict]:
     """All is well, unless that is not known of a pod that does not fit."""
-    return [Verdict(check=CHECK, level=Level.OK, offender=runner, reason=reason, chain=chain)] if fits else []
+    return [Verdict(check=CHECK, level=Level.OK, subject=runner, reason=reason, chain=chain)] if fits else []
 
 
 def _without_autoscaler(
@@ -81,9 +81,9 @@ def _without_autoscaler(
         yield Verdict(
             check=CHECK,
             level=Level.ERROR,
-            offender=f"{group.path}.min",
+            subject=f"{group.path}.min",
             reason=f"{group.path} has no nodes (min 0) and the stack has no autoscaler, so {runner} never gets one",
-            way_out=f"add the autoscaler section, or set {group.path}.min to at least 1",
+            fix=f"add the autoscaler section, or set {group.path}.min to at least 1",
         )
         return
     real = real_node(group, group.first, zone=group.zones[0])
@@ -93,9 +93,9 @@ def _without_autoscaler(
         yield Verdict(
             check=CHECK,
             level=Level.WARNING,
-            offender=f"{group.path}.max",
+            subject=f"{group.path}.max",
             reason=f"nothing moves {group.path} from min {group.min_size} to max {group.max_size}: no autoscaler",
-            way_out=f"add the autoscaler section, or set {group.path}.max to {group.min_size}",
+            fix=f"add the autoscaler section, or set {group.path}.max to {group.min_size}",
         )
 
 
@@ -107,9 +107,9 @@ def _plugin(runner: str, pod: Pod, group: NodeGroupFacts, plugin: DaemonSet | No
         yield Verdict(
             check=CHECK,
             level=Level.ERROR,
-            offender=runner,
+            subject=runner,
             reason="it asks for a GPU, and the stack has no device plugin to advertise one",
-            way_out="add the device-plugin section",
+            fix="add the device-plugin section",
         )
         return
     reasons = lands(plugin, real)
@@ -118,17 +118,17 @@ def _plugin(runner: str, pod: Pod, group: NodeGroupFacts, plugin: DaemonSet | No
     missing = [refusal for refusal in reasons if refusal.kind == "label"]
     close = nearest(missing[0].subject, group.labels) if missing else None
     if missing:
-        way_out = f"label the nodes of {group.path} {missing[0].subject}: {missing[0].wanted or 'true'}"
-        way_out += f" (they have {close}: {group.labels[close]})" if close else ""
+        fix = f"label the nodes of {group.path} {missing[0].subject}: {missing[0].wanted or 'true'}"
+        fix += f" (they have {close}: {group.labels[close]})" if close else ""
     else:
-        way_out = f"let {plugin.name} tolerate {', '.join(refusal.subject for refusal in reasons)}"
+        fix = f"let {plugin.name} tolerate {', '.join(refusal.subject for refusal in reasons)}"
     yield Verdict(
         check=CHECK,
         level=Level.ERROR,
-        offender=f"{group.path}.labels" if missing else f"{group.path}.taints",
+        subject=f"{group.path}.labels" if missing else f"{group.path}.taints",
         reason=f"{plugin.name} gets no pod on the nodes of {group.path}, so their GPUs are never advertised: it "
         + ", ".join(refusal.reason for refusal in reasons),
-        way_out=way_out,
+        fix=fix,
         chain=(f"a real node has the labels {_spelt(real.labels)}",),
     )
 
@@ -149,10 +149,10 @@ def _imagined(
         yield Verdict(
             check=CHECK,
             level=Level.ERROR,
-            offender=runner,
+            subject=runner,
             reason=f"the autoscaler never starts a node of {group.path} for it, because on the node that it "
             f"imagines this pod {', and '.join(refusal.reason for refusal in reasons)}",
-            way_out="; ".join(dict.fromkeys(imagined_remedy(refusal, pod, group, autoscaler) for refusal in reasons)),
+            fix="; ".join(dict.fromkeys(imagined_remedy(refusal, pod, group, autoscaler) for refusal in reasons)),
             chain=(*believed.chain, *(f"passed over in silence: {dropped}" for dropped in believed.dropped)),
         )
 
@@ -168,10 +168,10 @@ def _in_vain(runner: str, pod: Pod, group: NodeGroupFacts, real: Node, *, fits: 
         yield Verdict(
             check=CHECK,
             level=Level.ERROR,
-            offender=runner,
+            subject=runner,
             reason=f"a node of {group.path} is of no use to it, because there this pod "
             f"{', and '.join(refusal.reason for refusal in reasons)}; each node that is bought for it is wasted",
-            way_out="; ".join(dict.fromkeys(real_remedy(refusal, group, real) for refusal in reasons)),
+            fix="; ".join(dict.fromkeys(real_remedy(refusal, group, real) for refusal in reasons)),
             chain=(
                 f"a real node has the labels {_spelt(real.labels)}",
                 f"a real node has the taints {', '.join(map(str, real.taints)) or 'none'}",

@@ -195,5 +195,5 @@ def _weighed(of: Outcome) -> str:
     return f"{of.attempts:.2f} attempts on spot, {of.fallback:.0%} end on demand, {price(of)}, {of.minutes:.0f} minutes"
 
 
-def _verdict(level: Level, offender: str, reason: str, way_out: str = "", chain: tuple[str, ...] = ()) -> Verdict:
-    return Verdict(check=CHECK, level=level, offender=offender, reason=reason, way_out=way_out, chain=chain)
+def _verdict(level: Level, subject: str, reason: str, fix: str = "", chain: tuple[str, ...] = ()) -> Verdict:
+    return Verdict(check=CHECK, level=level, subject=subject, reason=reason, fix=fix, chain=chain)

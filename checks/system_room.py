@@ -67,8 +67,8 @@ def system_room(
     return [_verdict(Level.OK, group, f"{count} pods of the system fit on {least.needed} of {nodes} x {least.machine}")]
 
 
-def _verdict(level: Level, group: NodeGroupFacts, reason: str, way_out: str = "") -> Verdict:
-    return Verdict(check=CHECK, level=level, offender=group.path, reason=reason, way_out=way_out)
+def _verdict(level: Level, group: NodeGroupFacts, reason: str, fix: str = "") -> Verdict:
+    return Verdict(check=CHECK, level=level, subject=group.path, reason=reason, fix=fix)
 
 
 _Amounts: TypeAlias = tuple[int, int, int]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from checks.quota import EKS_UPDATE_HEADROOM, Cloud, Demand
+from checks.quota import EKS_UPDATE_HEADROOM, Demand
 from gpu.machines import gce_type
+from gpu.regions import Cloud
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

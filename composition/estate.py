@@ -21,7 +21,7 @@ from gpu.cost.estate import (
 )
 from gpu.cost.month import Case
 from gpu.machines.queue_steps import USUAL_IMAGE_GIB
-from gpu.quotas.claim import Cloud
+from gpu.regions import Cloud
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from config.values import gibibytes
 from gpu.cost.estate import Build, Disk, Fleet, Way
 from gpu.cost.interruptions import GOOGLE, rate_per_hour
 from gpu.machines import ec2_type
-from gpu.quotas.claim import Cloud
+from gpu.regions import Cloud
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

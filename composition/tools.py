@@ -27,7 +27,7 @@ def check(settings: Settings, on_path: Callable[[str], str | None]) -> None:
         ToolMissing: it is missing, and this is an update.
 
     """
-    missing = [f"{tool} is not on PATH: {way_out}" for tool, way_out in _needed(settings) if on_path(tool) is None]
+    missing = [f"{tool} is not on PATH: {fix}" for tool, fix in _needed(settings) if on_path(tool) is None]
     if not missing:
         return
     if pulumi.runtime.is_dry_run():

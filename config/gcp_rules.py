@@ -80,7 +80,7 @@ def _attached(path: str, machine: str | None, gpu: str | None, gpus: int | None)
         close = f'did you mean "{unknown.nearest}"?' if unknown.nearest else f"known: {', '.join(unknown.known)}"
         yield Fault(path, f"{unknown.name} is not a known {unknown.kind}", close)
     except Unattachable as refused:
-        yield Fault(path, str(refused), refused.way_out)
+        yield Fault(path, str(refused), refused.fix)
 
 
 def a_test_image_has_a_repository(stated: Stated) -> Iterator[Fault]:

@@ -91,8 +91,8 @@ def slots_differ(stated: Stated) -> Iterator[Fault]:
     for zone, slot in slots.items():
         if slot in taken:
             free = [str(candidate) for candidate in range(8) if candidate not in slots.values()]
-            way_out = f"take a free one, as {free[0]}" if free else "leave a zone out: there are eight slots"
-            yield Fault(f"network.zones.{zone}", f"slot {slot} is {taken[slot]}'s", way_out)
+            fix = f"take a free one, as {free[0]}" if free else "leave a zone out: there are eight slots"
+            yield Fault(f"network.zones.{zone}", f"slot {slot} is {taken[slot]}'s", fix)
         taken.setdefault(slot, zone)
 
 

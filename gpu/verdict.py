@@ -1,50 +1,69 @@
-"""The one shape of every judgement on a stack: who, how bad, why, and the way out."""
+"""The result of a check: the subject, the level, the reason and the fix."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Level(StrEnum):
-    """How a verdict is to be taken."""
+    """How serious a verdict is."""
 
     OK = "ok"
-    """What was asked holds."""
+    """The check passed."""
     WARNING = "warning"
-    """It works, but somebody will be surprised by it. Logged on the component concerned; stops nothing."""
+    """It works, but may surprise. Logged on the component it concerns; stops nothing."""
     ERROR = "error"
-    """It cannot work. Stops `pulumi up` before the first resource, and ends `make plan` with 1."""
+    """It cannot work. Stops `pulumi up` before the first resource; `make plan` exits with 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """One judgement about one thing that the stack file states."""
+    """The result of one check for one part of the stack file."""
 
     check: str
-    """Which check judged, in kebab case ("scale-from-zero"); also the name of its chapter in the documentation."""
+    """The check's name in kebab case ("scale-from-zero"); also the name of its page in the documentation."""
     level: Level
-    offender: str
-    """The path in the stack file of what is judged, for example `runners.gpu-t4.needs.memory`."""
+    subject: str
+    """The path in the stack file, for example `runners.gpu-t4.needs.memory`."""
     reason: str
     """One sentence with the figures that decided."""
-    way_out: str = ""
-    """What to change, in words that can be acted on; empty where the level is ok."""
+    fix: str = ""
+    """What to change; empty where the level is ok."""
     chain: tuple[str, ...] = ()
-    """The steps from fact to conclusion, in order, each readable alone."""
+    """The steps from facts to the conclusion, in order."""
 
     @property
     def chapter(self) -> str:
-        """Where the documentation explains this check, relative to its root."""
+        """The check's page, relative to the root of the documentation."""
         return f"explanation/checks/{self.check}.md"
 
     def __str__(self) -> str:
-        """The verdict as one line, for whoever sees nothing but a log."""
-        tail = f" → {self.way_out}" if self.way_out else ""
-        return f"{self.level}: {self.offender}: {self.reason}{tail} ({self.check}: docs/{self.chapter})"
+        """Return the verdict as one line, for logs."""
+        tail = f" → {self.fix}" if self.fix else ""
+        return f"{self.level}: {self.subject}: {self.reason}{tail} ({self.check}: docs/{self.chapter})"
 
 
-def worst(verdicts: list[Verdict]) -> Level:
-    """The gravest level among `verdicts`; ok where there are none."""
+def error(check: str, subject: str, reason: str, fix: str, chain: Iterable[str] = ()) -> Verdict:
+    """Return a verdict that stops the stack."""
+    return Verdict(check=check, level=Level.ERROR, subject=subject, reason=reason, fix=fix, chain=tuple(chain))
+
+
+def warning(check: str, subject: str, reason: str, fix: str, chain: Iterable[str] = ()) -> Verdict:
+    """Return a verdict that is only logged."""
+    return Verdict(check=check, level=Level.WARNING, subject=subject, reason=reason, fix=fix, chain=tuple(chain))
+
+
+def ok(check: str, subject: str, reason: str, chain: Iterable[str] = ()) -> Verdict:
+    """Return a verdict for a check that passed."""
+    return Verdict(check=check, level=Level.OK, subject=subject, reason=reason, chain=tuple(chain))
+
+
+def worst(verdicts: Iterable[Verdict]) -> Level:
+    """Return the most serious level; ok where there are no verdicts."""
     levels = {verdict.level for verdict in verdicts}
     return next((level for level in (Level.ERROR, Level.WARNING) if level in levels), Level.OK)

@@ -91,5 +91,5 @@ def judge_access(access: AccessFile, runners: CirunFile) -> tuple[Verdict, ...]:
     return tuple(found)
 
 
-def _error(offender: str, reason: str, way_out: str) -> Verdict:
-    return Verdict(check="cirun", level=Level.ERROR, offender=offender, reason=reason, way_out=way_out)
+def _error(subject: str, reason: str, fix: str) -> Verdict:
+    return Verdict(check="cirun", level=Level.ERROR, subject=subject, reason=reason, fix=fix)

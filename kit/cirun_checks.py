@@ -153,8 +153,8 @@ def _places(runner: AnyRunner, path: str) -> Iterator[Verdict]:
         )
 
 
-def _verdict(level: Level, offender: str, reason: str, way_out: str) -> Verdict:
-    return Verdict(check=_CHECK, level=level, offender=offender, reason=reason, way_out=way_out)
+def _verdict(level: Level, subject: str, reason: str, fix: str) -> Verdict:
+    return Verdict(check=_CHECK, level=level, subject=subject, reason=reason, fix=fix)
 
 
 def _text(value: str | bool | None) -> str | None:

@@ -80,7 +80,7 @@ def cirun_file(runners: Sequence[GpuRunner]) -> CirunFile:
     file = validated(CirunFile, {"runners": [_entry(runner) for runner in runners]}, FILE)
     refused = [verdict for verdict in judge(file, ours=True) if verdict.level is Level.ERROR]
     if refused:
-        raise FileError(FILE, [Fault(verdict.offender, verdict.reason, verdict.way_out) for verdict in refused])
+        raise FileError(FILE, [Fault(verdict.subject, verdict.reason, verdict.fix) for verdict in refused])
     return file
 
 

@@ -140,5 +140,5 @@ def _lock(tests: GpuTests, path: str, found: Found) -> Iterable[Verdict]:
                 )
 
 
-def _warning(offender: str, reason: str, way_out: str) -> Verdict:
-    return Verdict(check="gpu-tests", level=Level.WARNING, offender=offender, reason=reason, way_out=way_out)
+def _warning(subject: str, reason: str, fix: str) -> Verdict:
+    return Verdict(check="gpu-tests", level=Level.WARNING, subject=subject, reason=reason, fix=fix)

@@ -183,8 +183,8 @@ def _unserved(here: str, asked: Sequence[str], runners: Sequence[Served]) -> Ite
             unknown.append(label)
     if unknown:
         reason = f"{shown(', '.join(unknown))}: no runner of this stack, and none of GitHub's standard ones"
-        way_out = f"{_write(runners)}; leave it where it is another stack's, or a larger runner of GitHub's"
-        yield _verdict(Level.WARNING, here, reason, way_out)
+        fix = f"{_write(runners)}; leave it where it is another stack's, or a larger runner of GitHub's"
+        yield _verdict(Level.WARNING, here, reason, fix)
 
 
 def _nearest(name: str, known: Mapping[str, Served]) -> str | None:
@@ -223,8 +223,8 @@ def _container(path: str, runner: Served, job: Mapping[object, object]) -> Itera
         for key in ("container", "services"):
             if job.get(key) and OPENS not in str(job[key]):
                 reason = f"{runner.name} has no Docker: its steps run in the runner's own container"
-                way_out = f"leave {key} out, or state runners.{runner.runner}.arc.container-mode: kubernetes-novolume"
-                yield _verdict(Level.ERROR, f"{path}.{key}", reason, way_out)
+                fix = f"leave {key} out, or state runners.{runner.runner}.arc.container-mode: kubernetes-novolume"
+                yield _verdict(Level.ERROR, f"{path}.{key}", reason, fix)
     elif runner.job_container and not job.get("container"):
         reason = f"{runner.name} takes only jobs that state their container, which is where the GPU is"
         yield _verdict(Level.ERROR, f"{path}.container", reason, "state container: IMAGE")
@@ -235,5 +235,5 @@ def _write(runners: Sequence[Served]) -> str:
     return f"this stack serves {names}" if names else "this stack serves no runner"
 
 
-def _verdict(level: Level, offender: str, reason: str, way_out: str = "") -> Verdict:
-    return Verdict(check=CHECK, level=level, offender=offender, reason=reason, way_out=way_out)
+def _verdict(level: Level, subject: str, reason: str, fix: str = "") -> Verdict:
+    return Verdict(check=CHECK, level=level, subject=subject, reason=reason, fix=fix)

@@ -56,7 +56,7 @@ class Network(pulumi.ComponentResource):
         public_table = aws.ec2.RouteTable(
             f"{name}-public", vpc_id=vpc.id, tags={"Name": f"{args.name}-public"}, opts=child
         )
-        way_out = aws.ec2.Route(
+        fix = aws.ec2.Route(
             f"{name}-public-out",
             route_table_id=public_table.id,
             destination_cidr_block="0.0.0.0/0",
@@ -88,7 +88,7 @@ class Network(pulumi.ComponentResource):
                     allocation_id=address.id,
                     tags={"Name": f"{args.name}-nat-{zone}"},
                     # A NAT gateway whose subnet has no route out comes up failed, and nothing else says so.
-                    opts=ResourceOptions.merge(child, ResourceOptions(depends_on=[way_out])),
+                    opts=ResourceOptions.merge(child, ResourceOptions(depends_on=[fix])),
                 )
         private_subnets: dict[str, Output[str]] = {}
         tables: dict[str, Output[str]] = {}

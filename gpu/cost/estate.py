@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from gpu.quotas.claim import Cloud
+from gpu.regions import Cloud
 
 CONTROL_PLANE_LOGS_GB = Decimal(10)
 """What a small cluster writes to its control-plane logs in a month. An estimate: nobody publishes one, the audit log is

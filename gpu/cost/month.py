@@ -20,7 +20,7 @@ from gpu.cost.jobs import Length, Strategy, Terms, exact, outcome
 from gpu.cost.prices import HOURS_A_MONTH, Price
 from gpu.cost.prices_aws import GP3_FREE_IOPS, GP3_FREE_MIBPS, aws_price, ec2_price
 from gpu.cost.prices_gcp import gce_price, gcp_disk_price, gcp_price
-from gpu.quotas.claim import Cloud
+from gpu.regions import Cloud
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -56,10 +56,10 @@ def told_of(short: Shortage, pools: Mapping[str, Nodes], level: Level, key: Key)
     return Verdict(
         check=CHECK,
         level=level,
-        offender=greedy[0] if len(greedy) == 1 else f"{next(iter(short.nodes))}.max",
+        subject=greedy[0] if len(greedy) == 1 else f"{next(iter(short.nodes))}.max",
         reason=f"{count} {_WHAT[key]}{f' ({names})' if several else ''}, {lacking}, and no other pool can take "
         + ("it" if short.alike and missing == 1 else "them"),
-        way_out=f"{lower}, or raise {more}" if several else f"set its {key} to {room}, or {more}",
+        fix=f"{lower}, or raise {more}" if several else f"set its {key} to {room}, or {more}",
         chain=tuple(chain[:_SHOWN]),
     )
 

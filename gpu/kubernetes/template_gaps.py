@@ -47,9 +47,9 @@ def _unspeakable_taints(group: NodeGroupFacts) -> Iterator[Verdict]:
             yield Verdict(
                 check=CHECK,
                 level=Level.ERROR,
-                offender=f"{group.path}.taints",
+                subject=f"{group.path}.taints",
                 reason=f"{taint.effect} of the taint {taint.key} is no effect of the EKS API",
-                way_out=f"write {meant}",
+                fix=f"write {meant}",
             )
 
 
@@ -62,7 +62,7 @@ def _unseen_taints(
             continue
         why = next((dropped for dropped in believed.dropped if taint.key in dropped), "no tag states it")
         value = taint.value or "true"
-        way_out = (
+        fix = (
             f"give the taint a value: {taint.key}={value}:{taint.effect}"
             if autoscaler.describes_node_groups
             else f"tag the auto-scaling group of {group.path} with {TAINT_TAG}{taint.key}={value}:{taint.effect}, "
@@ -71,10 +71,10 @@ def _unseen_taints(
         yield Verdict(
             check=CHECK,
             level=Level.WARNING,
-            offender=f"{group.path}.taints",
+            subject=f"{group.path}.taints",
             reason=f"the autoscaler does not see the taint {taint} of {group.path} ({why}), so it starts GPU nodes for "
             "pods that can never run on them",
-            way_out=way_out,
+            fix=fix,
             chain=believed.chain,
         )
 
@@ -88,10 +88,10 @@ def _untrue_taints(group: NodeGroupFacts, believed: TemplateNode, real: Node) ->
         yield Verdict(
             check=CHECK,
             level=Level.WARNING,
-            offender=f"{group.path}.taints",
+            subject=f"{group.path}.taints",
             reason=f"a tag tells the autoscaler of the taint {taint}, and nodes of {group.path} do not have it"
             + ("" if readable else f"; {taint.effect} is no effect that the scheduler knows"),
-            way_out=f"spell the tag {TAINT_TAG}{taint.key} as the node group's taint, or take it away",
+            fix=f"spell the tag {TAINT_TAG}{taint.key} as the node group's taint, or take it away",
             chain=believed.chain,
         )
 
@@ -106,10 +106,10 @@ def untrue_labels(group: NodeGroupFacts, believed: TemplateNode, real: Node) -> 
         yield Verdict(
             check=CHECK,
             level=Level.WARNING,
-            offender=f"{group.path}.labels",
+            subject=f"{group.path}.labels",
             reason=f"a tag tells the autoscaler of the label {key}={thought}, and nodes of {group.path} "
             + (f"have it as {true}" if true is not None else "do not have it"),
-            way_out=f"spell the tag {LABEL_TAG}{key} as the node group's label, or take it away"
+            fix=f"spell the tag {LABEL_TAG}{key} as the node group's label, or take it away"
             + (f" (nodes have {close}: {real.labels[close]})" if close else ""),
             chain=believed.chain,
         )
@@ -124,20 +124,20 @@ def _readiness(pod: Pod, group: NodeGroupFacts) -> Iterator[Verdict]:
         yield Verdict(
             check=CHECK,
             level=Level.WARNING,
-            offender=f"{group.path}.labels",
+            subject=f"{group.path}.labels",
             reason=f"nodes of {group.path} lack the label {ACCELERATOR}, so the autoscaler holds one to be ready "
             "before its GPU is advertised and starts a second, and may remember it as a node without a GPU",
-            way_out=f"label {group.path} {ACCELERATOR}: {model.label if model else 'nvidia-gpu'}"
+            fix=f"label {group.path} {ACCELERATOR}: {model.label if model else 'nvidia-gpu'}"
             + (f" (it has {close})" if close else ""),
         )
     elif gpu_resource(group.sharing) == SHARED_GPU:
         yield Verdict(
             check=CHECK,
             level=Level.WARNING,
-            offender=f"{group.path}.sharing",
+            subject=f"{group.path}.sharing",
             reason=f"nodes of {group.path} offer {SHARED_GPU} and never {GPU}, for which the label {ACCELERATOR} makes "
             "the autoscaler wait: it holds them to be unready for ever",
-            way_out=f"do not rename the shared resource, so that it stays {GPU}",
+            fix=f"do not rename the shared resource, so that it stays {GPU}",
         )
 
 
@@ -150,10 +150,10 @@ def _miscounted(group: NodeGroupFacts, believed: TemplateNode, real: Node) -> It
         yield Verdict(
             check=CHECK,
             level=Level.WARNING,
-            offender=f"{group.path}.sharing" if group.sharing else f"{group.path}.instance-types",
+            subject=f"{group.path}.sharing" if group.sharing else f"{group.path}.instance-types",
             reason=f"the autoscaler believes that a node of {group.path} has {thought} {resource} where it has "
             f"{true}, so "
             + ("it starts more nodes than the jobs need" if thought < true else "it starts fewer than they need"),
-            way_out=f"tag the node group of {group.path} with {RESOURCE_TAG}{resource}={true}",
+            fix=f"tag the node group of {group.path} with {RESOURCE_TAG}{resource}={true}",
             chain=believed.chain,
         )

@@ -91,9 +91,9 @@ def _vcpus(machine: MachineType) -> int:
 class Unattachable(ValueError):
     """A GPU that the machine type cannot have in that number."""
 
-    def __init__(self, reason: str, way_out: str = "take an n1 machine, or one that brings the GPU asked for") -> None:
+    def __init__(self, reason: str, fix: str = "take an n1 machine, or one that brings the GPU asked for") -> None:
         super().__init__(reason)
-        self.way_out = way_out
+        self.fix = fix
 
 
 def gce_type(name: str) -> MachineType:

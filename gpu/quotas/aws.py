@@ -13,7 +13,8 @@ from types import MappingProxyType
 
 from gpu.machines import ec2_type
 from gpu.nearest import UnknownName
-from gpu.quotas.claim import Claim, Cloud, Demand, Quota
+from gpu.quotas.claim import Claim, Demand, Quota
+from gpu.regions import Cloud
 
 TITLES = MappingProxyType(
     {

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gpu.regions import Cloud
 
 EVERYWHERE = "global"
 """The region of a quota that holds for all of them together."""
-
-
-class Cloud(StrEnum):
-    """Whose machines."""
-
-    AWS = "aws"
-    GCP = "gcp"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,8 @@ from types import MappingProxyType
 from gpu.machines import GpuModel, MachineType, attach, gce_type, gpu_model
 from gpu.machines.gcp import Unattachable
 from gpu.nearest import UnknownName
-from gpu.quotas.claim import EVERYWHERE, Claim, Cloud, Demand, Quota
+from gpu.quotas.claim import EVERYWHERE, Claim, Demand, Quota
+from gpu.regions import Cloud
 
 METRICS = MappingProxyType(
     {

@@ -143,9 +143,9 @@ class Plan:
                 {
                     "check": verdict.check,
                     "level": str(verdict.level),
-                    "offender": verdict.offender,
+                    "subject": verdict.subject,
                     "reason": verdict.reason,
-                    "wayOut": verdict.way_out,
+                    "wayOut": verdict.fix,
                     "chain": list(verdict.chain),
                 }
                 for verdict in self.verdicts

@@ -1,4 +1,4 @@
-"""Verdicts on a terminal: the worst first, each with its offender, its reason and the way out."""
+"""Verdicts on a terminal: the worst first, each with its subject, its reason and the fix."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def show(console: Console, verdicts: Sequence[Verdict], *, why: bool = False) ->
         _paragraph(console, ", ".join(f"{check} {count}" for check, count in sorted(held.items())))
 
 
-def entry(console: Console, level: str, offender: str, check: str, reason: str, way_out: str = "") -> None:
+def entry(console: Console, level: str, subject: str, check: str, reason: str, fix: str = "") -> None:
     """Print one judgement, wrapped so that its parts stay under each other."""
-    _head(console, level, f"[path]{escape(offender)}[/]  [quiet]{escape(check)}[/]")
+    _head(console, level, f"[path]{escape(subject)}[/]  [quiet]{escape(check)}[/]")
     _paragraph(console, reason)
-    if way_out:
-        _paragraph(console, way_out, "→ ")
+    if fix:
+        _paragraph(console, fix, "→ ")
 
 
 def counts(verdicts: Sequence[Verdict]) -> str:
@@ -68,7 +68,7 @@ def counted(number: int, noun: str) -> str:
 
 def _one(console: Console, verdict: Verdict, told: set[str] | None) -> None:
     """Print one verdict, with those of its steps that were not `told` before; with none of them where that is None."""
-    entry(console, str(verdict.level), verdict.offender, verdict.check, verdict.reason, verdict.way_out)
+    entry(console, str(verdict.level), verdict.subject, verdict.check, verdict.reason, verdict.fix)
     if told is not None:
         for step in verdict.chain:
             if step not in told:

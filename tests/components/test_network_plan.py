@@ -62,10 +62,10 @@ def test_every_gateway_has_an_address_of_its_own_and_a_way_out_first(
 ) -> None:
     """Without a route its subnet has no way out, the gateway comes up failed, and nothing else says so."""
     plan: Plan = request.getfixturevalue(which)
-    way_out = plan.one(ROUTE, "network-public-out")
+    fix = plan.one(ROUTE, "network-public-out")
 
     assert names(plan, "aws:ec2/eip:Eip") == names(plan, NAT)
-    assert all(waits_for(plan, gateway, way_out) for gateway in plan.of(NAT))
+    assert all(waits_for(plan, gateway, fix) for gateway in plan.of(NAT))
 
 
 def test_every_zone_has_both_subnets_at_its_slots_addresses(single: Plan) -> None:

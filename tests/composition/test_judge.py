@@ -51,10 +51,10 @@ def test_four_cores_and_sixteen_gibibytes_do_not_fit_a_g4dn_xlarge() -> None:
     """The kubelet and the daemons have their share; such a pod would wait for ever."""
     (fit,) = [verdict for verdict in errors(TOO_MUCH) if verdict.check == "fit"]
 
-    assert fit.offender == "runners.gpu-t4"
+    assert fit.subject == "runners.gpu-t4"
     assert re.match(r"g4dn\.xlarge of gpu-pools\.t4-spot gives at most 3\.\d+ CPU and 13\.\dGi ", fit.reason)
     assert fit.reason.endswith("and it asks for 4 CPU and 16Gi")
-    assert fit.way_out == "ask for cpu: 3 and memory: 13Gi, or list only g4dn.2xlarge in gpu-pools.t4-spot"
+    assert fit.fix == "ask for cpu: 3 and memory: 13Gi, or list only g4dn.2xlarge in gpu-pools.t4-spot"
 
 
 @pytest.mark.parametrize(
@@ -97,11 +97,11 @@ def test_machines_of_cirun_on_aws_hang_on_spot_alone_only_where_nothing_is_behin
         },
     }
     changes = {"cirun/aws": True, "runners/own": runner}
-    alone = [verdict for verdict in verdicts(changes) if verdict.offender == "runners.own.cirun-aws.spot"]
+    alone = [verdict for verdict in verdicts(changes) if verdict.subject == "runners.own.cirun-aws.spot"]
     behind = verdicts({**changes, "runners/own/cirun-aws/spot": [True, False]})
 
     assert [(verdict.check, verdict.level) for verdict in alone] == [("counts", Level.WARNING)]
-    assert [verdict for verdict in behind if verdict.offender == "runners.own.cirun-aws.spot"] == []
+    assert [verdict for verdict in behind if verdict.subject == "runners.own.cirun-aws.spot"] == []
 
 
 def test_an_empty_pool_that_nothing_scales_is_refused() -> None:
@@ -110,8 +110,8 @@ def test_an_empty_pool_that_nothing_scales_is_refused() -> None:
     without = sound.model_copy(update={"autoscaler": None})
     found = [verdict for verdict in judge.verdicts(without, IDENTITY) if verdict.level is Level.ERROR]
 
-    assert {verdict.offender for verdict in found} == {"gpu-pools.t4-spot.min", "gpu-pools.t4-on-demand.min"}
-    assert {verdict.way_out for verdict in found} == {
+    assert {verdict.subject for verdict in found} == {"gpu-pools.t4-spot.min", "gpu-pools.t4-on-demand.min"}
+    assert {verdict.fix for verdict in found} == {
         f"add the autoscaler section, or set gpu-pools.{pool}.min to at least 1" for pool in ("t4-spot", "t4-on-demand")
     }
 
@@ -120,7 +120,7 @@ def test_a_stack_without_the_device_plugin_is_refused() -> None:
     without = files.settings(STAGING).model_copy(update={"device_plugin": None})
     found = [verdict for verdict in judge.verdicts(without, IDENTITY) if verdict.level is Level.ERROR]
 
-    assert {verdict.offender for verdict in found} == {"runners.gpu-t4", "runners.gpu-t4-steady"}
+    assert {verdict.subject for verdict in found} == {"runners.gpu-t4", "runners.gpu-t4-steady"}
     assert all("no device plugin" in verdict.reason for verdict in found)
 
 
@@ -170,14 +170,14 @@ def test_whatever_is_judged_is_named_by_its_place_in_the_stack_file(changes: dic
     known = {"stack", "runners", *raw}
     found = verdicts(changes)
 
-    assert [v.offender for v in found if v.offender.split(".")[0] not in known or not stands(raw, v.offender)] == []
+    assert [v.subject for v in found if v.subject.split(".")[0] not in known or not stands(raw, v.subject)] == []
 
 
 @pytest.mark.parametrize("changes", SPOILT, ids=",".join)
 def test_whatever_is_wrong_says_what_to_do(changes: dict[str, Any]) -> None:
     found = [verdict for verdict in verdicts(changes) if verdict.level is not Level.OK]
 
-    assert [str(verdict) for verdict in found if not (verdict.reason and verdict.way_out)] == []
+    assert [str(verdict) for verdict in found if not (verdict.reason and verdict.fix)] == []
 
 
 def test_the_spoilt_stacks_are_really_spoilt() -> None:
@@ -261,7 +261,7 @@ def test_a_warning_is_logged_where_the_plan_shows_it() -> None:
 def test_any_sound_stack_is_judged_without_a_fault_of_the_program(changes: dict[str, Any]) -> None:
     for verdict in verdicts(changes):
         assert verdict.reason
-        assert verdict.level is Level.OK or verdict.way_out
+        assert verdict.level is Level.OK or verdict.fix
 
 
 def test_an_idle_runner_whose_job_has_a_pod_of_its_own_keeps_no_gpu_node() -> None:

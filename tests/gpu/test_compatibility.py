@@ -86,9 +86,9 @@ def refused(ask: Ask) -> bool:
 def test_a_v100_with_cuda_13_is_refused_with_the_chain_that_explains_it() -> None:
     verdict = solve(asked(gpus=("v100",), cuda="13.0"))[0]
 
-    assert (verdict.level, verdict.offender, verdict.check) == (Level.ERROR, "runners.gpu", "compatibility")
+    assert (verdict.level, verdict.subject, verdict.check) == (Level.ERROR, "runners.gpu", "compatibility")
     assert verdict.reason == "CUDA 13.0 cannot run on v100: CUDA 13 dropped sm_70"
-    assert verdict.way_out == 'use cuda: "12.9", or take a t4 pool'
+    assert verdict.fix == 'use cuda: "12.9", or take a t4 pool'
     assert verdict.chain == (
         "v100 is sm_70 (Volta)",
         "CUDA 13 dropped sm_70; CUDA 12.x is the last for Volta",
@@ -107,7 +107,7 @@ def test_the_chapter_shows_what_is_really_said() -> None:
 def test_what_holds_is_explained_as_well() -> None:
     (verdict,) = solve(asked(gpus=("t4",), machine_image=EKS, cuda="12.9"))
 
-    assert (verdict.level, verdict.way_out) == (Level.OK, "")
+    assert (verdict.level, verdict.fix) == (Level.OK, "")
     assert verdict.reason == "t4, driver 580.159.03, CUDA 12.9 go together"
     assert verdict.chain[-1] == "CUDA 12.9 needs driver 575.51.03, and 580.159.03 is that or newer"
 
@@ -117,7 +117,7 @@ def test_a_newer_minor_version_than_the_drivers_own_is_a_warning_about_ptx() -> 
 
     assert verdict.level is Level.WARNING
     assert verdict.reason == "CUDA 13.2 runs on driver 580.159.03 by minor version compatibility only"
-    assert verdict.way_out == 'use cuda: "13.0"'
+    assert verdict.fix == 'use cuda: "13.0"'
     assert "without compiling PTX of that toolkit" in verdict.chain[-1]
 
 
@@ -125,12 +125,12 @@ def test_a_driver_below_the_floor_is_refused_and_forward_compatibility_is_not_co
     verdict = solve(asked(gpus=("t4",), driver="570", cuda="13.0"))[0]
 
     assert verdict.reason == "CUDA 13.0 cannot run on driver R570: CUDA 13.x needs driver 580.65.06 or newer"
-    assert verdict.way_out == 'take driver R580, or use cuda: "12.8"'
+    assert verdict.fix == 'take driver R580, or use cuda: "12.8"'
     assert verdict.chain[2] == "cuda-compat-13-0, for data-centre GPUs alone, is not counted on"
 
 
 @pytest.mark.parametrize(
-    ("parts", "reason", "way_out"),
+    ("parts", "reason", "fix"),
     [
         (
             {"gpus": ("v100",), "driver": "595"},
@@ -197,10 +197,10 @@ def test_a_driver_below_the_floor_is_refused_and_forward_compatibility_is_not_co
         ),
     ],
 )
-def test_each_contradiction_has_its_reason_and_its_way_out(parts: dict[str, object], reason: str, way_out: str) -> None:
+def test_each_contradiction_has_its_reason_and_its_way_out(parts: dict[str, object], reason: str, fix: str) -> None:
     verdict = solve(asked(**parts))[0]
 
-    assert (verdict.level, verdict.reason, verdict.way_out) == (Level.ERROR, reason, way_out)
+    assert (verdict.level, verdict.reason, verdict.fix) == (Level.ERROR, reason, fix)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_the_smallest_contradictions_are_named(parts: dict[str, object], terms: 
 
 
 @pytest.mark.parametrize(
-    ("parts", "reason", "way_out"),
+    ("parts", "reason", "fix"),
     [
         ({"cuda": "12.7"}, "12.7 is not a known CUDA version", "did you mean 12.6?"),
         ({"driver": "585"}, "585 is not a known driver branch", "did you mean 580?"),
@@ -236,10 +236,10 @@ def test_the_smallest_contradictions_are_named(parts: dict[str, object], terms: 
         ),
     ],
 )
-def test_an_unknown_name_is_an_error_and_never_a_guess(parts: dict[str, object], reason: str, way_out: str) -> None:
+def test_an_unknown_name_is_an_error_and_never_a_guess(parts: dict[str, object], reason: str, fix: str) -> None:
     (verdict,) = solve(asked(**parts))
 
-    assert (verdict.level, verdict.reason, verdict.way_out) == (Level.ERROR, reason, way_out)
+    assert (verdict.level, verdict.reason, verdict.fix) == (Level.ERROR, reason, fix)
 
 
 def test_an_unknown_name_hides_no_other_fault() -> None:
@@ -282,13 +282,13 @@ def test_an_image_of_an_ended_generation_is_to_be_copied_before_it_is_deleted() 
 def test_a_superseded_point_release_names_the_newest_one() -> None:
     found = solve(asked(image="nvidia/cuda:13.0.2-base-ubuntu24.04"))[0]
 
-    assert found.way_out.startswith("use 13.0.3-base-ubuntu24.04, or keep a copy")
+    assert found.fix.startswith("use 13.0.3-base-ubuntu24.04, or keep a copy")
 
 
 def test_a_point_release_of_an_ended_generation_is_not_offered() -> None:
     found = solve(asked(image="nvidia/cuda:12.9.1-base-ubuntu24.04"))[0]
 
-    assert found.way_out == "keep a copy in a registry of your own, and name it by its digest"
+    assert found.fix == "keep a copy in a registry of your own, and name it by its digest"
 
 
 @pytest.mark.parametrize("tag", ["11.8.0-base-ubuntu22.04", "12.9.1-base-ubuntu24.04", "13.0.0-devel-ubuntu22.04"])
@@ -303,7 +303,7 @@ def test_a_copy_in_ones_own_registry_ends_with_nobody_and_is_judged_by_its_tag(t
 def test_a_transitional_package_is_refused_for_it_brings_another_branch() -> None:
     (verdict,) = solve(asked(driver="nvidia-driver-570-server"))
 
-    assert (verdict.level, verdict.way_out) == (Level.ERROR, "take driver R580")
+    assert (verdict.level, verdict.fix) == (Level.ERROR, "take driver R580")
     assert verdict.reason == "R570 is not to be had: nvidia-driver-570-server only pulls in R580"
 
 
@@ -350,7 +350,7 @@ def test_the_same_asking_has_the_same_answer_wherever_it_is_stated(ask: Ask) -> 
     elsewhere = solve(replace(ask, path="gpu-pools.other"))
 
     assert solve(ask) == solve(replace(ask))
-    assert [replace(verdict, offender="runners.gpu") for verdict in elsewhere] == list(solve(ask))
+    assert [replace(verdict, subject="runners.gpu") for verdict in elsewhere] == list(solve(ask))
 
 
 @given(ASKS)
@@ -358,7 +358,7 @@ def test_every_verdict_explains_itself(ask: Ask) -> None:
     verdicts = solve(ask)
 
     assert verdicts
-    assert [v for v in verdicts if v.level is not Level.OK and not (v.reason and v.way_out and v.chain)] == []
+    assert [v for v in verdicts if v.level is not Level.OK and not (v.reason and v.fix and v.chain)] == []
     assert {v.level for v in verdicts} == {Level.OK} or Level.OK not in {v.level for v in verdicts}
     assert [v.level for v in verdicts] == sorted(
         (v.level for v in verdicts), key=lambda level: level is not Level.ERROR
@@ -418,7 +418,7 @@ def test_the_day_decides_warnings_and_never_errors(ask: Ask, day: date) -> None:
 @given(st.sampled_from(sorted(GPU_MODELS)), maybe(DRIVERS), st.sampled_from(CUDAS))
 def test_the_cuda_that_is_offered_works(slug: str, driver: str | None, cuda: str) -> None:
     ask = asked(gpus=(slug,), driver=driver, cuda=cuda)
-    offered = {found for verdict in grave(solve(ask)) for found in re.findall(r'use cuda: "([\d.]+)"', verdict.way_out)}
+    offered = {found for verdict in grave(solve(ask)) for found in re.findall(r'use cuda: "([\d.]+)"', verdict.fix)}
 
     assert [other for other in offered if ("gpu", "cuda") in conflicts(replace(ask, cuda=other))] == []
     assert [other for other in offered if ("driver", "cuda") in conflicts(replace(ask, cuda=other))] == []
@@ -428,7 +428,7 @@ def test_the_cuda_that_is_offered_works(slug: str, driver: str | None, cuda: str
 def test_the_torch_that_is_offered_works(slug: str, driver: str | None, torch: str) -> None:
     ask = asked(gpus=(slug,), driver=driver, torch=torch)
     for verdict in grave(solve(ask)):
-        for version, variant in re.findall(r"install torch==([\d.]+)(?: --index-url \S+/(cu\d+))?", verdict.way_out):
+        for version, variant in re.findall(r"install torch==([\d.]+)(?: --index-url \S+/(cu\d+))?", verdict.fix):
             offered = replace(ask, torch=f"{version}+{variant}" if variant else version)
 
             assert [terms for terms in conflicts(offered) if "torch" in terms] == []
@@ -438,7 +438,7 @@ def test_the_torch_that_is_offered_works(slug: str, driver: str | None, torch: s
 def test_the_driver_that_is_offered_works(slug: str, driver: str, cuda: str | None) -> None:
     ask = asked(gpus=(slug,), driver=driver, cuda=cuda)
     for verdict in grave(solve(ask)):
-        for offered in re.findall(r"take driver R(\d+)", verdict.way_out):
+        for offered in re.findall(r"take driver R(\d+)", verdict.fix):
             assert ("gpu", "driver") not in conflicts(replace(ask, driver=offered))
 
 
@@ -449,8 +449,8 @@ def test_what_is_offered_against_a_warning_of_an_older_driver_carries_all_of_the
     ask = asked(gpus=(slug,), driver=driver, driver_key="host-image.driver", cuda=cuda)
     older = [verdict for verdict in solve(ask) if "minor version compatibility" in verdict.reason]
     for verdict in [] if refused(ask) else older:
-        branch = re.search(r'set host-image\.driver to "(\d+)"', verdict.way_out)
-        other = re.search(r'use cuda: "([\d.]+)"', verdict.way_out)
+        branch = re.search(r'set host-image\.driver to "(\d+)"', verdict.fix)
+        other = re.search(r'use cuda: "([\d.]+)"', verdict.fix)
 
         assert other is not None
         assert reasons(replace(ask, cuda=other[1])) == reasons(replace(ask, cuda=None))
@@ -463,28 +463,28 @@ def test_what_is_offered_against_a_warning_of_an_older_driver_carries_all_of_the
 def test_no_older_driver_is_offered_for_a_newer_cuda(cuda: str) -> None:
     found = next(one for one in solve(asked(gpus=("t4",), driver="595", cuda=cuda)) if "minor" in one.reason)
 
-    assert found.way_out == 'use cuda: "13.2"'
+    assert found.fix == 'use cuda: "13.2"'
 
 
 def test_a_key_of_the_stack_file_is_offered_where_one_chooses_the_driver() -> None:
     ask = asked(gpus=("t4",), driver="linux-modules-nvidia-550-server-gcp", cuda="13.0", driver_key="host-image.driver")
 
-    assert solve(ask)[0].way_out == 'set host-image.driver to "580", or use cuda: "12.4"'
-    assert solve(replace(ask, places=(("driver", "host-image.driver"),)))[0].way_out == 'set host-image.driver to "580"'
+    assert solve(ask)[0].fix == 'set host-image.driver to "580", or use cuda: "12.4"'
+    assert solve(replace(ask, places=(("driver", "host-image.driver"),)))[0].fix == 'set host-image.driver to "580"'
 
 
 def test_a_gpu_whose_modules_no_key_can_choose_is_to_be_changed_itself() -> None:
     ask = asked(gpus=("rtx-pro-6000",), driver="linux-modules-nvidia-580-server-gcp", driver_key="host-image.driver")
     found = solve(ask)[0]
 
-    assert found.way_out == "take an h100"
+    assert found.fix == "take an h100"
     assert conflicts(replace(ask, gpus=("h100",))) == ()
 
 
 def test_a_node_image_that_no_key_names_is_not_offered_another_of() -> None:
     found = solve(asked(gpus=("v100",), machine_image="cuda-installer-1.9.1:prod"))[0]
 
-    assert found.way_out == "take a t4"
+    assert found.fix == "take a t4"
 
 
 def test_what_is_judged_elsewhere_is_not_told_again() -> None:
@@ -498,7 +498,7 @@ def test_what_is_judged_elsewhere_is_not_told_again() -> None:
 def test_the_gpu_that_is_offered_works(slug: str, cuda: str) -> None:
     ask = asked(gpus=(slug,), cuda=cuda)
     for verdict in grave(solve(ask)):
-        for offered in re.findall(r"take an? ([\w-]+) pool", verdict.way_out):
+        for offered in re.findall(r"take an? ([\w-]+) pool", verdict.fix):
             assert conflicts(replace(ask, gpus=(offered,))) == ()
 
 

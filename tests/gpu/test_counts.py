@@ -62,7 +62,7 @@ FALLING = (POOL.path, STEADY_PATH)
 
 def only(group: NodeGroupFacts, *runners: RunnerFacts) -> tuple[Level, str, str, str]:
     (verdict,) = judge(group, *runners)
-    return verdict.level, verdict.offender, verdict.reason, verdict.way_out
+    return verdict.level, verdict.subject, verdict.reason, verdict.fix
 
 
 def test_five_runners_on_five_nodes_with_a_gpu_each_go_together() -> None:
@@ -70,19 +70,19 @@ def test_five_runners_on_five_nodes_with_a_gpu_each_go_together() -> None:
 
 
 def test_ten_runners_on_five_nodes_wait() -> None:
-    level, offender, reason, way_out = only(STEADY, runner(10))
+    level, subject, reason, fix = only(STEADY, runner(10))
 
-    assert (level, offender) == (Level.WARNING, "runners.gpu-t4")
+    assert (level, subject) == (Level.WARNING, "runners.gpu-t4")
     assert "10 jobs are taken, and gpu-pools.t4-spot has room for 5: the other 5 wait as pending pods" in reason
-    assert way_out == "set its max to 5, or gpu-pools.t4-spot.max to 10"
+    assert fix == "set its max to 5, or gpu-pools.t4-spot.max to 10"
 
 
 def test_three_runners_leave_two_of_five_nodes_without_use() -> None:
-    level, offender, reason, way_out = only(STEADY, runner(3))
+    level, subject, reason, fix = only(STEADY, runner(3))
 
-    assert (level, offender) == (Level.WARNING, "gpu-pools.t4-spot.max")
+    assert (level, subject) == (Level.WARNING, "gpu-pools.t4-spot.max")
     assert reason == "up to 5 nodes, and its runners can use 3 at most"
-    assert way_out == "set it to 3, or raise the runners' max"
+    assert fix == "set it to 3, or raise the runners' max"
 
 
 def test_runners_of_a_pool_are_taken_together() -> None:
@@ -92,7 +92,7 @@ def test_runners_of_a_pool_are_taken_together() -> None:
 def test_a_pool_that_no_runner_names_is_noticed() -> None:
     (verdict,) = counts((STEADY,), (), daemonsets=BESIDE)
 
-    assert verdict.way_out == "let a runner name gpu-pools.t4-spot"
+    assert verdict.fix == "let a runner name gpu-pools.t4-spot"
 
 
 def test_more_idle_runners_than_the_pool_can_hold_is_an_error() -> None:
@@ -110,7 +110,7 @@ def test_more_idle_runners_than_the_pool_can_hold_is_an_error() -> None:
     ],
 )
 def test_a_pool_goes_from_min_to_max(group: NodeGroupFacts, said: tuple[str, str]) -> None:
-    assert said in [(verdict.offender, verdict.reason) for verdict in judge(group) if verdict.level is Level.ERROR]
+    assert said in [(verdict.subject, verdict.reason) for verdict in judge(group) if verdict.level is Level.ERROR]
 
 
 def test_a_runner_goes_from_min_to_max() -> None:
@@ -166,15 +166,15 @@ def test_mps_needs_its_daemon_on_the_node() -> None:
 def test_only_a_gpu_that_can_be_sliced_is_sliced(name: str, refused: bool) -> None:
     group = replace(STEADY, instance_types=(name,), sharing=Sharing(mode="mig", replicas=2))
 
-    assert ("use time-slicing or mps" in [verdict.way_out for verdict in judge(group)]) is refused
+    assert ("use time-slicing or mps" in [verdict.fix for verdict in judge(group)]) is refused
 
 
 def test_spot_with_one_type_hangs_on_one_pool_of_capacity() -> None:
-    level, offender, reason, way_out = only(replace(POOL, zones=("us-west-2a",)))
+    level, subject, reason, fix = only(replace(POOL, zones=("us-west-2a",)))
 
-    assert (level, offender) == (Level.WARNING, "gpu-pools.t4-spot.capacity")
+    assert (level, subject) == (Level.WARNING, "gpu-pools.t4-spot.capacity")
     assert reason == "spot with one type and one zone draws on 1 spot pool: when it is empty there are no runners"
-    assert way_out.startswith("list more types and zones")
+    assert fix.startswith("list more types and zones")
 
 
 def test_spot_with_one_type_in_two_zones_hangs_on_two() -> None:
@@ -243,8 +243,8 @@ def test_what_is_suggested_goes_together(replicas: int, nodes: int, jobs: int) -
     group = replace(STEADY, max_size=nodes, sharing=Sharing(mode="time-slicing", replicas=replicas))
     facts = runner(jobs, pod=runner_pod("100m", "1Gi"))
     for verdict in counts((group,), (facts,)):
-        if verdict.way_out.startswith("set its max to "):
-            number = int(verdict.way_out.split()[4].rstrip(","))
+        if verdict.fix.startswith("set its max to "):
+            number = int(verdict.fix.split()[4].rstrip(","))
 
             assert counts((group,), (replace(facts, max_runners=number),))[0].level is Level.OK
 
@@ -256,9 +256,9 @@ def test_a_runner_that_falls_back_has_the_room_of_both_pools() -> None:
 def test_a_runner_with_more_jobs_than_both_pools_have_room_for_is_told_so_of_both() -> None:
     (verdict,) = together(5, 2, runner(9, pools=FALLING))
 
-    assert (verdict.level, verdict.offender) == (Level.WARNING, "runners.gpu-t4")
+    assert (verdict.level, verdict.subject) == (Level.WARNING, "runners.gpu-t4")
     assert "gpu-pools.t4-spot and gpu-pools.steady have room for 7 together: the other 2 wait" in verdict.reason
-    assert verdict.way_out == "set its max to 7, or gpu-pools.t4-spot.max to 7"
+    assert verdict.fix == "set its max to 7, or gpu-pools.t4-spot.max to 7"
 
 
 def test_a_pool_that_is_only_fallen_back_on_is_of_use() -> None:
@@ -268,25 +268,25 @@ def test_a_pool_that_is_only_fallen_back_on_is_of_use() -> None:
 def test_a_pool_has_no_more_use_than_the_runners_that_may_come_to_it() -> None:
     (verdict,) = together(5, 8, runner(5, pools=FALLING), runner(2, name="other", pools=(STEADY_PATH,)))
 
-    assert (verdict.offender, verdict.way_out) == ("gpu-pools.steady.max", "set it to 7, or raise the runners' max")
+    assert (verdict.subject, verdict.fix) == ("gpu-pools.steady.max", "set it to 7, or raise the runners' max")
 
 
 def test_idle_runners_that_share_a_pool_are_added_up() -> None:
     three = [runner(1, 1, name=name, pools=(STEADY_PATH,)) for name in ("a", "b", "c")]
     (verdict,) = together(5, 2, runner(5), *three)
 
-    assert (verdict.level, verdict.offender) == (Level.ERROR, "gpu-pools.steady.max")
+    assert (verdict.level, verdict.subject) == (Level.ERROR, "gpu-pools.steady.max")
     assert verdict.reason == (
         "3 idle runners are kept (a 1, b 1 and c 1), and gpu-pools.steady has room for 2: one waits as a pending pod, and "
         "no other pool can take it"
     )
-    assert verdict.way_out == "lower the min of these runners to 2 in all, or raise gpu-pools.steady.max to 3"
+    assert verdict.fix == "lower the min of these runners to 2 in all, or raise gpu-pools.steady.max to 3"
 
 
 def test_jobs_of_runners_that_share_a_pool_are_added_up() -> None:
     (verdict,) = judge(STEADY, runner(5, name="a"), runner(5, name="b"))
 
-    assert (verdict.level, verdict.offender) == (Level.WARNING, "gpu-pools.t4-spot.max")
+    assert (verdict.level, verdict.subject) == (Level.WARNING, "gpu-pools.t4-spot.max")
     assert verdict.reason.startswith(
         "10 jobs are taken (a 5 and b 5), and gpu-pools.t4-spot has room for 5: the other 5"
     )
@@ -295,7 +295,7 @@ def test_jobs_of_runners_that_share_a_pool_are_added_up() -> None:
 def test_one_that_asks_for_more_than_there_is_for_it_alone_is_the_one_to_look_at() -> None:
     (verdict,) = judge(STEADY, runner(2, name="a"), runner(9, name="b"))
 
-    assert verdict.offender == "runners.b"
+    assert verdict.subject == "runners.b"
     assert "11 jobs are taken (a 2 and b 9)" in verdict.reason
 
 
@@ -316,7 +316,7 @@ def test_a_runner_makes_way_for_one_that_has_no_other_pool() -> None:
 def test_runners_on_pools_of_their_own_are_judged_apart() -> None:
     found = together(1, 1, runner(3, name="a"), runner(2, name="b", pools=(STEADY_PATH,)))
 
-    assert [(verdict.offender, verdict.way_out) for verdict in found] == [
+    assert [(verdict.subject, verdict.fix) for verdict in found] == [
         ("runners.a", "set its max to 1, or gpu-pools.t4-spot.max to 3"),
         ("runners.b", "set its max to 1, or gpu-pools.steady.max to 2"),
     ]
@@ -330,7 +330,7 @@ def test_jobs_of_different_sizes_are_reckoned_in_what_they_ask_for() -> None:
         "4 jobs are taken (large 1 and small 3), which ask for 5 nvidia.com/gpu, and gpu-pools.t4-spot has 4 "
         "nvidia.com/gpu for them: some wait as pending pods, and no other pool can take them"
     )
-    assert verdict.way_out == "lower the max of these runners, or raise gpu-pools.t4-spot.max to 2"
+    assert verdict.fix == "lower the max of these runners, or raise gpu-pools.t4-spot.max to 2"
 
 
 def test_shares_that_are_there_are_no_room_where_cpu_is_not() -> None:
@@ -347,7 +347,7 @@ def test_what_a_heavy_job_leaves_of_a_node_may_be_anothers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("replicas", "cpu", "memory", "way_out"),
+    ("replicas", "cpu", "memory", "fix"),
     [
         (48, "3", "12Gi", "leave gpu-pools.t4-spot.sharing out"),
         (48, "1", "1Gi", "lower gpu-pools.t4-spot.sharing.replicas to 3"),
@@ -355,12 +355,12 @@ def test_what_a_heavy_job_leaves_of_a_node_may_be_anothers() -> None:
     ],
 )
 def test_more_shares_than_there_is_room_for_are_told_to_be_fewer(
-    replicas: int, cpu: str, memory: str, way_out: str
+    replicas: int, cpu: str, memory: str, fix: str
 ) -> None:
     group = replace(STEADY, sharing=Sharing(mode="time-slicing", replicas=replicas))
     found = judge(group, runner(5, pod=runner_pod(cpu, memory)))
 
-    assert way_out in [verdict.way_out for verdict in found]
+    assert fix in [verdict.fix for verdict in found]
 
 
 def test_spot_that_all_fall_back_from_makes_them_wait_and_not_fail() -> None:
@@ -368,7 +368,7 @@ def test_spot_that_all_fall_back_from_makes_them_wait_and_not_fail() -> None:
     (verdict,) = [verdict for verdict in found if verdict.level is Level.WARNING]
 
     assert verdict.reason.endswith("when they are empty every job waits for a node of gpu-pools.steady")
-    assert verdict.way_out == "list more types"
+    assert verdict.fix == "list more types"
 
 
 @pytest.mark.parametrize(
@@ -383,9 +383,9 @@ def test_a_share_of_a_gpus_memory_is_large_enough_for_a_job(
     mode: Literal["mps", "time-slicing"], replicas: int, told: list[str]
 ) -> None:
     group = replace(STEADY, sharing=Sharing(mode=mode, replicas=replicas))
-    found = [verdict for verdict in judge(group) if verdict.offender == "gpu-pools.t4-spot.sharing.replicas"]
+    found = [verdict for verdict in judge(group) if verdict.subject == "gpu-pools.t4-spot.sharing.replicas"]
 
-    assert [verdict.way_out for verdict in found] == told
+    assert [verdict.fix for verdict in found] == told
 
 
 @pytest.mark.parametrize(
@@ -433,7 +433,7 @@ def test_the_nodes_that_are_suggested_are_enough(
     sizes = {POOL.path: spot, STEADY_PATH: steady}
     for verdict in together(spot, steady, *runners):
         if "jobs are taken" in verdict.reason:
-            for path, most in re.findall(r"(gpu-pools\.[a-z0-9-]+)\.max to (\d+)", verdict.way_out):
+            for path, most in re.findall(r"(gpu-pools\.[a-z0-9-]+)\.max to (\d+)", verdict.fix):
                 sizes[path] = int(most)
 
     assert [

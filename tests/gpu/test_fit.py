@@ -42,12 +42,12 @@ def test_four_cores_and_16_gib_do_not_fit_on_a_g4dn_xlarge() -> None:
     verdict = judge(runner_pod("4", "16Gi"), replace(POOL, instance_types=("g4dn.xlarge", "g4dn.2xlarge")))
 
     assert verdict.level is Level.ERROR
-    assert verdict.offender == "runners.gpu-t4"
+    assert verdict.subject == "runners.gpu-t4"
     assert verdict.reason == (
         "g4dn.xlarge of gpu-pools.t4-spot gives at most 3.64 CPU and 13.8Gi once the kubelet and 5 DaemonSets have their "
         "share, and it asks for 4 CPU and 16Gi"
     )
-    assert verdict.way_out == "ask for cpu: 3 and memory: 13Gi, or list only g4dn.2xlarge in gpu-pools.t4-spot"
+    assert verdict.fix == "ask for cpu: 3 and memory: 13Gi, or list only g4dn.2xlarge in gpu-pools.t4-spot"
 
 
 def test_three_cores_and_12_gib_fit_on_a_g4dn_xlarge() -> None:
@@ -58,14 +58,14 @@ def test_three_cores_and_12_gib_fit_on_a_g4dn_xlarge() -> None:
 
 
 def test_a_type_that_is_large_enough_is_found_where_the_pool_has_none() -> None:
-    assert judge(runner_pod("4", "16Gi")).way_out.endswith("or list only g4dn.2xlarge in gpu-pools.t4-spot")
+    assert judge(runner_pod("4", "16Gi")).fix.endswith("or list only g4dn.2xlarge in gpu-pools.t4-spot")
 
 
 def test_only_what_is_lacking_is_named() -> None:
     verdict = judge(runner_pod("3", "15Gi"))
 
     assert "CPU" not in verdict.reason
-    assert verdict.way_out.startswith("ask for memory: 13Gi")
+    assert verdict.fix.startswith("ask for memory: 13Gi")
 
 
 def test_every_type_that_is_too_small_is_named() -> None:
@@ -75,7 +75,7 @@ def test_every_type_that_is_too_small_is_named() -> None:
 
     assert "g4dn.xlarge of gpu-pools.t4-spot gives at most 3.64 CPU" in verdict.reason
     assert "too little on g4dn.2xlarge" in verdict.reason
-    assert verdict.way_out == "ask for cpu: 3, or list only g4dn.4xlarge in gpu-pools.t4-spot"
+    assert verdict.fix == "ask for cpu: 3, or list only g4dn.4xlarge in gpu-pools.t4-spot"
 
 
 def test_what_stands_beside_the_job_is_taken_off_the_suggestion() -> None:
@@ -83,22 +83,22 @@ def test_what_stands_beside_the_job_is_taken_off_the_suggestion() -> None:
     verdict = judge(pod, job=Resources.of({CPU: 4000, MEMORY: 16 * GIB}))
 
     assert "asks for 5 CPU" in verdict.reason
-    assert verdict.way_out.startswith("ask for cpu: 2 and memory: 13Gi")
+    assert verdict.fix.startswith("ask for cpu: 2 and memory: 13Gi")
 
 
 def test_two_gpus_are_not_found_on_a_node_with_one() -> None:
     verdict = judge(runner_pod(gpus=2))
 
     assert "at most 1 nvidia.com/gpu" in verdict.reason
-    assert verdict.way_out == "ask for gpus: 1, or list only g4dn.12xlarge in gpu-pools.t4-spot"
+    assert verdict.fix == "ask for gpus: 1, or list only g4dn.12xlarge in gpu-pools.t4-spot"
 
 
 def test_disk_is_reckoned_with_and_a_larger_one_suggested() -> None:
     verdict = judge(disk_pod(180))
 
     assert "179Gi of disk" in verdict.reason
-    assert verdict.way_out.startswith("ask for disk: 179Gi")
-    assert verdict.way_out.endswith("or give gpu-pools.t4-spot a larger disk: 202Gi")
+    assert verdict.fix.startswith("ask for disk: 179Gi")
+    assert verdict.fix.endswith("or give gpu-pools.t4-spot a larger disk: 202Gi")
 
 
 ON_STORE = replace(POOL, nvme_storage=True)
@@ -109,18 +109,14 @@ def test_on_the_instance_store_a_larger_root_disk_is_no_help_and_is_not_suggeste
     verdict = judge(disk_pod(150), ON_STORE)
 
     assert "gives at most 103.7Gi of disk" in verdict.reason
-    assert verdict.way_out.endswith(
-        "or leave gpu-pools.t4-spot.fast-image-pull out, so that pods live on the root disk"
-    )
+    assert verdict.fix.endswith("or leave gpu-pools.t4-spot.fast-image-pull out, so that pods live on the root disk")
     assert judge(disk_pod(150)).level is Level.OK
 
 
 def test_a_root_disk_that_is_too_small_as_well_has_to_be_larger() -> None:
     verdict = judge(disk_pod(300), ON_STORE)
 
-    assert verdict.way_out.endswith(
-        "so that pods live on the root disk, and give gpu-pools.t4-spot a larger disk: 335Gi"
-    )
+    assert verdict.fix.endswith("so that pods live on the root disk, and give gpu-pools.t4-spot a larger disk: 335Gi")
 
 
 @given(st.integers(1, 2000))
@@ -140,15 +136,15 @@ def test_the_chain_says_whether_the_autoscaler_is_deceived() -> None:
 
 
 def test_a_job_that_no_type_of_the_model_can_hold_is_told_to_split() -> None:
-    assert judge(runner_pod("500", "12Gi", gpus=16)).way_out == "ask for cpu: 3 and gpus: 1"
-    assert judge(runner_pod("500", "12Gi"), job=Resources.of({MEMORY: GIB})).way_out.startswith("split the job")
+    assert judge(runner_pod("500", "12Gi", gpus=16)).fix == "ask for cpu: 3 and gpus: 1"
+    assert judge(runner_pod("500", "12Gi"), job=Resources.of({MEMORY: GIB})).fix.startswith("split the job")
 
 
 def test_nothing_at_all_is_never_suggested() -> None:
     beside = {"restartPolicy": "Always", "resources": {"requests": {"cpu": "3"}}}
     verdict = judge(runner_pod("2", "1Gi", initContainers=[beside]), job=Resources.of({CPU: 2000, MEMORY: GIB}))
 
-    assert verdict.way_out == "list only g4dn.2xlarge in gpu-pools.t4-spot"
+    assert verdict.fix == "list only g4dn.2xlarge in gpu-pools.t4-spot"
 
 
 def test_a_node_takes_no_more_copies_than_it_has_addresses() -> None:
@@ -184,11 +180,9 @@ def test_a_runner_fits_a_pool_exactly_where_it_fits_each_of_its_types(names: lis
 def test_what_is_suggested_fits(name: str, cpu: int, memory: int) -> None:
     group = replace(POOL, instance_types=(name,))
     verdict = judge(runner_pod(str(cpu), f"{memory}Gi"), group)
-    ask = next((way for way in verdict.way_out.split(", or ") if way.startswith("ask for ")), "").removeprefix(
-        "ask for "
-    )
+    ask = next((way for way in verdict.fix.split(", or ") if way.startswith("ask for ")), "").removeprefix("ask for ")
     asked = dict(part.split(": ") for part in ask.split(" and ")) if ask else {}
-    larger = next((way.split()[2] for way in verdict.way_out.split(", or ") if way.startswith("list only ")), None)
+    larger = next((way.split()[2] for way in verdict.fix.split(", or ") if way.startswith("list only ")), None)
 
     if asked:
         assert (

@@ -29,13 +29,13 @@ def test_cuda_13_on_a_v100_says_what_would_do() -> None:
     (verdict,) = floor(PATH, ec2_type("p3.2xlarge"), cuda="13.0", disk_gib=100)
 
     assert verdict.reason == "v100 has compute capability 7.0, and CUDA 13.0 needs 7.5"
-    assert verdict.way_out == "choose a newer GPU, or CUDA 12"
+    assert verdict.fix == "choose a newer GPU, or CUDA 12"
 
 
 def test_a_pascal_gpu_is_below_every_floor() -> None:
     machine = attach(gce_type("n1-standard-4"), gpu_model("p100"), 1)
 
-    assert [verdict.way_out for verdict in floor(PATH, machine, cuda="12.9", disk_gib=50)] == ["choose a newer GPU"]
+    assert [verdict.fix for verdict in floor(PATH, machine, cuda="12.9", disk_gib=50)] == ["choose a newer GPU"]
 
 
 def test_a_t4_on_the_smallest_usual_google_machine_is_enough() -> None:
@@ -59,7 +59,7 @@ def test_everything_that_is_short_is_named() -> None:
 def test_a_disk_that_is_small_is_warned_of_since_the_type_is_of_use() -> None:
     (verdict,) = floor(PATH, ec2_type("g4dn.xlarge"), cuda="12.9", disk_gib=40)
 
-    assert (verdict.level, verdict.way_out) == (Level.WARNING, "state a larger disk")
+    assert (verdict.level, verdict.fix) == (Level.WARNING, "state a larger disk")
 
 
 def test_where_the_gpu_is_judged_elsewhere_the_rest_of_the_machine_is_judged_still() -> None:

@@ -17,7 +17,7 @@ PATH = "runners.a.cirun-gcp.zones"
 def test_zones_that_all_have_the_gpu_are_well() -> None:
     (verdict,) = gpu_zones(PATH, ["us-central1-a", "us-central1-f"], "t4")
 
-    assert (verdict.level, verdict.offender) == (Level.OK, PATH)
+    assert (verdict.level, verdict.subject) == (Level.OK, PATH)
 
 
 def test_a_zone_without_the_gpu_is_tried_for_nothing() -> None:
@@ -25,7 +25,7 @@ def test_a_zone_without_the_gpu_is_tried_for_nothing() -> None:
 
     assert verdict.level is Level.WARNING
     assert verdict.reason == "no l4 is to be had in us-central1-f: it is tried for nothing"
-    assert verdict.way_out == "name us-central1-a or us-central1-b or us-central1-c, or another GPU"
+    assert verdict.fix == "name us-central1-a or us-central1-b or us-central1-c, or another GPU"
 
 
 def test_where_no_zone_has_the_gpu_no_job_starts() -> None:

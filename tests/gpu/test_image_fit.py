@@ -37,11 +37,11 @@ def judge(size: int, *uses: ImageUse) -> list[Verdict]:
 def test_an_image_larger_than_the_disk_is_told_once_for_all_pools() -> None:
     (verdict,) = judge(500, use(), use(STEADY))
 
-    assert (verdict.level, verdict.offender) == (Level.ERROR, PATH)
+    assert (verdict.level, verdict.subject) == (Level.ERROR, PATH)
     assert verdict.reason == (
         "500Gi are pulled, unpacked they are no less, and a g4dn.xlarge of gpu-pools.t4-spot has 179Gi of disk for them"
     )
-    assert verdict.way_out == (
+    assert verdict.fix == (
         "make the image smaller, or give gpu-pools.t4-spot a larger disk: 557Gi, or give gpu-pools.steady a larger disk: "
         "557Gi"
     )
@@ -56,7 +56,7 @@ def test_what_the_job_asks_for_is_no_room_for_the_image() -> None:
 def test_on_the_instance_store_no_larger_root_disk_is_suggested() -> None:
     (verdict,) = judge(150, use(replace(POOL, nvme_storage=True)))
 
-    assert verdict.way_out == "make the image smaller, or leave gpu-pools.t4-spot.fast-image-pull out"
+    assert verdict.fix == "make the image smaller, or leave gpu-pools.t4-spot.fast-image-pull out"
 
 
 def test_a_job_that_does_not_fit_without_any_image_is_left_to_the_check_of_its_pod() -> None:
@@ -66,7 +66,7 @@ def test_a_job_that_does_not_fit_without_any_image_is_left_to_the_check_of_its_p
 @given(st.integers(1, 900), st.integers(0, 150))
 def test_a_disk_as_large_as_is_suggested_holds_both(size: int, disk: int) -> None:
     for verdict in judge(size, use(disk=disk)):
-        enough = int(verdict.way_out.rpartition(" ")[2].removesuffix("Gi"))
+        enough = int(verdict.fix.rpartition(" ")[2].removesuffix("Gi"))
 
         assert judge(size, use(replace(POOL, disk_gib=enough), disk)) == []
         assert judge(size, use(replace(POOL, disk_gib=enough - 1), disk)) != []

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.pure
 def test_what_was_reported_for_this_content_is_good() -> None:
     (verdict,) = image_proof("host-image.proved", content="0a1b2c3d", proved="0a1b2c3d")
 
-    assert (verdict.level, verdict.offender) == (Level.OK, "host-image.proved")
+    assert (verdict.level, verdict.subject) == (Level.OK, "host-image.proved")
 
 
 def test_what_was_reported_for_another_content_is_refused() -> None:
@@ -21,4 +21,4 @@ def test_what_was_reported_for_another_content_is_refused() -> None:
 
     assert verdict.level is Level.ERROR
     assert "ffffffff was reported" in verdict.reason
-    assert 'write "0a1b2c3d" once its builder has reported ok:0a1b2c3d' in verdict.way_out
+    assert 'write "0a1b2c3d" once its builder has reported ok:0a1b2c3d' in verdict.fix

@@ -16,17 +16,17 @@ HERE = {"artifact-registry.gpu-tests": "us-central1"}
 def test_machines_beside_their_images_are_well() -> None:
     (verdict,) = image_region(ZONES, ["us-central1-b", "us-central1-a"], HERE)
 
-    assert (verdict.level, verdict.offender) == (Level.OK, ZONES)
+    assert (verdict.level, verdict.subject) == (Level.OK, ZONES)
 
 
 def test_one_zone_elsewhere_is_enough_for_a_warning() -> None:
     (verdict,) = image_region(ZONES, ["us-central1-b", "us-east4-a", "us-east4-c"], HERE)
 
-    assert (verdict.level, verdict.offender) == (Level.WARNING, ZONES)
+    assert (verdict.level, verdict.subject) == (Level.WARNING, ZONES)
     assert verdict.reason == (
         "machines in us-east4 pull their images from us-central1: slowly, and paid for by the gigabyte"
     )
-    assert verdict.way_out == "name zones of us-central1, or keep a repository in us-east4 as well"
+    assert verdict.fix == "name zones of us-central1, or keep a repository in us-east4 as well"
     assert verdict.chain == ("artifact-registry.gpu-tests is in us-central1",)
 
 

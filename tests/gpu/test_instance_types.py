@@ -106,7 +106,7 @@ def test_a_machine_of_the_size_that_google_allows_beside_its_gpus_is_taken(machi
 def test_a_machine_has_only_so_many_vcpus_beside_its_gpus(machine: str, model: str, gpus: int, most: int) -> None:
     with pytest.raises(Unattachable, match=f"a machine has {most} at most") as refused:
         attach(gce_type(machine), gpu_model(model), gpus)
-    taken = refused.value.way_out.split()[1]
+    taken = refused.value.fix.split()[1]
 
     assert attach(gce_type(taken), gpu_model(model), gpus).vcpus <= most
 

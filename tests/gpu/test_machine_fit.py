@@ -19,7 +19,7 @@ def test_a_job_of_all_the_memory_that_is_sold_is_refused_with_what_fits() -> Non
     (found,) = machine_fits("runners.cirun-gcp-gpu", [T4], cpu=4, memory_mib=T4.memory_mib, gpus=1)
 
     assert found.level is Level.ERROR
-    assert found.way_out == "ask for cpu: 4, memory: 12Gi, or leave n1-standard-4 out for a larger one"
+    assert found.fix == "ask for cpu: 4, memory: 12Gi, or leave n1-standard-4 out for a larger one"
 
 
 def test_every_machine_that_may_be_given_is_judged() -> None:
@@ -57,24 +57,22 @@ def own_disk(gib: int, wanted: int = 0, image: int = 0) -> OwnDisk:
 def test_a_job_with_more_files_than_the_disk_holds_is_told_both_ways_out() -> None:
     (found,) = disk_fits(own_disk(100, 300))
 
-    assert (found.level, found.offender) == (Level.ERROR, "runners.r")
+    assert (found.level, found.subject) == (Level.ERROR, "runners.r")
     assert found.reason == "its machines have 90Gi of disk beside the system, and it asks for 300Gi"
-    assert found.way_out == "ask for disk: 90Gi, or state runners.r.cirun-gcp.disk: 310Gi"
+    assert found.fix == "ask for disk: 90Gi, or state runners.r.cirun-gcp.disk: 310Gi"
 
 
 def test_a_disk_smaller_than_the_image_is_told_where_it_is_stated() -> None:
     (found,) = disk_fits(own_disk(40, image=50))
 
-    assert found.offender == "runners.r.cirun-gcp.disk"
-    assert found.way_out == "state at least 50Gi, or less as host-image.builder.disk"
+    assert found.subject == "runners.r.cirun-gcp.disk"
+    assert found.fix == "state at least 50Gi, or less as host-image.builder.disk"
 
 
 @given(gib=st.integers(20, 400), wanted=st.integers(0, 400), image=st.integers(0, 100))
 def test_a_disk_as_large_as_is_suggested_will_do(gib: int, wanted: int, image: int) -> None:
     for verdict in disk_fits(own_disk(gib, wanted, image)):
-        enough = (
-            image if "smaller than" in verdict.reason else int(verdict.way_out.rpartition(" ")[2].removesuffix("Gi"))
-        )
+        enough = image if "smaller than" in verdict.reason else int(verdict.fix.rpartition(" ")[2].removesuffix("Gi"))
 
         assert disk_fits(own_disk(max(enough, image, wanted + 10), wanted, image)) == []
         assert disk_fits(own_disk(enough - 1, wanted, image)) != []

@@ -17,7 +17,7 @@ from gpu.cost.estate import Build, ControlPlane, Disk, Estate, Fleet, HostImages
 from gpu.cost.jobs import Length
 from gpu.cost.month import Case, bill, disk_month, job_minutes, node_month
 from gpu.cost.unpriced import part
-from gpu.quotas.claim import Cloud
+from gpu.regions import Cloud
 from gpu.verdict import Level
 
 if TYPE_CHECKING:
@@ -225,13 +225,13 @@ def test_the_order_of_pools_changes_no_cent(order: list[int], fleet: Fleet) -> N
 
 
 def levels(*verdicts: Verdict) -> list[tuple[Level, str]]:
-    return [(verdict.level, verdict.offender) for verdict in verdicts]
+    return [(verdict.level, verdict.subject) for verdict in verdicts]
 
 
 def test_without_a_limit_all_three_months_are_told() -> None:
     told, compared = judge(STACK)
 
-    assert (told.check, told.level, told.offender) == ("money", Level.OK, "stack")
+    assert (told.check, told.level, told.subject) == ("money", Level.OK, "stack")
     assert told.reason == (
         "a month costs 173.44 USD without a job, 230.41 USD with the stated jobs, 1,540.37 USD at its worst"
     )
@@ -244,9 +244,9 @@ def test_without_a_limit_all_three_months_are_told() -> None:
 def test_a_limit_that_is_exceeded_is_an_error_that_names_what_matters_most() -> None:
     verdict, *_ = judge(STACK, [Limit(path="budget.month", usd=Decimal(200))])
 
-    assert (verdict.level, verdict.offender) == (Level.ERROR, "budget.month")
+    assert (verdict.level, verdict.subject) == (Level.ERROR, "budget.month")
     assert verdict.reason == "the expected month costs 230.41 USD, and 200.00 USD are allowed"
-    assert verdict.way_out == (
+    assert verdict.fix == (
         "system-nodes is 63.94 USD of it: take fewer or cheaper machines there, or raise the limit to 231"
     )
 
@@ -259,7 +259,7 @@ def test_a_limit_on_the_worst_month_is_another() -> None:
     verdicts = judge(STACK, limits)
 
     assert levels(*verdicts[:2]) == [(Level.OK, "budget.month"), (Level.ERROR, "budget.worst")]
-    assert verdicts[1].way_out.startswith("gpu-pools.t4-spot is 1,303.00 USD of it")
+    assert verdicts[1].fix.startswith("gpu-pools.t4-spot is 1,303.00 USD of it")
 
 
 ELSEWHERE = replace(STACK, fleets=(SYSTEM, replace(POOL, region="eu-west-1")))
@@ -269,10 +269,10 @@ def test_what_has_no_price_is_left_out_and_the_rest_is_told() -> None:
     warning, told = judge(ELSEWHERE)
     rest = reckon(replace(STACK, fleets=(SYSTEM,), loads=()))
 
-    assert (warning.level, warning.offender) == (Level.WARNING, "gpu-pools.t4-spot")
+    assert (warning.level, warning.subject) == (Level.WARNING, "gpu-pools.t4-spot")
     assert warning.reason == "eu-west-1 is not a known AWS region with prices, so the month is reckoned without it"
-    assert warning.way_out.startswith("reckon it by hand, or add the region's prices to gpu/cost/prices_aws.py")
-    assert (told.level, told.offender) == (Level.OK, "stack")
+    assert warning.fix.startswith("reckon it by hand, or add the region's prices to gpu/cost/prices_aws.py")
+    assert (told.level, told.subject) == (Level.OK, "stack")
     assert told.reason.startswith(f"a month costs {rest.idle.total:,.2f} USD without a job")
     assert told.reason.endswith("; what has no known price is left out of that: gpu-pools.t4-spot")
 
@@ -280,9 +280,9 @@ def test_what_has_no_price_is_left_out_and_the_rest_is_told() -> None:
 def test_a_limit_that_cannot_be_checked_is_an_error() -> None:
     (verdict,) = judge(ELSEWHERE, [Limit(path="budget.month", usd=Decimal(9999))])
 
-    assert (verdict.level, verdict.offender) == (Level.ERROR, "gpu-pools.t4-spot")
+    assert (verdict.level, verdict.subject) == (Level.ERROR, "gpu-pools.t4-spot")
     assert verdict.reason == "eu-west-1 is not a known AWS region with prices, so the limit cannot be checked"
-    assert verdict.way_out.startswith("leave budget out, or add the region's prices to gpu/cost/prices_aws.py")
+    assert verdict.fix.startswith("leave budget out, or add the region's prices to gpu/cost/prices_aws.py")
     assert [one.level for one in judge(ELSEWHERE)] == [Level.WARNING, Level.OK]
 
 
@@ -301,7 +301,7 @@ def test_nothing_with_a_price_is_left_out(estate: Estate) -> None:
 def test_of_a_stack_without_any_price_no_month_is_told() -> None:
     verdicts = judge(Estate(fleets=(replace(POOL, region="eu-west-1"),), loads=(JOBS,)))
 
-    assert [(one.level, one.offender) for one in verdicts] == [(Level.WARNING, "gpu-pools.t4-spot")]
+    assert [(one.level, one.subject) for one in verdicts] == [(Level.WARNING, "gpu-pools.t4-spot")]
 
 
 CIRUN = Fleet(
@@ -356,16 +356,16 @@ def test_a_type_without_a_price_beside_one_that_has_it_is_left_out_by_itself() -
     tried = replace(POOL, machines=("g4dn.xlarge", "p4de.24xlarge"))
     warning, *_ = judge(Estate(fleets=(tried,)))
 
-    assert (warning.offender, warning.level) == (POOL.path, Level.WARNING)
+    assert (warning.subject, warning.level) == (POOL.path, Level.WARNING)
     assert warning.reason.endswith("so the worst month is reckoned without it")
-    assert warning.way_out.startswith("take ")
+    assert warning.fix.startswith("take ")
 
 
 def test_the_number_of_machines_of_cirun_is_named_by_its_own_key() -> None:
     busy = Load(path=CIRUN.path, fleet=CIRUN.path, jobs_per_month=9000, minutes=20)
     warning = next(one for one in judge(Estate(fleets=(CIRUN,), loads=(busy,))) if one.level is Level.WARNING)
 
-    assert (warning.offender, warning.way_out) == (
+    assert (warning.subject, warning.fix) == (
         "runners.cirun.cirun-gcp.at-once", "set it to at least 5, or state fewer jobs",
     )  # fmt: skip
 
@@ -419,11 +419,11 @@ def test_images_of_machines_cost_their_place_and_a_build_a_month() -> None:
 def test_as_many_machines_as_are_named_are_enough(size: int, jobs: int, minutes: int, fleet: Fleet) -> None:
     work = replace(JOBS, fleet=fleet.path, jobs_per_month=jobs, minutes=minutes)
     for warning in judge(Estate(fleets=(replace(fleet, max_size=size),), loads=(work,))):
-        found = re.fullmatch(r"set it to at least (\d+), or state fewer jobs", warning.way_out)
+        found = re.fullmatch(r"set it to at least (\d+), or state fewer jobs", warning.fix)
         if found is not None:
             larger = Estate(fleets=(replace(fleet, max_size=int(found[1])),), loads=(work,))
 
-            assert warning.offender not in {one.offender for one in judge(larger)}
+            assert warning.subject not in {one.subject for one in judge(larger)}
 
 
 @given(estates, st.integers(1, 3000), st.sampled_from([Case.EXPECTED, Case.WORST]))
@@ -432,7 +432,7 @@ def test_the_limit_that_is_named_is_kept(estate: Estate, usd: int, case: Case) -
     limit = Limit(path="budget", usd=Decimal(usd), case=case)
     verdict = judge(estate, [limit])[0]
     if verdict.level is Level.ERROR:
-        raised = int(verdict.way_out.rpartition("raise the limit to ")[2])
+        raised = int(verdict.fix.rpartition("raise the limit to ")[2])
 
         assert judge(estate, [replace(limit, usd=Decimal(raised))])[0].level is Level.OK
         assert judge(estate, [replace(limit, usd=Decimal(raised - 1))])[0].level is Level.ERROR
@@ -442,9 +442,9 @@ def test_more_jobs_than_a_pool_has_hours_are_warned_of() -> None:
     crowded = replace(STACK, loads=(replace(JOBS, jobs_per_month=12_000),))
     verdict = judge(crowded)[1]
 
-    assert (verdict.level, verdict.offender) == (Level.WARNING, "gpu-pools.t4-spot.max")
+    assert (verdict.level, verdict.subject) == (Level.WARNING, "gpu-pools.t4-spot.max")
     assert verdict.reason == "the stated jobs take 4000 machine hours a month, and at most 3650 are to be had"
-    assert verdict.way_out == "set it to at least 6, or state fewer jobs"
+    assert verdict.fix == "set it to at least 6, or state fewer jobs"
 
 
 def test_the_control_plane_alone_is_paid_for_by_seventeen_hundred_minutes() -> None:
@@ -506,11 +506,11 @@ KEPT_RUNNER = replace(STACK, loads=(replace(JOBS, min_runners=1),))
 def test_gpu_machines_that_are_kept_are_told_with_their_price(estate: Estate, path: str, said: str) -> None:
     warnings = [verdict for verdict in judge(estate) if verdict.level is Level.WARNING]
 
-    assert [verdict.offender for verdict in warnings] == [path]
+    assert [verdict.subject for verdict in warnings] == [path]
     assert warnings[0].reason.startswith(said)
     nodes = 2 if estate is KEPT else 1
     assert f"{nodes * node_month(POOL):,.2f} USD a month" in warnings[0].reason
-    assert "queue-target-minutes" in warnings[0].way_out
+    assert "queue-target-minutes" in warnings[0].fix
 
 
 @pytest.mark.parametrize("estate", [KEPT, KEPT_RUNNER])
@@ -530,5 +530,5 @@ def test_what_lacks_a_price_for_the_same_reason_is_told_once() -> None:
     verdict, told = judge(elsewhere)
 
     assert told.level is Level.OK
-    assert verdict.offender == "system-nodes"
+    assert verdict.subject == "system-nodes"
     assert verdict.chain == ("it is the price of system-nodes, gpu-pools.t4-spot",)

@@ -170,7 +170,7 @@ def test_parallel_pulling_that_nodeadm_leaves_out_saves_nothing() -> None:
 def test_without_a_target_the_wait_is_told_with_every_step_and_its_source() -> None:
     (verdict,) = judge(T4)
 
-    assert (verdict.check, verdict.level, verdict.offender) == ("queue-time", Level.OK, "runners.gpu-t4")
+    assert (verdict.check, verdict.level, verdict.subject) == ("queue-time", Level.OK, "runners.gpu-t4")
     assert verdict.reason == "a job waits 4.1 minutes for a runner, one in twenty more than 7.2"
     assert len(verdict.chain) == 7
     assert "Cluster Autoscaler FAQ" in verdict.chain[2]
@@ -186,8 +186,8 @@ def test_a_target_that_is_met_is_good() -> None:
 def test_a_target_that_some_jobs_miss_names_the_cheapest_lever_that_is_enough() -> None:
     (verdict,) = judge(replace(T4, target_minutes=5))
 
-    assert (verdict.level, verdict.offender) == (Level.WARNING, "runners.gpu-t4.queue-target-minutes")
-    assert verdict.way_out == "set gpu-pools.t4-spot.fast-image-pull: true (at no running cost)"
+    assert (verdict.level, verdict.subject) == (Level.WARNING, "runners.gpu-t4.queue-target-minutes")
+    assert verdict.fix == "set gpu-pools.t4-spot.fast-image-pull: true (at no running cost)"
     assert not any("warm pool" in step or "bake" in step for step in verdict.chain)
 
 
@@ -195,20 +195,20 @@ def test_a_target_that_most_jobs_miss_is_an_error_and_what_costs_is_named_with_i
     (verdict,) = judge(replace(T4, target_minutes=2))
 
     assert verdict.level is Level.ERROR
-    assert verdict.way_out == "set gpu-pools.t4-spot.min: 1 (196.97 USD a month)"
+    assert verdict.fix == "set gpu-pools.t4-spot.min: 1 (196.97 USD a month)"
 
 
 def test_a_price_that_is_not_known_is_not_taken_for_nothing() -> None:
     (verdict,) = judge(replace(T4, target_minutes=2, node_month=None))
 
-    assert verdict.way_out == "set gpu-pools.t4-spot.min: 1 (at a price that is not known)"
+    assert verdict.fix == "set gpu-pools.t4-spot.min: 1 (at a price that is not known)"
 
 
 def test_where_nothing_helps_that_is_said() -> None:
     (verdict,) = judge(replace(T4, back_end=BackEnd.CIRUN, image_gib=None, target_minutes=1))
 
     assert verdict.level is Level.ERROR
-    assert verdict.way_out == "nothing that can be stated makes it shorter: raise it to 3"
+    assert verdict.fix == "nothing that can be stated makes it shorter: raise it to 3"
 
 
 # Waiting for each other.
@@ -257,8 +257,8 @@ def test_a_further_runner_never_makes_jobs_wait_longer(arrivals: float, minutes:
 def test_a_maximum_below_the_load_is_warned_of_with_what_is_enough() -> None:
     _, verdict = judge(replace(T4, jobs_per_month=6600, minutes=12, max_runners=5))
 
-    assert (verdict.level, verdict.offender) == (Level.WARNING, "runners.gpu-t4.arc.max")
-    assert verdict.way_out == "set it to at least 7, and gpu-pools.t4-spot.max with it"
+    assert (verdict.level, verdict.subject) == (Level.WARNING, "runners.gpu-t4.arc.max")
+    assert verdict.fix == "set it to at least 7, and gpu-pools.t4-spot.max with it"
     assert of_month(6600, 12, 7).stable
 
 
@@ -269,7 +269,7 @@ def test_waiting_at_the_maximum_is_told_and_held_against_the_target() -> None:
 
     assert told.level is Level.OK
     assert told.reason == "at 5 runners a job waits 6.6 minutes for another to end, one in twenty more than 28.9"
-    assert (late.level, late.way_out) == (Level.WARNING, "set it to at least 7, and gpu-pools.t4-spot.max with it")
+    assert (late.level, late.fix) == (Level.WARNING, "set it to at least 7, and gpu-pools.t4-spot.max with it")
 
 
 @pytest.mark.parametrize(
@@ -285,9 +285,9 @@ def test_parallel_pulling_that_is_no_help_is_warned_of(short: dict[str, Any], sa
 
     (warning,) = [verdict for verdict in judge(facts) if verdict.level is Level.WARNING]
 
-    assert warning.offender == "gpu-pools.t4-spot.fast-image-pull"
+    assert warning.subject == "gpu-pools.t4-spot.fast-image-pull"
     assert warning.reason.endswith(said)
-    assert warning.way_out
+    assert warning.fix
 
 
 @pytest.mark.parametrize("enough", [{"nvme": True}, {"disk_mibps": 600}, {"fast_image_pull": False}])
@@ -311,9 +311,9 @@ WAYS_OUT: tuple[tuple[str, Callable[[int], dict[str, Any]]], ...] = (
 )  # fmt: skip
 
 
-def followed(facts: QueueFacts, way_out: str) -> QueueFacts:
+def followed(facts: QueueFacts, fix: str) -> QueueFacts:
     """What the stack file would say then."""
-    ((found, change),) = [(found, change) for form, change in WAYS_OUT if (found := re.fullmatch(form, way_out))]
+    ((found, change),) = [(found, change) for form, change in WAYS_OUT if (found := re.fullmatch(form, fix))]
     return replace(facts, **change(int(found[1] or 0)))
 
 
@@ -344,6 +344,6 @@ def test_each_way_out_ends_what_it_was_said_of(
     )
     for verdict in judge(facts):
         if verdict.level is not Level.OK:
-            after = judge(followed(facts, verdict.way_out))
+            after = judge(followed(facts, verdict.fix))
 
-            assert {one.level for one in after if one.offender == verdict.offender} <= {Level.OK}
+            assert {one.level for one in after if one.subject == verdict.subject} <= {Level.OK}

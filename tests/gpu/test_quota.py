@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.quota import EKS_UPDATE_HEADROOM, Cloud, Demand, QuotaNeed, judge, needs
+from checks.quota import EKS_UPDATE_HEADROOM, Demand, QuotaNeed, judge, needs
 from gpu.machines import EC2_TYPES, GPU_MODELS, ec2_type
 from gpu.nearest import UnknownName
 from gpu.quotas.aws import quota_code
 from gpu.quotas.gcp import METRICS, Unattached
+from gpu.regions import Cloud
 from gpu.verdict import Level, Verdict
 
 pytestmark = pytest.mark.pure
@@ -225,18 +226,18 @@ def test_every_model_that_google_rents_has_a_quota() -> None:
 
 def one(demand: Demand, **stated: int) -> tuple[Level, str, str]:
     verdict = judge([demand], stated={key.replace("_", "-"): value for key, value in stated.items()})[0]
-    return verdict.level, verdict.reason, verdict.way_out
+    return verdict.level, verdict.reason, verdict.fix
 
 
 def test_a_stated_quota_that_is_too_small_is_an_error_with_the_request() -> None:
-    level, reason, way_out = one(POOL, L_3819A6DF=40)
+    level, reason, fix = one(POOL, L_3819A6DF=40)
 
     assert level is Level.ERROR
     assert reason == (
         "the stack can ask for 56 vCPUs in us-west-2, quota L-3819A6DF (All G and VT Spot Instance Requests), "
         "and 40 are stated"
     )
-    assert way_out == (
+    assert fix == (
         "ask for more and state 56 as quotas.L-3819A6DF: aws service-quotas request-service-quota-increase "
         "--region us-west-2 --service-code ec2 --quota-code L-3819A6DF --desired-value 56"
     )
@@ -256,11 +257,11 @@ def test_a_stated_quota_that_is_enough_holds() -> None:
 
 
 def test_a_quota_that_nobody_stated_is_a_warning_since_new_accounts_have_none() -> None:
-    level, reason, way_out = one(POOL)
+    level, reason, fix = one(POOL)
 
     assert level is Level.WARNING
     assert reason.endswith("and a new account has 0")
-    assert way_out.startswith(
+    assert fix.startswith(
         "ask for it, and when it is granted state 56 as quotas.us-west-2/L-3819A6DF: aws service-quotas"
     )
 
@@ -278,7 +279,7 @@ def test_a_statement_for_a_region_goes_before_one_for_all() -> None:
     both = {verdict.level: verdict for verdict in judge([POOL, replace(POOL, region="us-east-1")], stated=stated)}
 
     assert "us-west-2" in both[Level.ERROR].reason
-    assert "state 56 as quotas.us-west-2/L-3819A6DF:" in both[Level.ERROR].way_out
+    assert "state 56 as quotas.us-west-2/L-3819A6DF:" in both[Level.ERROR].fix
     assert "us-east-1" in both[Level.OK].reason
 
 
@@ -286,17 +287,17 @@ def test_a_fault_hides_no_other_verdict() -> None:
     misspelt = replace(POOL, path="gpu-pools.bad", machines=("g4dm.xlarge",))
     verdicts = judge([misspelt, POOL])
 
-    assert [(verdict.offender, verdict.level) for verdict in verdicts] == [
+    assert [(verdict.subject, verdict.level) for verdict in verdicts] == [
         ("gpu-pools.bad", Level.ERROR),
         ("gpu-pools.t4-spot", Level.WARNING),
     ]
-    assert verdicts[0].way_out == "write g4dn.xlarge"
+    assert verdicts[0].fix == "write g4dn.xlarge"
 
 
 def test_the_largest_claim_is_the_offender() -> None:
     small = replace(POOL, path="gpu-pools.small", max_count=1, headroom=0)
 
-    assert judge([small, POOL])[0].offender == "gpu-pools.t4-spot"
+    assert judge([small, POOL])[0].subject == "gpu-pools.t4-spot"
 
 
 def test_nothing_demanded_is_nothing_said() -> None:
@@ -329,17 +330,17 @@ def test_three_hundred_pools_cost_little() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "way_out"),
+    ("key", "fix"),
     [
         ("NVIDIA_T4_GPU", "did you mean NVIDIA_T4_GPUS?"),
         ("us-west-2/L-3819A6DE", "did you mean us-west-2/L-3819A6DF?"),
         ("nonsense", "leave it out"),
     ],
 )
-def test_what_is_stated_under_another_name_is_not_passed_over(key: str, way_out: str) -> None:
+def test_what_is_stated_under_another_name_is_not_passed_over(key: str, fix: str) -> None:
     first = judge([], stated={key: 4})[0]
 
-    assert (first.level, first.offender, first.way_out) == (Level.WARNING, f"quotas.{key}", way_out)
+    assert (first.level, first.subject, first.fix) == (Level.WARNING, f"quotas.{key}", fix)
 
 
 @pytest.mark.parametrize("key", ["L-3819A6DF", "us-west-2/L-417A185B", "PREEMPTIBLE_NVIDIA_L4_GPUS", "CPUS"])
@@ -350,7 +351,7 @@ def test_a_quota_that_nothing_uses_yet_may_be_stated(key: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "reason", "way_out"),
+    ("key", "reason", "fix"),
     [
         ("us-west-22/L-3819A6DF", "nothing here runs in us-west-22", "did you mean us-west-2/L-3819A6DF?"),
         ("us-centrall/CPUS", "nothing here runs in us-centrall", "did you mean us-central1/CPUS?"),
@@ -358,16 +359,16 @@ def test_a_quota_that_nothing_uses_yet_may_be_stated(key: str) -> None:
         ("us-central1/GPUS_ALL_REGIONS", "GPUS_ALL_REGIONS is one quota for all regions", "did you mean GPUS_ALL_REGIONS?"),
     ],
 )  # fmt: skip
-def test_what_is_stated_for_a_region_without_machines_is_not_passed_over(key: str, reason: str, way_out: str) -> None:
-    said = next(verdict for verdict in judge([POOL, GOOGLE], stated={key: 4}) if verdict.offender == f"quotas.{key}")
+def test_what_is_stated_for_a_region_without_machines_is_not_passed_over(key: str, reason: str, fix: str) -> None:
+    said = next(verdict for verdict in judge([POOL, GOOGLE], stated={key: 4}) if verdict.subject == f"quotas.{key}")
 
-    assert (said.level, said.reason, said.way_out) == (Level.WARNING, reason, way_out)
+    assert (said.level, said.reason, said.fix) == (Level.WARNING, reason, fix)
 
 
 def test_a_region_whose_only_machine_is_misspelt_is_a_region_all_the_same() -> None:
     said = judge([replace(POOL, machines=("g4dm.xlarge",))], stated={"us-west-2/L-3819A6DF": 56})
 
-    assert [(verdict.level, verdict.offender) for verdict in said] == [(Level.ERROR, POOL.path)]
+    assert [(verdict.level, verdict.subject) for verdict in said] == [(Level.ERROR, POOL.path)]
 
 
 # Way-outs, followed to the letter ----------------------------------------------------------------------------
@@ -384,7 +385,7 @@ def test_the_number_that_is_to_be_lowered_is_enough_and_no_larger_one_is(most: i
         replace(LIMITED, path="gpu-pools.o", limit="gpu-pools.o.max", max_count=other),
     ]
     stated = {"L-3819A6DF": granted}
-    lower = re.match(r"lower (gpu-pools\.[\w-]+)\.max to (\d+), or", judged(pools, stated, "L-3819A6DF").way_out)
+    lower = re.match(r"lower (gpu-pools\.[\w-]+)\.max to (\d+), or", judged(pools, stated, "L-3819A6DF").fix)
     if lower is None:
         assert (min(most, other) + 1 + 4) * 8 > granted or (most + other + 4) * 8 <= granted
         return
@@ -397,7 +398,7 @@ def test_the_number_that_is_to_be_lowered_is_enough_and_no_larger_one_is(most: i
 
 
 def test_a_number_is_not_lowered_below_what_is_kept() -> None:
-    assert judged([replace(LIMITED, least=4)], {"L-3819A6DF": 40}, "L-3819A6DF").way_out.startswith("ask for more")
+    assert judged([replace(LIMITED, least=4)], {"L-3819A6DF": 40}, "L-3819A6DF").fix.startswith("ask for more")
 
 
 @pytest.mark.parametrize("stated", [{}, {"L-3819A6DF": 1}, {"L-3819A6DF": 99, "us-west-2/L-3819A6DF": 1}])
@@ -405,9 +406,9 @@ def test_a_number_is_not_lowered_below_what_is_kept() -> None:
 def test_what_is_to_be_stated_ends_every_verdict(demands: list[Demand], stated: dict[str, int]) -> None:
     followed = dict(stated)
     for verdict in judge(demands, stated=stated):
-        if verdict.way_out == "leave it out":
-            followed.pop(verdict.offender.removeprefix("quotas."))
-        found = re.search(r"state (\d+) as quotas\.(\S+):", verdict.way_out)
+        if verdict.fix == "leave it out":
+            followed.pop(verdict.subject.removeprefix("quotas."))
+        found = re.search(r"state (\d+) as quotas\.(\S+):", verdict.fix)
         if found is not None:
             followed[found[2]] = int(found[1])
 

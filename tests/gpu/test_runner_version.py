@@ -46,12 +46,12 @@ def test_a_newer_runner_is_never_judged_worse(version: tuple[int, int, int]) -> 
 def test_it_is_judged_where_it_is_stated() -> None:
     (verdict,) = (one for one in verdicts({f"{IMAGE}/runner": "2.321.0"}) if one.check == "runner-version")
 
-    assert (verdict.offender, verdict.level) == ("images.runner-gpu.runner", Level.ERROR)
+    assert (verdict.subject, verdict.level) == ("images.runner-gpu.runner", Level.ERROR)
     assert verdict.reason == "the runner 2.321.0 cannot register at GitHub, which takes 2.329.0 and later"
 
 
-@pytest.mark.parametrize(("tag", "offenders"), [("2.300.0", ["images.runner-gpu.tag"]), ("cuda-12", [])])
-def test_the_tag_of_githubs_own_image_is_its_version(tag: str, offenders: list[str]) -> None:
+@pytest.mark.parametrize(("tag", "subjects"), [("2.300.0", ["images.runner-gpu.tag"]), ("cuda-12", [])])
+def test_the_tag_of_githubs_own_image_is_its_version(tag: str, subjects: list[str]) -> None:
     own = {
         f"{IMAGE}/repository": stacks.OUT,
         f"{IMAGE}/digest": stacks.OUT,
@@ -59,4 +59,4 @@ def test_the_tag_of_githubs_own_image_is_its_version(tag: str, offenders: list[s
         f"{IMAGE}/tag": tag,
     }
 
-    assert [one.offender for one in verdicts(own) if one.check == "runner-version"] == offenders
+    assert [one.subject for one in verdicts(own) if one.check == "runner-version"] == subjects

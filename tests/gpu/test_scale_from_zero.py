@@ -33,7 +33,7 @@ def only(
     group: NodeGroupFacts, autoscaler: Autoscaler | None = None, *, pod: Pod | None = None
 ) -> tuple[str, str, str]:
     (verdict,) = judged(group, autoscaler, pod=pod)
-    return verdict.offender, verdict.reason, verdict.way_out
+    return verdict.subject, verdict.reason, verdict.fix
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_sound_pool_starts(group: NodeGroupFacts, autoscaler: Autoscaler) -> N
 def test_a_pool_without_nodes_and_without_an_autoscaler_never_starts() -> None:
     (verdict,) = scale_from_zero("runners.gpu-t4", runner_pod(), POOL, plugin=DEVICE_PLUGIN, autoscaler=None)
 
-    assert (verdict.level, verdict.offender) == (Level.ERROR, "gpu-pools.t4-spot.min")
+    assert (verdict.level, verdict.subject) == (Level.ERROR, "gpu-pools.t4-spot.min")
     assert "the stack has no autoscaler, so runners.gpu-t4 never gets one" in verdict.reason
 
 
@@ -55,7 +55,7 @@ def test_a_pool_with_nodes_but_no_autoscaler_stays_where_it_is() -> None:
     group = replace(POOL, min_size=1)
     (verdict,) = scale_from_zero("runners.gpu-t4", runner_pod(), group, plugin=DEVICE_PLUGIN, autoscaler=None)
 
-    assert (verdict.level, verdict.offender) == (Level.WARNING, "gpu-pools.t4-spot.max")
+    assert (verdict.level, verdict.subject) == (Level.WARNING, "gpu-pools.t4-spot.max")
 
 
 def test_a_pool_of_fixed_size_needs_no_autoscaler() -> None:
@@ -71,7 +71,7 @@ def test_a_missing_label_tag_is_named_where_tags_are_all_there_is() -> None:
     verdicts = judged(replace(TAGGED, asg_tags={f"{TAINT_TAG}nvidia.com/gpu": "true:NoSchedule"}), DEAF)
 
     assert [verdict.level for verdict in verdicts] == [Level.ERROR]
-    assert verdicts[0].way_out.startswith(
+    assert verdicts[0].fix.startswith(
         "tag the auto-scaling group of gpu-pools.t4-spot with "
         "k8s.io/cluster-autoscaler/node-template/label/gpu-ci/pool=t4-spot"
     )
@@ -94,12 +94,12 @@ def test_a_label_tag_with_another_value_is_told_its_value() -> None:
 
 def test_a_taint_tag_in_the_spelling_of_the_api_is_the_silent_trap() -> None:
     tags = {**TAGGED.asg_tags, f"{TAINT_TAG}nvidia.com/gpu": "true:NO_SCHEDULE"}
-    offender, reason, way_out = only(replace(TAGGED, asg_tags=tags), DEAF)
+    subject, reason, fix = only(replace(TAGGED, asg_tags=tags), DEAF)
 
-    assert offender == "gpu-pools.t4-spot.taints"
+    assert subject == "gpu-pools.t4-spot.taints"
     assert "the autoscaler does not see the taint nvidia.com/gpu=true:NoSchedule" in reason
     assert "write true:NoSchedule" in reason
-    assert f"{TAINT_TAG}nvidia.com/gpu=true:NoSchedule" in way_out
+    assert f"{TAINT_TAG}nvidia.com/gpu=true:NoSchedule" in fix
 
 
 def test_a_taint_without_a_value_lets_the_autoscaler_buy_gpus_for_anybody() -> None:
@@ -113,24 +113,24 @@ def test_an_effect_in_the_spelling_of_kubernetes_is_no_effect_of_the_api() -> No
     group = replace(POOL, taints=(ApiTaint(key="nvidia.com/gpu", value="true", effect="NoSchedule"),))
     verdicts = judged(group)
 
-    assert ("write NO_SCHEDULE", Level.ERROR) in [(verdict.way_out, verdict.level) for verdict in verdicts]
+    assert ("write NO_SCHEDULE", Level.ERROR) in [(verdict.fix, verdict.level) for verdict in verdicts]
 
 
 def test_a_label_that_nodes_lack_wastes_every_node() -> None:
     group = replace(TAGGED, labels={key: value for key, value in POOL.labels.items() if key != "gpu-ci/pool"})
-    _, reason, way_out = only(group, DEAF)
+    _, reason, fix = only(group, DEAF)
 
     assert "each node that is bought for it is wasted" in reason
-    assert way_out == "label gpu-pools.t4-spot gpu-ci/pool: t4-spot"
+    assert fix == "label gpu-pools.t4-spot gpu-ci/pool: t4-spot"
 
 
 def test_the_label_of_2023_leaves_the_device_plugin_out() -> None:
     group = replace(POOL, labels={**POOL.labels, "nvidia.com/gpu.present": "no", "nvidia.com/gpu": "true"})
-    offender, reason, way_out = only(group)
+    subject, reason, fix = only(group)
 
-    assert offender == "gpu-pools.t4-spot.labels"
+    assert subject == "gpu-pools.t4-spot.labels"
     assert "their GPUs are never advertised" in reason
-    assert way_out.startswith("label the nodes of gpu-pools.t4-spot nvidia.com/gpu.present: true")
+    assert fix.startswith("label the nodes of gpu-pools.t4-spot nvidia.com/gpu.present: true")
 
 
 def test_the_node_labels_itself_for_the_plugin_from_kubernetes_135_on() -> None:
@@ -144,7 +144,7 @@ def test_a_taint_that_the_plugin_does_not_tolerate_leaves_it_out() -> None:
     group = replace(POOL, taints=(*POOL.taints, ApiTaint(key="team", value="ml", effect="NO_EXECUTE")))
     verdicts = judged(group, pod=runner_pod(tolerations=[{"operator": "Exists"}]))
 
-    assert [(verdict.offender, verdict.way_out) for verdict in verdicts] == [
+    assert [(verdict.subject, verdict.fix) for verdict in verdicts] == [
         ("gpu-pools.t4-spot.taints", "let nvidia-device-plugin tolerate team")
     ]
 
@@ -152,7 +152,7 @@ def test_a_taint_that_the_plugin_does_not_tolerate_leaves_it_out() -> None:
 def test_a_gpu_job_needs_a_device_plugin() -> None:
     (verdict,) = judged(POOL, plugin=None)
 
-    assert verdict.way_out == "add the device-plugin section"
+    assert verdict.fix == "add the device-plugin section"
 
 
 def test_a_job_without_a_gpu_needs_none() -> None:
@@ -165,7 +165,7 @@ def test_a_runner_that_tolerates_another_value_is_told_of_the_taint() -> None:
     pod = runner_pod(tolerations=[{"key": "nvidia.com/gpu", "value": "t4", "effect": "NoSchedule"}])
 
     assert [verdict.level for verdict in judged(POOL, pod=pod)] == [Level.ERROR, Level.ERROR]
-    assert all("tolerate nvidia.com/gpu" in verdict.way_out for verdict in judged(POOL, pod=pod))
+    assert all("tolerate nvidia.com/gpu" in verdict.fix for verdict in judged(POOL, pod=pod))
 
 
 def test_without_the_accelerator_label_the_autoscaler_starts_a_second_node() -> None:
@@ -173,7 +173,7 @@ def test_without_the_accelerator_label_the_autoscaler_starts_a_second_node() -> 
     (verdict,) = judged(replace(POOL, labels=labels))
 
     assert verdict.level is Level.WARNING
-    assert verdict.way_out == "label gpu-pools.t4-spot k8s.amazonaws.com/accelerator: nvidia-tesla-t4"
+    assert verdict.fix == "label gpu-pools.t4-spot k8s.amazonaws.com/accelerator: nvidia-tesla-t4"
 
 
 def test_a_job_in_the_second_zone_is_not_seen_from_the_first() -> None:
@@ -200,11 +200,11 @@ def test_a_job_that_asks_for_disk_needs_a_tag() -> None:
 
 
 def test_sharing_without_a_tag_buys_too_many_nodes() -> None:
-    offender, reason, way_out = only(SHARED)
+    subject, reason, fix = only(SHARED)
 
-    assert offender == "gpu-pools.t4-spot.sharing"
+    assert subject == "gpu-pools.t4-spot.sharing"
     assert "has 1 nvidia.com/gpu where it has 4, so it starts more nodes than the jobs need" in reason
-    assert way_out == f"tag the node group of gpu-pools.t4-spot with {RESOURCE_TAG}nvidia.com/gpu=4"
+    assert fix == f"tag the node group of gpu-pools.t4-spot with {RESOURCE_TAG}nvidia.com/gpu=4"
 
 
 def test_a_renamed_share_is_unknown_to_the_autoscaler_and_keeps_nodes_unready() -> None:
@@ -212,20 +212,20 @@ def test_a_renamed_share_is_unknown_to_the_autoscaler_and_keeps_nodes_unready() 
     verdicts = judged(group, pod=runner_pod(resource="nvidia.com/gpu.shared"))
 
     assert [verdict.level for verdict in verdicts] == [Level.ERROR, Level.WARNING]
-    assert f"{RESOURCE_TAG}nvidia.com/gpu.shared=4" in verdicts[0].way_out
+    assert f"{RESOURCE_TAG}nvidia.com/gpu.shared=4" in verdicts[0].fix
     assert "unready for ever" in verdicts[1].reason
 
 
 def test_asking_for_the_wrong_name_of_a_share_is_refused_by_the_real_node() -> None:
     group = replace(POOL, sharing=Sharing(mode="time-slicing", replicas=4, rename=True))
 
-    assert any("ask for nvidia.com/gpu.shared" in verdict.way_out for verdict in judged(group))
+    assert any("ask for nvidia.com/gpu.shared" in verdict.fix for verdict in judged(group))
 
 
 def test_asking_for_more_gpus_than_the_first_type_has_is_said_without_a_tag() -> None:
     verdicts = judged(POOL, pod=runner_pod(gpus=2))
 
-    assert "ask for at most 1 nvidia.com/gpu" in verdicts[0].way_out
+    assert "ask for at most 1 nvidia.com/gpu" in verdicts[0].fix
 
 
 def test_a_pool_that_keeps_a_node_is_not_judged_by_an_imagined_one() -> None:
@@ -243,7 +243,7 @@ def test_a_tag_for_a_taint_that_nodes_do_not_have_is_noticed() -> None:
     group = replace(TAGGED, asg_tags={**TAGGED.asg_tags, f"{TAINT_TAG}team": "ml:NoSchedule"})
     verdicts = judged(group, DEAF, pod=runner_pod(tolerations=[{"operator": "Exists"}]))
 
-    assert [(verdict.level, verdict.offender) for verdict in verdicts] == [(Level.WARNING, "gpu-pools.t4-spot.taints")]
+    assert [(verdict.level, verdict.subject) for verdict in verdicts] == [(Level.WARNING, "gpu-pools.t4-spot.taints")]
 
 
 def test_an_effect_in_a_tag_that_only_begins_like_one_is_said_to_be_none() -> None:
@@ -371,7 +371,7 @@ def test_a_label_that_only_a_tag_states_is_warned_of(nodes: dict[str, str], said
 
     (verdict,) = judged(tagged, DEAF)
 
-    assert (verdict.level, verdict.offender) == (Level.WARNING, "gpu-pools.t4-spot.labels")
+    assert (verdict.level, verdict.subject) == (Level.WARNING, "gpu-pools.t4-spot.labels")
     assert verdict.reason.startswith("a tag tells the autoscaler of the label role=gpu")
     assert verdict.reason.endswith(said)
 

@@ -116,9 +116,9 @@ def test_on_demand_is_one_pool_and_one_label() -> None:
 def test_long_jobs_on_spot_are_warned_of_with_both_prices() -> None:
     *_, verdict = judge(SpotFacts(path="runners.gpu-t4", terms=LONG, spot=True))
 
-    assert (verdict.check, verdict.level, verdict.offender) == ("spot-plan", Level.WARNING, "runners.gpu-t4")
+    assert (verdict.check, verdict.level, verdict.subject) == ("spot-plan", Level.WARNING, "runners.gpu-t4")
     assert verdict.reason == "on spot a finished job costs 11.24 USD, on on-demand 5.29 USD"
-    assert verdict.way_out == "name an on-demand pool in runners.gpu-t4.arc.pool"
+    assert verdict.fix == "name an on-demand pool in runners.gpu-t4.arc.pool"
 
 
 def test_a_timeout_that_spot_seldom_lives_to_see_is_warned_of() -> None:
@@ -140,7 +140,7 @@ def test_the_timeout_that_is_named_is_the_longest_that_is_not_warned_of() -> Non
     (warning,) = judge(facts(replace(T4, length=Length(minutes=12, limit=360))))
     named = re.fullmatch(
         r"name an on-demand pool in runners\.gpu-t4\.arc\.pool, or lower runners\.gpu-t4\.timeout-minutes to (\d+)",
-        warning.way_out,
+        warning.fix,
     )
     assert named is not None
     lowered, beyond = (replace(T4, length=Length(minutes=12, limit=int(named[1]) + more)) for more in (0, 1))
@@ -163,8 +163,8 @@ def test_the_pool_that_is_named_ends_the_warning(met: Terms, fallback: bool) -> 
     }
     for warning in judge(facts(met, fallback=fallback)):
         if warning.level is Level.WARNING:
-            way_out = warning.way_out.partition(", or")[0]
-            left = judge(facts(met, **{"fallback": fallback, **followed[way_out]}))
+            fix = warning.fix.partition(", or")[0]
+            left = judge(facts(met, **{"fallback": fallback, **followed[fix]}))
 
             assert warning.reason not in {each.reason for each in left}
 
@@ -172,7 +172,7 @@ def test_the_pool_that_is_named_ends_the_warning(met: Terms, fallback: bool) -> 
 def test_where_no_timeout_is_short_enough_none_is_named() -> None:
     warning, *_ = judge(facts(replace(T4, rate=10.0, length=Length(minutes=12, limit=60))))
 
-    assert warning.way_out == "name an on-demand pool in runners.gpu-t4.arc.pool"
+    assert warning.fix == "name an on-demand pool in runners.gpu-t4.arc.pool"
 
 
 def test_a_job_that_never_lasts_on_spot_is_told_without_figures_of_fantasy() -> None:

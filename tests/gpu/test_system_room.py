@@ -54,16 +54,16 @@ def test_a_node_has_no_more_pods_than_addresses() -> None:
     over = judged(group("t3.large", most=1), pods("listener", copies=32, cpu=1, memory=1))
 
     assert fits.level is Level.OK
-    assert (over.level, over.offender) == (Level.ERROR, "system-nodes")
+    assert (over.level, over.subject) == (Level.ERROR, "system-nodes")
     assert over.reason == "1 x t3.large have no room for listener"
-    assert over.way_out == "raise system-nodes.max to 2, or take a larger type"
+    assert over.fix == "raise system-nodes.max to 2, or take a larger type"
 
 
 def test_a_type_on_which_a_pod_never_fits_is_not_to_be_had_more_of() -> None:
     verdict = judged(group("t3.micro", most=50), DNS)
 
     assert verdict.reason == "50 x t3.micro have no room for 2 x CoreDNS"
-    assert verdict.way_out == "take a larger type: t3.micro has 1.75 CPU and 428Mi left for 0 pods"
+    assert verdict.fix == "take a larger type: t3.micro has 1.75 CPU and 428Mi left for 0 pods"
 
 
 def test_pods_that_come_with_jobs_are_a_warning_and_leave_what_always_runs_its_room() -> None:
@@ -72,7 +72,7 @@ def test_pods_that_come_with_jobs_are_a_warning_and_leave_what_always_runs_its_r
 
     assert verdict.level is Level.WARNING
     assert verdict.reason == "2 x t3.large have no room for 35 x runner of gpu-t4 when every runner has its jobs"
-    assert verdict.way_out == "raise system-nodes.max to 7, or take a larger type"
+    assert verdict.fix == "raise system-nodes.max to 7, or take a larger type"
     assert judged(group("t3.large", most=7), DNS, runners).level is Level.OK
 
 
@@ -80,9 +80,7 @@ def test_without_an_autoscaler_there_are_no_nodes_but_the_least() -> None:
     stated = pods("listener", copies=40, cpu=1, memory=1)
 
     assert judged(group("t3.large"), stated).level is Level.OK
-    assert judged(group("t3.large"), stated, grows=False).way_out == (
-        "raise system-nodes.min to 2, or take a larger type"
-    )
+    assert judged(group("t3.large"), stated, grows=False).fix == ("raise system-nodes.min to 2, or take a larger type")
 
 
 def test_the_type_that_holds_least_decides_in_whatever_order_they_are_stated() -> None:

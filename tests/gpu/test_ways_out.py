@@ -78,7 +78,7 @@ def said(stack: Settings, mistake: Mistake) -> list[Verdict]:
     """What is told of a mistake at its path."""
     wanted = {Told.ERROR: Level.ERROR, Told.WARNING: Level.WARNING}[mistake.told]
     found = verdicts(stack, IDENTITY)
-    return [one for one in found if (one.check, one.level, one.offender) == (mistake.check, wanted, mistake.path)]
+    return [one for one in found if (one.check, one.level, one.subject) == (mistake.check, wanted, mistake.path)]
 
 
 @pytest.mark.parametrize(
@@ -86,13 +86,13 @@ def said(stack: Settings, mistake: Mistake) -> list[Verdict]:
 )
 def test_each_thing_that_is_to_be_written_ends_what_was_said(mistake: Mistake, tmp_path: Path) -> None:
     (verdict,) = said(settings(mistake.change, tmp_path), mistake)
-    ways = [(found, change) for form, change in WRITTEN if (found := re.search(form, verdict.way_out))]
+    ways = [(found, change) for form, change in WRITTEN if (found := re.search(form, verdict.fix))]
     # A price is in no stack file: nothing can be written but what is reckoned.
-    unpriced = verdict.way_out.startswith("reckon it by hand")
+    unpriced = verdict.fix.startswith("reckon it by hand")
 
-    assert bool(ways) is not unpriced, verdict.way_out
+    assert bool(ways) is not unpriced, verdict.fix
     for found, change in ways:
-        written = both(mistake.change, change(found, verdict.offender))
+        written = both(mistake.change, change(found, verdict.subject))
 
         assert said(settings(written, tmp_path), mistake) == [], found[0]
 

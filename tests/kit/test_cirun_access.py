@@ -48,16 +48,16 @@ def test_an_unknown_key_is_named_with_the_nearest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "offender", "way_out"),
+    ("old", "new", "subject", "fix"),
     [
         ("resource: gpu-runner", "resource: gpu-runer", "access_control[0].resource", "did you mean `gpu-runner`?"),
         ("  - sandbox\n", "  - sand-box\n", "access_control[0].policies[0]", "did you mean `sandbox`?"),
     ],
 )
-def test_a_name_that_leads_nowhere_is_an_error(old: str, new: str, offender: str, way_out: str) -> None:
+def test_a_name_that_leads_nowhere_is_an_error(old: str, new: str, subject: str, fix: str) -> None:
     verdicts = judge_access(read_access(ACCESS.replace(old, new)), RUNNERS)
 
-    assert [(verdict.offender, verdict.way_out) for verdict in verdicts] == [(offender, way_out)]
+    assert [(verdict.subject, verdict.fix) for verdict in verdicts] == [(subject, fix)]
 
 
 def test_a_policy_that_lets_nobody_in_is_an_error() -> None:
@@ -70,4 +70,4 @@ def test_two_policies_of_one_id_are_an_error() -> None:
     same = "{id: p, repo: r, users: [u]}"
     text = f"policies: [{same}, {same}]\naccess_control: [{{resource: gpu-runner, policies: [p]}}]\n"
 
-    assert [verdict.offender for verdict in judge_access(read_access(text), RUNNERS)] == ["policies[1].id"]
+    assert [verdict.subject for verdict in judge_access(read_access(text), RUNNERS)] == ["policies[1].id"]

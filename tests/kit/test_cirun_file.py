@@ -225,7 +225,7 @@ def test_lists_of_different_length_are_reported_and_never_cut() -> None:
 
 
 @pytest.mark.parametrize(
-    ("runner", "offender", "level"),
+    ("runner", "subject", "level"),
     [
         ("{name: a, cloud: gcp, region: us-central1-a, labels: [gpu]}", "runners[0].labels[0]", Level.WARNING),
         ("{name: a, cloud: gcp, region: us-central1-a, labels: [cirun-a--b]}", "runners[0].labels[0]", Level.ERROR),
@@ -243,15 +243,13 @@ def test_lists_of_different_length_are_reported_and_never_cut() -> None:
         ("{name: a, cloud: aws, labels: [cirun-aws-t2-large-ubuntu2204]}", "runners[0].labels[0]", Level.WARNING),
     ],
 )
-def test_what_is_sound_and_still_goes_wrong_is_judged(runner: str, offender: str, level: Level) -> None:
+def test_what_is_sound_and_still_goes_wrong_is_judged(runner: str, subject: str, level: Level) -> None:
     verdicts = judge(read(f"runners: [{runner}]"), ours=False)
 
-    assert [(verdict.offender, verdict.level) for verdict in verdicts] == [(offender, level)]
+    assert [(verdict.subject, verdict.level) for verdict in verdicts] == [(subject, level)]
 
 
 def test_two_runners_of_one_name_are_an_error() -> None:
     same = "{name: a, cloud: aws, labels: [cirun-a]}"
 
-    assert [verdict.offender for verdict in judge(read(f"runners: [{same}, {same}]"), ours=False)] == [
-        "runners[1].name"
-    ]
+    assert [verdict.subject for verdict in judge(read(f"runners: [{same}, {same}]"), ours=False)] == ["runners[1].name"]

@@ -59,7 +59,7 @@ def told(raw: Mapping[str, Any], repository: str | None, found: Found) -> list[t
     assert tests is not None
     verdicts = taken_for_granted(tests, settings, repository, found)
     assert {verdict.level for verdict in verdicts} <= {Level.WARNING}
-    return [(verdict.offender, verdict.reason) for verdict in verdicts]
+    return [(verdict.subject, verdict.reason) for verdict in verdicts]
 
 
 def test_everything_that_is_stated_stands_in_the_workflow() -> None:

@@ -43,7 +43,7 @@ def runners() -> tuple[Served, ...]:
 def said(job: Any) -> list[tuple[str, str, str]]:
     """Level, what follows the job's name, and reason with way out, of what is said of one job."""
     return [
-        (str(one.level), one.offender.removeprefix("w.yml: jobs.a."), f"{one.reason}; {one.way_out}")
+        (str(one.level), one.subject.removeprefix("w.yml: jobs.a."), f"{one.reason}; {one.fix}")
         for one in judge("w.yml", {"jobs": {"a": job}}, runners())
         if one.level is not Level.OK
     ]
@@ -154,9 +154,9 @@ def test_a_job_that_is_served_is_good(job: Any) -> None:
     ],
 )
 def test_a_job_that_goes_wrong_is_told_where_why_and_the_way_out(job: Any, level: str, where: str, words: str) -> None:
-    ((found, offender, text),) = said(job)
+    ((found, subject, text),) = said(job)
 
-    assert (found, offender) == (level, where)
+    assert (found, subject) == (level, where)
     assert words in text
 
 
@@ -164,7 +164,7 @@ def test_a_job_that_goes_wrong_is_told_where_why_and_the_way_out(job: Any, level
 def test_what_has_no_jobs_is_no_workflow(document: Any) -> None:
     (verdict,) = judge("w.yml", document, runners())
 
-    assert (verdict.level, verdict.offender) == (Level.ERROR, "w.yml: jobs")
+    assert (verdict.level, verdict.subject) == (Level.ERROR, "w.yml: jobs")
 
 
 PLAIN = st.sampled_from([None, True, 0, 1.5, "", "gpu-t4", "self-hosted", "${{ matrix.a }}", "a--b", "\ud800", "${{"])
@@ -189,7 +189,7 @@ def test_no_document_is_answered_with_a_traceback(document: Any) -> None:
     verdicts = judge("w.yml", document, runners())
 
     assert verdicts
-    assert all(f"{one.offender}{one.reason}{one.way_out}".isprintable() for one in verdicts)
+    assert all(f"{one.subject}{one.reason}{one.fix}".isprintable() for one in verdicts)
 
 
 @settings(max_examples=100, deadline=None)
@@ -256,7 +256,7 @@ def test_a_folder_without_workflows_ends_with_2(tmp_path: Path, capsys: pytest.C
 def test_the_verdicts_are_written_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ran(checkout(tmp_path, one="jobs: {a: {runs-on: gpu-t4}}\n"), "--json", "-") == 0
     (verdict,) = json.loads(capsys.readouterr().out)
-    assert (verdict["level"], verdict["offender"]) == ("warning", ".github/workflows/one.yml: jobs.a.timeout-minutes")
+    assert (verdict["level"], verdict["subject"]) == ("warning", ".github/workflows/one.yml: jobs.a.timeout-minutes")
 
 
 def test_a_workflow_that_is_no_utf_8_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -47,6 +47,7 @@ def test_no_verdict_carries_another_name() -> None:
         f"{path.stem}: {name}"
         for folder in ("gpu", "checks")
         for path in (ROOT / folder).rglob("*.py")
+        if path.name != "verdict.py"
         for name in re.findall(r"\bcheck=([^,)\s]+)", path.read_text(encoding="utf-8"))
     }
 
@@ -61,7 +62,7 @@ def test_every_check_is_broken_by_some_mistake() -> None:
 
 @pytest.mark.parametrize("check", sorted(CHECKS))
 def test_every_check_has_its_chapter_and_its_line_in_the_table(check: str) -> None:
-    chapter = Verdict(check=check, level=Level.OK, offender="", reason="").chapter
+    chapter = Verdict(check=check, level=Level.OK, subject="", reason="").chapter
 
     assert (ROOT / "docs" / chapter).is_file()
     assert f"]({check}.md)" in INDEX.read_text(encoding="utf-8")
@@ -79,8 +80,8 @@ def test_what_is_said_can_be_acted_on(mistake: Mistake, tmp_path: Path) -> None:
     bad = [verdict for verdict in said if verdict.level is not Level.OK]
 
     assert bad
-    assert [verdict for verdict in said if not (verdict.offender and verdict.reason)] == []
-    assert [verdict for verdict in bad if not verdict.way_out] == []
+    assert [verdict for verdict in said if not (verdict.subject and verdict.reason)] == []
+    assert [verdict for verdict in bad if not verdict.fix] == []
     assert {verdict.check for verdict in said} <= CHECKS
     assert len(set(said)) == len(said)
     assert [verdict.reason for verdict in said if "None" in str(verdict) or "\n" in str(verdict)] == []

@@ -128,7 +128,7 @@ def judged(change: Mapping[str, Any], folder: Path) -> list[Verdict]:
 def test_a_way_out_leads_out(tmp_path: Path, name: str, words: str, followed: Mapping[str, Any]) -> None:
     mistake = BY_NAME[name]
     before = judged(mistake.change, tmp_path)
-    told = [verdict for verdict in before if verdict.offender == mistake.path and words in verdict.way_out]
+    told = [verdict for verdict in before if verdict.subject == mistake.path and words in verdict.fix]
     after = judged(put_over(mistake.change, followed), tmp_path)
 
     assert len(told) == 1, [str(verdict) for verdict in before]
@@ -140,5 +140,5 @@ def test_a_way_out_leads_out(tmp_path: Path, name: str, words: str, followed: Ma
 def test_a_wrong_driver_is_one_line_where_it_stands(tmp_path: Path, branch: str) -> None:
     found = judged(driver(branch), tmp_path)
 
-    assert [verdict.offender for verdict in found] == ["host-image.driver"]
+    assert [verdict.subject for verdict in found] == ["host-image.driver"]
     assert found[0].level is Level.ERROR

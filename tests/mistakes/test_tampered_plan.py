@@ -170,7 +170,7 @@ def test_without_its_label_an_older_node_gets_no_device_plugin(recorded: Recorde
     for _, group in spoilt(older, "labels", GPU_PRESENT):
         (error,) = [verdict for verdict in recorded.judged(group) if verdict.level is Level.ERROR]
         assert "nvidia-device-plugin gets no pod" in error.reason
-        assert error.way_out.startswith(f"label the nodes of gpu-pools.{POOL} {GPU_PRESENT}: true")
+        assert error.fix.startswith(f"label the nodes of gpu-pools.{POOL} {GPU_PRESENT}: true")
 
 
 def test_every_taint_that_is_spoilt_turns_the_verdict(recorded: Recorded) -> None:
@@ -209,7 +209,7 @@ def test_an_autoscaler_that_reads_tags_alone_names_the_tag_that_it_lacks(
 ) -> None:
     changed = next(group for name, group in spoilt(recorded.group, "asg_tags", tag) if name.endswith(how))
 
-    assert any(tag in verdict.way_out for verdict in recorded.judged(changed, deaf=True))
+    assert any(tag in verdict.fix for verdict in recorded.judged(changed, deaf=True))
 
 
 @pytest.mark.parametrize("resource", ["nvidia.com/gpu", "ephemeral-storage"])
@@ -221,7 +221,7 @@ def test_a_resource_that_no_tag_states_turns_the_verdict(recorded: Recorded, res
     )
 
     (verdict,) = recorded.judged(replace(recorded.group, asg_tags=asg_tags, tags=tags))
-    assert f"with {tag}=" in verdict.way_out
+    assert f"with {tag}=" in verdict.fix
 
 
 def test_the_effect_as_the_api_spells_it_is_the_silent_trap_in_a_tag(recorded: Recorded) -> None:
@@ -231,7 +231,7 @@ def test_the_effect_as_the_api_spells_it_is_the_silent_trap_in_a_tag(recorded: R
     (verdict,) = recorded.judged(replace(recorded.group, asg_tags=asg_tags), deaf=True)
     assert verdict.level is Level.WARNING
     assert "write true:NoSchedule" in verdict.reason
-    assert f"{tag}=true:NoSchedule" in verdict.way_out
+    assert f"{tag}=true:NoSchedule" in verdict.fix
 
 
 def test_without_a_toleration_the_device_plugin_or_the_runner_is_named(recorded: Recorded) -> None:
@@ -239,6 +239,6 @@ def test_without_a_toleration_the_device_plugin_or_the_runner_is_named(recorded:
     strict = replace(recorded.pod, tolerations=())
 
     plugin, runner = replace(recorded, plugin=bare).judged(), replace(recorded, pod=strict).judged()
-    assert [verdict.way_out for verdict in plugin] == ["let nvidia-device-plugin tolerate nvidia.com/gpu, team"]
-    assert all("let the runner tolerate nvidia.com/gpu" in verdict.way_out for verdict in runner)
+    assert [verdict.fix for verdict in plugin] == ["let nvidia-device-plugin tolerate nvidia.com/gpu, team"]
+    assert all("let the runner tolerate nvidia.com/gpu" in verdict.fix for verdict in runner)
     assert [verdict.level for verdict in runner] == [Level.ERROR, Level.ERROR]

@@ -97,8 +97,8 @@ def said(*found: Verdict, why: bool = False) -> list[str]:
     return [line.rstrip() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
 
 
-def verdict(level: Level, check: str = "fit", way_out: str = "") -> Verdict:
-    return Verdict(check=check, level=level, offender="runners.gpu-t4", reason="it is so", way_out=way_out)
+def verdict(level: Level, check: str = "fit", fix: str = "") -> Verdict:
+    return Verdict(check=check, level=level, subject="runners.gpu-t4", reason="it is so", fix=fix)
 
 
 def test_errors_come_before_warnings_and_good_ones_are_counted() -> None:
@@ -106,7 +106,7 @@ def test_errors_come_before_warnings_and_good_ones_are_counted() -> None:
         verdict(Level.OK),
         verdict(Level.WARNING, "counts"),
         verdict(Level.OK, "quota"),
-        verdict(Level.ERROR, way_out="do"),
+        verdict(Level.ERROR, fix="do"),
     )
 
     assert lines == [
@@ -124,7 +124,7 @@ def test_errors_come_before_warnings_and_good_ones_are_counted() -> None:
 
 def test_an_error_is_followed_by_its_steps_each_once() -> None:
     found = [
-        replace(verdict(level, way_out="do"), chain=("a", step))
+        replace(verdict(level, fix="do"), chain=("a", step))
         for level, step in ((Level.ERROR, "b"), (Level.ERROR, "c"), (Level.WARNING, "d"))
     ]
 
@@ -164,7 +164,7 @@ def test_the_chapter_of_a_check_is_named_once() -> None:
 
 def test_a_long_reason_is_wrapped_and_a_command_in_it_is_not_broken() -> None:
     command = "aws-service-quotas-request-service-quota-increase--region--us-west-2--quota-code"
-    long = Verdict(check="quota", level=Level.ERROR, offender="x", reason="word " * 20, way_out=f"run {command}")
+    long = Verdict(check="quota", level=Level.ERROR, subject="x", reason="word " * 20, fix=f"run {command}")
 
     lines = said(long)
 

@@ -33,8 +33,7 @@ def driver_branch(case: Case) -> Iterator[Finding]:
             level=Level.WARNING,
             terms=(case.driver_term,),
             reason=f"driver branch {row.label} ended {when}",
-            way_out=take_branch(case, None if other is None or other.ended(case.as_of) else other)
-            or "take another GPU",
+            fix=take_branch(case, None if other is None or other.ended(case.as_of) else other) or "take another GPU",
             chain=(f"{driver.name} is of {row.label}, a {row.designation} branch", f"{row.label} ended {when}"),
         )
     if case.machine_image is not None and case.machine_image.moving and not case.machine_image_key:
@@ -42,7 +41,7 @@ def driver_branch(case: Case) -> Iterator[Finding]:
             level=Level.WARNING,
             terms=(case.driver_term,),
             reason=f"{case.machine_image.name} always means its newest image, so its driver can change by itself",
-            way_out="name one image",
+            fix="name one image",
             chain=(f"when last seen it carried driver {driver.label}",),
         )
 
@@ -62,7 +61,7 @@ def container_image(case: Case) -> Iterator[Finding]:
             level=Level.WARNING,
             terms=("image",),
             reason=f"{image.reference} was superseded by CUDA {image.cuda.newest}",
-            way_out=either(f"use {tag}" if lives else "", copy),
+            fix=either(f"use {tag}" if lives else "", copy),
             chain=(
                 f"{image.cuda.newest} is a newer point release of CUDA {image.cuda.label}",
                 "NVIDIA ends an image when a newer point release appears, and deletes its tags six months later",
@@ -75,7 +74,7 @@ def container_image(case: Case) -> Iterator[Finding]:
             level=Level.WARNING,
             terms=("image",),
             reason=f"{image.reference} ended with its last driver branch on {end}, and {tense} {gone}",
-            way_out=copy,
+            fix=copy,
             chain=(
                 f"the last driver branch of the CUDA {image.cuda.version[0]} generation ended on {end}",
                 f"NVIDIA deletes the tags of an ended image six months later, on {gone}",
@@ -93,7 +92,7 @@ def frozen_gpu(case: Case) -> Iterator[Finding]:
                 level=Level.WARNING,
                 terms=("gpu",),
                 reason=f"{model.slug} is frozen at driver R{known.last_driver} and CUDA {known.last_cuda}.x",
-                way_out="take t4 or anything newer when you can",
+                fix="take t4 or anything newer when you can",
                 chain=(identity(model), f"R{known.last_driver} ends on {last.ends}"),
             )
 

@@ -25,7 +25,7 @@ class Finding:
     terms: tuple[str, ...]
     """The parts of the asking that it takes."""
     reason: str
-    way_out: str
+    fix: str
     chain: tuple[str, ...]
 
 

@@ -47,7 +47,7 @@ def driver_named_twice(case: Case) -> Iterator[Finding]:
         level=Level.ERROR,
         terms=("driver", "machine-image"),
         reason=f"{machine.name} carries driver {carried.label}, and {stated.name} is stated",
-        way_out=f"state driver {carried.branch.number}, or take another image",
+        fix=f"state driver {carried.branch.number}, or take another image",
         chain=(f"{machine.name} carries driver {carried.label}", f"{stated.name} is of branch {stated.branch.label}"),
     )
 
@@ -60,7 +60,7 @@ def driver_of_another_branch(case: Case) -> Iterator[Finding]:
             level=Level.ERROR,
             terms=(case.driver_term,),
             reason=f"R{driver.instead_of} is not to be had: {driver.name} only pulls in {driver.branch.label}",
-            way_out=take_branch(case, driver.branch),
+            fix=take_branch(case, driver.branch),
             chain=(
                 f"{driver.name} is transitional in Ubuntu's archive",
                 f"so {driver.branch.label} is what would run, and not R{driver.instead_of}",
@@ -89,7 +89,7 @@ def gpu_and_driver(case: Case) -> Iterator[Finding]:
             level=Level.ERROR,
             terms=("gpu", case.driver_term),
             reason=f"driver {driver.label} does not drive {model.slug}: {why}",
-            way_out=take_branch(case, branch, known.modules) or take_gpu(case, model, driver),
+            fix=take_branch(case, branch, known.modules) or take_gpu(case, model, driver),
             chain=(
                 identity(model),
                 f"{driver.name} is of driver branch {driver.branch.label}",
@@ -112,7 +112,7 @@ def gpu_and_cuda(case: Case) -> Iterator[Finding]:
                     level=Level.WARNING,
                     terms=("gpu", runtime.term),
                     reason=f"{runtime.label} is older than {model.slug}, and holds no machine code for {model.sm}",
-                    way_out=f'use CUDA "{newer.label}"' if newer else "use a newer CUDA",
+                    fix=f'use CUDA "{newer.label}"' if newer else "use a newer CUDA",
                     chain=(
                         identity(model),
                         f"CUDA {dotted(known.first_cuda)} was the first to compile for {model.sm}",
@@ -137,7 +137,7 @@ def _dropped(case: Case, runtime: Runtime, model: GpuModel) -> Finding:
         level=Level.ERROR,
         terms=("gpu", runtime.term),
         reason=f"{runtime.label} cannot run on {model.slug}: CUDA {wanted.version[0]} dropped {model.sm}",
-        way_out=either(ways[runtime.term], f"take {article(other.slug)} {other.slug} pool" if other else ""),
+        fix=either(ways[runtime.term], f"take {article(other.slug)} {other.slug} pool" if other else ""),
         chain=(
             identity(model),
             f"CUDA {wanted.version[0]} dropped {model.sm}; CUDA {known.last_cuda}.x is the last for {known.name}",
@@ -163,7 +163,7 @@ def driver_and_cuda(case: Case) -> Iterator[Finding]:
                 level=Level.WARNING,
                 terms=(case.driver_term, runtime.term),
                 reason=f"{runtime.label} runs on driver {driver.label} by minor version compatibility only",
-                way_out=either(
+                fix=either(
                     take_runtime(case, runtime, driver, fully=True),
                     upgrade if branch and branch.number >= wanted.driver[0] else "",
                 )
@@ -182,9 +182,7 @@ def driver_and_cuda(case: Case) -> Iterator[Finding]:
                     f"{runtime.label} cannot run on driver {driver.label}: "
                     f"CUDA {major}.x needs driver {dotted_driver(FLOORS[major])} or newer"
                 ),
-                way_out=either(
-                    upgrade, "" if upgrade and case.driver_is_to_blame else take_runtime(case, runtime, driver)
-                )
+                fix=either(upgrade, "" if upgrade and case.driver_is_to_blame else take_runtime(case, runtime, driver))
                 or "take another GPU",
                 chain=(
                     start,
@@ -204,7 +202,7 @@ def mig_and_gpu(case: Case) -> Iterator[Finding]:
                 level=Level.ERROR,
                 terms=("gpu", "mig"),
                 reason=f"{model.slug} cannot be cut into MIG slices",
-                way_out=f"take one of {able}, or share the GPU by time-slicing",
+                fix=f"take one of {able}, or share the GPU by time-slicing",
                 chain=(identity(model), f"MIG exists on {able}", f"so {model.slug} is shared in time or not at all"),
             )
 

@@ -34,7 +34,7 @@ def torch_and_gpu(case: Case) -> Iterator[Finding]:
             level=Level.ERROR,
             terms=("gpu", case.torch_term),
             reason=f"{build.label} has no code for {model.slug}",
-            way_out=f"install {install(other)}" if other else "take another GPU",
+            fix=f"install {install(other)}" if other else "take another GPU",
             chain=(
                 identity(model),
                 f"{build.label} was built for {held}",
@@ -51,7 +51,7 @@ def torch_and_image(case: Case) -> Iterator[Finding]:
             level=Level.ERROR,
             terms=("image", "torch"),
             reason=f"{image.reference} carries {carried.label}, and {stated.label} is stated",
-            way_out=f"state {carried.label}, or take an image without torch",
+            fix=f"state {carried.label}, or take an image without torch",
             chain=(
                 f"{image.reference} carries {carried.label}",
                 "installing another one over it keeps both in the image",
@@ -81,7 +81,7 @@ def onnxruntime_and_cuda(case: Case) -> Iterator[Finding]:
         level=Level.ERROR,
         terms=(term, "onnxruntime"),
         reason=f"{build.label} loads CUDA {build.cuda} libraries, and there is CUDA {there.label}",
-        way_out=either(f"use {other.label}" if other else "", f"use {other_cuda}" if other_cuda else ""),
+        fix=either(f"use {other.label}" if other else "", f"use {other_cuda}" if other_cuda else ""),
         chain=(
             f"{build.label} is built for CUDA {build.cuda} and cuDNN {build.cudnn}",
             f"CUDA {there.label} has none of its libraries",
@@ -98,7 +98,7 @@ def cuda_and_image(case: Case) -> Iterator[Finding]:
             level=Level.WARNING,
             terms=("cuda", "image"),
             reason=f"{image.reference} has no CUDA libraries, and the job needs CUDA {wanted.label}",
-            way_out="state needs.torch where torch brings them, or use an image built on nvidia/cuda",
+            fix="state needs.torch where torch brings them, or use an image built on nvidia/cuda",
             chain=(f"{image.reference} is GitHub's runner alone", "the driver's own libraries are mounted at start"),
         )
     stated = case.stated_image_cuda
@@ -107,7 +107,7 @@ def cuda_and_image(case: Case) -> Iterator[Finding]:
             level=Level.ERROR,
             terms=("image", "image-cuda"),
             reason=f"{case.image_name} has CUDA {there.label}, and CUDA {stated.label} is stated for it",
-            way_out=f'take a tag with CUDA {stated.newest}, or, where the tag is right, write "{there.label}"',
+            fix=f'take a tag with CUDA {stated.newest}, or, where the tag is right, write "{there.label}"',
             chain=(f"the tag of {case.image_name} names CUDA {there.label}",),
         )
     if not wanted or not there:
@@ -118,7 +118,7 @@ def cuda_and_image(case: Case) -> Iterator[Finding]:
         level=Level.ERROR,
         terms=("cuda", case.image_term),
         reason=f"the job needs CUDA {wanted.label}, and {case.image_name} has CUDA {there.label}",
-        way_out=f'use an image with CUDA {wanted.newest}, or cuda: "{there.label}"',
+        fix=f'use an image with CUDA {wanted.newest}, or cuda: "{there.label}"',
         chain=(
             f"{case.image_name} has CUDA {there.label}",
             f"only CUDA {wanted.label} or a newer {wanted.version[0]}.x has all of CUDA {wanted.label}",

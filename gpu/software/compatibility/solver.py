@@ -45,9 +45,9 @@ def solve(ask: Ask, *, as_of: date = AS_OF) -> tuple[Verdict, ...]:
             Verdict(
                 check=CHECK,
                 level=finding.level,
-                offender=places.get(blamed, ask.path),
+                subject=places.get(blamed, ask.path),
                 reason=finding.reason,
-                way_out=finding.way_out,
+                fix=finding.fix,
                 chain=finding.chain,
             )
         )
@@ -79,7 +79,7 @@ def _unknown(term: str, fault: UnknownName) -> Finding:
         level=Level.ERROR,
         terms=(term,),
         reason=f"{fault.name} is not a known {fault.kind}",
-        way_out=f"did you mean {hint}?" if fault.nearest else f"name one of {hint}",
+        fix=f"did you mean {hint}?" if fault.nearest else f"name one of {hint}",
         chain=("what a name that is not in the tables brings cannot be judged, and is not guessed",),
     )
 
@@ -91,7 +91,7 @@ def _holds(case: Case) -> Finding:
         parts.append(f"driver {case.driver.label}")
     parts += [runtime.label for runtime in case.runtimes]
     reason = f"{', '.join(parts)} go together" if len(parts) > 1 else "nothing contradicts it"
-    return Finding(level=Level.OK, terms=(), reason=reason, way_out="", chain=chain)
+    return Finding(level=Level.OK, terms=(), reason=reason, fix="", chain=chain)
 
 
 def _explained(case: Case) -> Iterator[str]:

@@ -43,7 +43,7 @@ def main(
         _written(file, migration.text)
     verdicts = judge(migration.file, ours=False)
     for verdict in verdicts:
-        line = f"{escape(verdict.offender)}: {escape(verdict.reason)}; {escape(verdict.way_out)}"
+        line = f"{escape(verdict.subject)}: {escape(verdict.reason)}; {escape(verdict.fix)}"
         notes.print(f"[{verdict.level}]{verdict.level}[/] {line}", soft_wrap=True)
     if not (write or check):
         typer.echo(migration.text, nl=False)

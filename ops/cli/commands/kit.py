@@ -88,7 +88,7 @@ def _warn(settings: Settings, identity: Identity, repository: str | None, files:
         *taken_for_granted(tested, settings, repository, found),
     ]
     for verdict in warnings:
-        line = f"{escape(verdict.offender)}: {escape(verdict.reason)}; {escape(verdict.way_out)}"
+        line = f"{escape(verdict.subject)}: {escape(verdict.reason)}; {escape(verdict.fix)}"
         console.print(f"[{verdict.level}]{verdict.level}[/] {line}", soft_wrap=True)
 
 

@@ -41,7 +41,7 @@ def main(folder: Folder, stack: Stack = None, file: File = None, json: Json = No
     for level in (Level.ERROR, Level.WARNING):
         for verdict in found:
             if verdict.level is level:
-                line = f"{escape(verdict.offender)}: {escape(verdict.reason)}; {escape(verdict.way_out)}"
+                line = f"{escape(verdict.subject)}: {escape(verdict.reason)}; {escape(verdict.fix)}"
                 console.print(f"[{level}]{level}[/] {line}", soft_wrap=True)
     good = sum(verdict.level is Level.OK for verdict in found)
     told = f"{counted(len(files), 'workflow')} held to {stack_file.path.name}: {counted(good, 'job')} good"
@@ -77,14 +77,14 @@ def _judged(folder: Path, path: Path, runners: Sequence[runs_on.Served]) -> tupl
     return runs_on.judge(name, document, runners)
 
 
-def _fault(offender: str, wrong: str, right: str) -> Verdict:
-    return Verdict(check=runs_on.CHECK, level=Level.ERROR, offender=offender, reason=wrong, way_out=right)
+def _fault(subject: str, wrong: str, right: str) -> Verdict:
+    return Verdict(check=runs_on.CHECK, level=Level.ERROR, subject=subject, reason=wrong, fix=right)
 
 
 def _data(verdict: Verdict) -> dict[str, str]:
     return {
         "level": str(verdict.level),
-        "offender": verdict.offender,
+        "subject": verdict.subject,
         "reason": verdict.reason,
-        "wayOut": verdict.way_out,
+        "wayOut": verdict.fix,
     }

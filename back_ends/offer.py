@@ -1,0 +1,121 @@
+"""The offer of a back end to one runner: on which machines, where, how many at once, and how a job starts.
+
+Checks, costs, quotas, outputs and the files of a repository read offers. None of them knows which back end made one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gpu.kubernetes.pods import Pod
+    from gpu.machines import InstanceType, MachineType
+    from gpu.machines.start_up import Step
+    from gpu.regions import Cloud
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """A machine type that may run the job, with its GPU and its root disk."""
+
+    type: InstanceType | MachineType
+    """The machine as the job finds it: a GPU that the cloud attaches is included."""
+    disk_gib: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """One region and market in which a machine is requested."""
+
+    region: str
+    zones: tuple[str, ...] = ()
+    """The zones that are tried, in order; empty where the cloud chooses."""
+    spot: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnMachines:
+    """Machines that run one job at a time and serve no other runner."""
+
+    cloud: Cloud
+    types: tuple[str, ...]
+    """Machine types as the stack file names them, in the order in which they are tried."""
+    placements: tuple[Placement, ...]
+    """Regions and markets, in the order in which they are tried."""
+    at_once: int
+    """The largest number of machines at the same time."""
+    at_once_key: str
+    """The path in the stack file that states it, for example `runners.gpu.cirun-aws.at-once`."""
+    types_key: str
+    """The path of the machine types."""
+    places_key: str
+    """The path of the regions or zones."""
+    spot_key: str
+    """The path of the markets."""
+    disk_gib: int
+    disk_key: str
+    """The path of the root disk's size."""
+    disk_kind: str
+    """The cloud's name of the disk type, for example `gp3` or `pd-balanced`."""
+    attached_gpu: str | None = None
+    """The GPU model that the cloud attaches, by slug; none where the machine types bring their own."""
+    attached_gpus: int = 0
+    image_gib: int = 0
+    """The size of the machine image that the disk is created from; 0 where it is unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedNodes:
+    """Kubernetes node groups that the runner shares with others."""
+
+    pools: tuple[str, ...]
+    """Keys of `gpu-pools`, in the order in which they are tried."""
+    pod: Pod
+    """The pod on the GPU node: the runner's own, or the job's where it has one."""
+    waiting_pod: Pod | None = None
+    """The runner's pod on a system node, where the job has a pod of its own."""
+    listener: Pod | None = None
+    """The pod on a system node that asks GitHub for jobs."""
+    idle: int = 0
+    """Idle runners that are kept."""
+    most: int
+    """The largest number of runners at the same time."""
+    most_key: str
+    """The path in the stack file that states it, for example `runners.gpu.arc.max`."""
+    image: str
+    """The key in `images` that the runner's container starts from."""
+
+    @property
+    def idle_on_gpu(self) -> int:
+        """Idle runners that keep a GPU node running."""
+        return self.idle if self.waiting_pod is None else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostSoftware:
+    """What is installed on the machines below the job's container."""
+
+    image: str | None = None
+    """The machine image, as `gpu.software.machine_images` names it."""
+    image_key: str = ""
+    """The path in the stack file that names it; empty where the program chooses."""
+    builds_image: bool = False
+    """Whether machines boot the image that `host-image` builds, so that its driver counts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """What a back end offers to one runner. Exactly one of `own` and `shared` is set."""
+
+    path: str
+    """The runner's path in the stack file, for example `runners.gpu-t4`."""
+    section: str
+    """The path of the back end's section, for example `runners.gpu-t4.arc`."""
+    machines: tuple[Machine, ...]
+    """Every machine that the job may get."""
+    host: HostSoftware
+    steps: tuple[Step, ...]
+    """The steps from the dispatched job to its first command, where nothing is running yet."""
+    own: OwnMachines | None = None
+    shared: SharedNodes | None = None

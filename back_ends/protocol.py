@@ -1,0 +1,81 @@
+"""The protocol of a back end: what every package in `back_ends` provides, and what it receives.
+
+A package has these modules:
+
+- `section.py`: `SECTION`, the typed section of a runner. It imports nothing above `config.section`.
+- `rules.py`: `RULES`, the rules of that section over `Settings`.
+- `back_end.py`: `BACK_END`, an object with the methods of `BackEnd`.
+
+Nothing outside the package imports it or names it; `back_ends.NAMES` lists it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pulumi
+
+    from back_ends.offer import Offer
+    from back_ends.stack import Stack
+    from config.load import Secrets
+    from config.runners import RunnerSettings
+    from config.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsOn:
+    """How a workflow asks for a runner."""
+
+    line: str
+    """The line of a workflow, for example `runs-on: gpu-t4`."""
+    name: str
+    """The label that identifies the runner."""
+    labels: frozenset[str] = frozenset()
+    """Labels that a job may add."""
+    suffix: bool = False
+    """Whether the label may continue after `--` with anything that identifies the run."""
+    combines: bool = True
+    """Whether a job may ask for several labels at once."""
+    job_container: bool | None = None
+    """Whether a job must (True) or must not (False) state `container`; None where it may do either."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """What the composition root has declared before it declares the back ends."""
+
+    stack: Stack
+    secrets: Secrets
+    aws: pulumi.ResourceOptions | None = None
+    """Options with the AWS provider; none without the section `aws`."""
+    gcp: pulumi.ResourceOptions | None = None
+    """Options with the Google Cloud provider and the enabled APIs; none without the section `gcp`."""
+    cluster: pulumi.ResourceOptions | None = None
+    """Options with the Kubernetes provider of the ready cluster; none without the section `cluster`."""
+    repositories: Mapping[str, pulumi.Output[str]]
+    """ECR repository to its address."""
+    runner_account: str = ""
+    """The id of the service account that machines on Google Cloud run as."""
+
+
+class BackEnd(Protocol):
+    """A back end."""
+
+    title: str
+    """The name that people use, for example `cirun on AWS`."""
+
+    def offer(self, name: str, runner: RunnerSettings, settings: Settings) -> Offer:
+        """Return what one runner is offered."""
+        ...
+
+    def runs_on(self, name: str, runner: RunnerSettings) -> RunsOn:
+        """Return how a workflow asks for one runner."""
+        ...
+
+    def declare(self, site: Site) -> Mapping[str, pulumi.Resource]:
+        """Declare the resources of all its runners; return them by the path in the stack file that asked for them."""
+        ...
