@@ -367,7 +367,7 @@ def test_every_file_says_what_it_owns(module: str) -> None:
 def test_no_file_is_longer_than_a_person_reads_at_once() -> None:
     lines = {module: len(path.read_text().splitlines()) for module, path in house().items() if not is_generated(path)}
 
-    assert {module: count for module, count in lines.items() if count > 250} == {}
+    assert {module: count for module, count in lines.items() if count > 320} == {}
 
 
 def test_no_package_of_ours_hides_another() -> None:
