@@ -1,6 +1,6 @@
 """How long a job waits for its first command, against what was asked for, and what would shorten it.
 
-Owns what is said; the steps are in `gpu.machines.queue_steps`, their figures in `gpu.machines.stage_times`, what would help in
+Owns what is said; the steps are in `gpu.machines.queue_steps`, their figures in `gpu.machines.start_up`, what would help in
 `gpu.machines.levers`, how long jobs wait for each other in `gpu.machines.waiting_line`. The times are those of a job that
 finds nothing running: the first of the morning, and every one where a pool goes back to nothing in between.
 """

@@ -14,7 +14,7 @@ from gpu.machines.queue_steps import BackEnd, no_fast_image_pull, queue_wait
 
 if TYPE_CHECKING:
     from gpu.machines.queue_steps import QueueFacts
-    from gpu.machines.stage_times import Wait
+    from gpu.machines.start_up import Wait
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

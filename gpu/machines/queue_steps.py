@@ -2,7 +2,7 @@
 
 Owns what is to be known of a runner for that, and the condition under which parallel pulling works at all: from
 4 vCPU and 7 GiB (nodeadm, 2026: below, it is left out without a word), and to some gain only on a disk that can take
-it, about 600 MiB/s (AWS, SOCI documentation). The figures of each step are in `gpu.machines.stage_times`.
+it, about 600 MiB/s (AWS, SOCI documentation). The figures of each step are in `gpu.machines.start_up`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from gpu.machines import stage_times
-from gpu.machines.stage_times import Stage, Wait, wait
+from gpu.machines import start_up
+from gpu.machines.start_up import Step, Wait, wait
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -61,30 +61,30 @@ class QueueFacts:
     """How long a typical job takes."""
 
 
-def stages(facts: QueueFacts) -> tuple[Stage, ...]:
+def stages(facts: QueueFacts) -> tuple[Step, ...]:
     """The steps, in order."""
     image = () if facts.image_gib is None else (_image(facts, facts.image_gib),)
     if facts.back_end is BackEnd.CIRUN:
-        return (stage_times.DISPATCH, stage_times.CLOUD_MACHINE, stage_times.CLOUD_RUNNER, *image)
+        return (start_up.DISPATCH, start_up.CLOUD_MACHINE, start_up.CLOUD_RUNNER, *image)
     if facts.min_runners:
-        return (stage_times.DISPATCH,)
+        return (start_up.DISPATCH,)
     if facts.min_nodes:
-        return (stage_times.DISPATCH, stage_times.POD, stage_times.REGISTRATION)
+        return (start_up.DISPATCH, start_up.POD, start_up.REGISTRATION)
     return (
-        stage_times.DISPATCH,
-        stage_times.POD,
-        stage_times.AUTOSCALER,
-        stage_times.LAUNCH,
-        stage_times.DEVICE_PLUGIN,
+        start_up.DISPATCH,
+        start_up.POD,
+        start_up.AUTOSCALER,
+        start_up.LAUNCH,
+        start_up.DEVICE_PLUGIN,
         *image,
-        stage_times.REGISTRATION,
+        start_up.REGISTRATION,
     )
 
 
-def _image(facts: QueueFacts, gib: float) -> Stage:
+def _image(facts: QueueFacts, gib: float) -> Step:
     if facts.fast_image_pull and not no_fast_image_pull(facts):
-        return stage_times.fast_pull(gib)
-    return stage_times.pull(gib)
+        return start_up.fast_pull(gib)
+    return start_up.pull(gib)
 
 
 def queue_wait(facts: QueueFacts) -> Wait:

@@ -19,7 +19,7 @@ from config.machines import PoolSettings
 from config.runners import ArcBackEnd
 from gpu.machines.levers import levers
 from gpu.machines.queue_steps import BackEnd, QueueFacts, queue_wait, stages
-from gpu.machines.stage_times import Stage, Wait, fast_pull, pull, wait
+from gpu.machines.start_up import Step, Wait, fast_pull, pull, wait
 from gpu.machines.waiting_line import Line, erlang_c, of_month
 from gpu.verdict import Level
 
@@ -39,7 +39,7 @@ T4 = QueueFacts(
 """A runner on an empty spot pool of g4dn.xlarge."""
 
 times = st.builds(
-    lambda p50, factor: Stage(name="step", p50=p50, p95=p50 * factor, source="a test"),
+    lambda p50, factor: Step(name="step", p50=p50, p95=p50 * factor, source="a test"),
     st.floats(1, 300),
     st.floats(1, 5),
 )
@@ -84,7 +84,7 @@ def test_pulling_takes_what_was_published_for_nine_gigabytes() -> None:
 
 
 def test_one_step_keeps_its_percentiles() -> None:
-    one = wait((Stage(name="a", p50=20, p95=60, source="b"),))
+    one = wait((Step(name="a", p50=20, p95=60, source="b"),))
 
     assert (one.p50, one.p95) == pytest.approx((20, 60))
 
@@ -107,7 +107,7 @@ def test_the_sum_agrees_with_a_simulation(facts: QueueFacts) -> None:
 
 @given(st.lists(times, min_size=1, max_size=6), times)
 @settings(max_examples=60)
-def test_a_further_step_never_shortens_the_typical_wait(steps: list[Stage], further: Stage) -> None:
+def test_a_further_step_never_shortens_the_typical_wait(steps: list[Step], further: Step) -> None:
     before, after = wait(tuple(steps)), wait((*steps, further))
 
     assert after.p50 >= before.p50 * 0.999

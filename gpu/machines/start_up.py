@@ -17,7 +17,7 @@ _Z95 = NormalDist().inv_cdf(0.95)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class Step:
     """One step, in seconds."""
 
     name: str
@@ -44,7 +44,7 @@ class Wait:
 
 
 @lru_cache(maxsize=4096)
-def wait(stages: tuple[Stage, ...]) -> Wait:
+def wait(stages: tuple[Step, ...]) -> Wait:
     """The steps one after another, by Fenton and Wilkinson's approximation.
 
     The sum of independent log-normal times is taken to be log-normal with the sum's own mean and variance; for the
@@ -59,35 +59,35 @@ def wait(stages: tuple[Stage, ...]) -> Wait:
     return Wait(p50=median, p95=median * math.exp(_Z95 * spread))
 
 
-DISPATCH = Stage(
+DISPATCH = Step(
     name="GitHub hands the job out", p50=3, p95=15, estimate=True,
     source="GitHub publishes no figure; scale-set listeners poll without a pause",
 )  # fmt: skip
-POD = Stage(
+POD = Step(
     name="the controller makes the runner's pod", p50=4, p95=15, estimate=True,
     source="ARC publishes no figure; three objects are made one after another",
 )  # fmt: skip
-AUTOSCALER = Stage(
+AUTOSCALER = Step(
     name="the autoscaler sees the pod", p50=10, p95=30,
     source="Cluster Autoscaler FAQ: a scan every 10 s, within 30 s on clusters of up to 100 nodes",
 )  # fmt: skip
-LAUNCH = Stage(
+LAUNCH = Step(
     name="a GPU node starts and joins", p50=100, p95=180,
     source="Tensorfuse, August 2025: 80-120 s until a cloud GPU node has booted; the tail is an estimate",
 )  # fmt: skip
-DEVICE_PLUGIN = Stage(
+DEVICE_PLUGIN = Step(
     name="the device plugin offers the GPU", p50=15, p95=30, estimate=True,
     source="a small image, and a GPU to find",
 )  # fmt: skip
-REGISTRATION = Stage(
+REGISTRATION = Step(
     name="the runner starts and takes the job", p50=8, p95=25, estimate=True,
     source="GitHub publishes no figure; a just-in-time runner registers when its pod is made",
 )  # fmt: skip
-CLOUD_MACHINE = Stage(
+CLOUD_MACHINE = Step(
     name="a machine of its own starts", p50=60, p95=120,
     source="Ubicloud: 50-60 s cold; machine.dev: about a minute; the tail is an estimate",
 )  # fmt: skip
-CLOUD_RUNNER = Stage(
+CLOUD_RUNNER = Step(
     name="cirun registers the runner on it", p50=30, p95=75, estimate=True,
     source="the runner is downloaded and configured at boot",
 )  # fmt: skip
@@ -95,9 +95,9 @@ CLOUD_RUNNER = Stage(
 _PULL_BASE = 3.0
 
 
-def pull(gib: float) -> Stage:
+def pull(gib: float) -> Step:
     """Pulling an image of that size, as it lies in the registry, on a node that has nothing of it."""
-    return Stage(
+    return Step(
         name=f"the image of {gib:g} GiB is pulled",
         p50=_PULL_BASE + 15.6 * gib,
         p95=_PULL_BASE + 51 * gib,
@@ -105,9 +105,9 @@ def pull(gib: float) -> Stage:
     )
 
 
-def fast_pull(gib: float) -> Stage:
+def fast_pull(gib: float) -> Step:
     """The same in parallel, through the SOCI snapshotter."""
-    return Stage(
+    return Step(
         name=f"the image of {gib:g} GiB is pulled in parallel",
         p50=_PULL_BASE + 4.7 * gib,
         p95=_PULL_BASE + 15.6 * gib,
