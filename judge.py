@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import pulumi
-
 from checks import money, queue_time, quota, spot_plan
 from checks.counts import counts
 from checks.fit import fits
@@ -27,22 +25,12 @@ from gpu.software.compatibility import conflicts, solve
 from gpu.verdict import Level, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
     from config.identity import Identity
     from config.runners import RunnerSettings
     from config.settings import Settings
     from gpu.machines import InstanceType, MachineType
-
-
-class Refused(pulumi.RunError):
-    """What a stack file asks for cannot work. Pulumi shows it as a message, without a traceback."""
-
-    def __init__(self, verdicts: Sequence[Verdict]) -> None:
-        self.verdicts = tuple(verdicts)
-        errors = [verdict for verdict in verdicts if verdict.level is Level.ERROR]
-        count = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
-        super().__init__("\n".join([f"{count}, so nothing is built:", *(f"  {error}" for error in errors)]))
 
 
 def verdicts(settings: Settings, identity: Identity) -> list[Verdict]:
@@ -64,25 +52,6 @@ def verdicts(settings: Settings, identity: Identity) -> list[Verdict]:
         *quota.judge(demands.demands(settings), stated=settings.quotas),
     ]
     return list(dict.fromkeys(found))
-
-
-def refuse(found: Sequence[Verdict]) -> None:
-    """Stop before the first resource where anything cannot work.
-
-    Raises:
-        Refused: at least one verdict is an error.
-
-    """
-    if any(verdict.level is Level.ERROR for verdict in found):
-        raise Refused(found)
-
-
-def warn(found: Sequence[Verdict], made: Mapping[str, pulumi.Resource]) -> None:
-    """Log each warning on what it concerns: the longest path made that the subject begins with."""
-    for verdict in found:
-        if verdict.level is Level.WARNING:
-            owners = [path for path in made if verdict.subject == path or verdict.subject.startswith(f"{path}.")]
-            pulumi.log.warn(str(verdict), made[max(owners, key=len)] if owners else None)
 
 
 def _pools(settings: Settings, cluster: str) -> Iterator[Verdict]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pulumi
 
 import judge
+import refusal
 from composition import exports, tools
 from config.identity import Identity
 from config.load import load
@@ -31,14 +32,14 @@ def run(on_path: Callable[[str], str | None] | None = None) -> list[Verdict]:
 
     Raises:
         config.faults.StackFileError: the stack file says what it may not.
-        judge.Refused: what it says cannot work.
+        refusal.Refused: what it says cannot work.
         composition.tools.ToolMissing: a program that the update needs is not there.
 
     """
     settings, secrets = load()
     identity = Identity(project=pulumi.get_project(), stack=pulumi.get_stack(), extra=settings.stack.tags)
     findings = judge.verdicts(settings, identity)
-    judge.refuse(findings)
+    refusal.refuse(findings)
     if on_path is not None:
         tools.check(settings, on_path)
     made: dict[str, pulumi.Resource] = {}
@@ -52,6 +53,6 @@ def run(on_path: Callable[[str], str | None] | None = None) -> list[Verdict]:
         from composition.gcp import google  # noqa: PLC0415
 
         made |= google(settings, settings.gcp, identity)
-    judge.warn(findings, made)
+    refusal.warn(findings, made)
     pulumi.export("runs_on", exports.runs_on(settings))
     return findings

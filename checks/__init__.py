@@ -1,1 +1,37 @@
-"""The checks of a stack, one module each."""
+"""The checks of a stack: one module each, listed once.
+
+A check is a module with `CHECK`, the name that its verdicts carry, and `check(stack)`. Its page in `docs/explanation/checks`
+and its entries in the catalogue of mistakes have the same name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from back_ends.stack import Stack
+    from gpu.verdict import Verdict
+
+
+class Check(Protocol):
+    """A module of this package."""
+
+    @property
+    def CHECK(self) -> str:  # noqa: N802  # a constant of the module
+        """The name of the check, in kebab case."""
+        ...
+
+    def check(self, stack: Stack) -> Iterator[Verdict]:
+        """Yield the verdicts on a stack: errors, warnings, and one that explains why a part passed."""
+        ...
+
+
+CHECKS: Final[tuple[Check, ...]] = ()
+"""Every check, in the order in which the plan prints their verdicts."""
+
+
+def verdicts(stack: Stack) -> list[Verdict]:
+    """Return the verdicts of all checks, each once: two runners that share a pool get the same verdict on it."""
+    return list(dict.fromkeys(verdict for module in CHECKS for verdict in module.check(stack)))

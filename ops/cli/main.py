@@ -91,7 +91,7 @@ def _judged(fault: Exception) -> int | None:
     faults = getattr(sys.modules.get("config.faults"), "StackFileError", None)
     if faults is not None and isinstance(fault, faults):
         return _faults(fault)
-    refused = getattr(sys.modules.get("judge"), "Refused", None)
+    refused = getattr(sys.modules.get("refusal"), "Refused", None)
     if refused is not None and isinstance(fault, refused):
         from ops.plan.verdicts import show  # noqa: PLC0415  # only a refusal needs it
 

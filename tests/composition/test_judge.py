@@ -11,6 +11,7 @@ from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
 import judge
+import refusal
 from config.identity import Identity
 from gpu.verdict import Level, Verdict
 from ops.cli import main as cli
@@ -191,16 +192,16 @@ def test_the_spoilt_stacks_are_really_spoilt() -> None:
 def test_a_refusal_stops_before_the_first_resource_and_says_everything() -> None:
     file = stacks.changed(STAGING, "runners", lambda runners: runners["gpu-t4"]["needs"].update(cpu=4, memory="16Gi"))
 
-    with pytest.raises(judge.Refused) as refused:
+    with pytest.raises(refusal.Refused) as refused:
         record(file)
     first, *lines = str(refused.value).splitlines()
 
-    assert first == f"{len(lines)} errors, so nothing is built:"
+    assert first == f"{len(lines)} errors; no resource was created:"
     assert all(line.startswith("  error: runners.gpu-t4: ") for line in lines)
 
 
 def test_nothing_wrong_is_not_refused() -> None:
-    judge.refuse(verdicts({}))
+    refusal.refuse(verdicts({}))
 
 
 def test_the_command_line_says_it_in_words_and_ends_with_one(

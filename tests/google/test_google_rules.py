@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import judge
+import refusal
 from ami.builder.content_hash import FAMILY_LIMIT, checked_family
 from config.cirun_rules import CIRUN_RULES
 from config.gcp import HostImageSettings
@@ -419,5 +420,5 @@ def test_a_driver_that_does_not_carry_the_cuda_asked_for_stops_the_stack(changes
 
     assert refusing != []
     assert any(reason in verdict.reason for verdict in refusing), refusing
-    with pytest.raises(judge.Refused):
-        judge.refuse(found)
+    with pytest.raises(refusal.Refused):
+        refusal.refuse(found)

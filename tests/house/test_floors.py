@@ -88,7 +88,7 @@ FLOORS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
     },
     {COMPONENTS: (), "checks": ("checks", "checks.*")},
     {"composition": ("composition", "composition.*")},
-    {"judge": ("judge", "judge.*")},
+    {"judge": ("judge", "judge.*", "refusal")},
     {"program": ("program",)},
     {"main": ("__main__", "policy.__main__")},
     {"kit": ("kit", "kit.*")},

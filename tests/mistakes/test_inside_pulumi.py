@@ -8,10 +8,10 @@ import pytest
 from pulumi.runtime.proto import engine_pb2
 
 from config.faults import StackFileError
-from judge import Refused
 from ops.plan.model import STACK_TYPE
 from ops.plan.recorder import Recorder, record
 from ops.plan.stack_file import read
+from refusal import Refused
 from tests.mistakes.catalogue import MISTAKES, Mistake, Told, put_over
 from tests.mistakes.saying import write
 
@@ -63,7 +63,7 @@ def test_an_error_stops_the_program_before_its_first_resource(engine: Watched, t
 
     first, *lines = str(refused.value).splitlines()
     assert set(engine.registered) <= {STACK_TYPE}
-    assert first == "2 errors, so nothing is built:"
+    assert first == "2 errors; no resource was created:"
     assert [line.split(": ")[1] for line in lines] == [TOO_LARGE.path, TOO_OLD.path]
     assert all(" → " in line for line in lines)
 
