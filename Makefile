@@ -121,6 +121,7 @@ check: .venv/dev ## Check format, style, types, shell scripts, and that what is 
 	@command -v shellcheck > /dev/null || { echo 'check: shellcheck is missing: run `make artefact-tools`' >&2; exit 3; }
 	@shellcheck $(SCRIPTS)
 	@$(OPS) schema --check
+	@$(PY) -m tools.reference --check
 	@echo 'check: good'
 
 format: .venv/dev ## Format the code, and mend what can be mended
@@ -129,12 +130,15 @@ format: .venv/dev ## Format the code, and mend what can be mended
 
 # Generate ---------------------------------------------------------------------------------------------------------
 
-.PHONY: schema golden docs lock
+.PHONY: schema golden reference docs lock
 schema: .venv/run ## Write the stack file's JSON schema
 	@$(OPS) schema
 
 golden: .venv/run ## Write the golden files that tests compare with
 	@$(OPS) golden
+
+reference: .venv/run ## Write the generated parts of the reference pages
+	@$(PY) -m tools.reference --write
 
 docs: .venv/dev ## Build the documentation into site/
 	@$(PY) -m mkdocs build --strict

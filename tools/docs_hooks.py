@@ -1,41 +1,20 @@
-"""MkDocs hooks: navigation that grows with the pages, and reference pages that are written by the program itself."""
+"""MkDocs hook: navigation that lists every page of a folder."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
-
-from tools import reference
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-GENERATED: Final[dict[str, Callable[[], str]]] = {
-    "<!-- generated: stack file -->": reference.stack_file,
-    "<!-- generated: command line -->": reference.command_line,
-    "<!-- generated: components -->": reference.components,
-    "<!-- generated: targets -->": reference.targets,
-    "<!-- generated: decisions -->": reference.decisions,
-}
-"""What stands in a page's source, and what writes the text that stands there in the site."""
-PLACE: Final = "\n> `make docs` writes this from the program itself; here stands only its place."
-"""What tells a reader of the source that there is more."""
+    from collections.abc import Iterator
 
 
 def on_config(config: Any) -> Any:
-    """Put every page of a folder where the navigation has its star."""
+    """Replace each entry that ends with `*` by the pages of that folder."""
     docs = Path(config["docs_dir"])
     named = {entry for entry in _entries(config["nav"]) if not entry.endswith("*")}
     config["nav"] = _grown(config["nav"], docs, named)
     return config
-
-
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Write what the program says of itself into the pages that ask for it."""
-    for marker, write in GENERATED.items():
-        if marker + PLACE in markdown:
-            markdown = markdown.replace(marker + PLACE, write())
-    return markdown
 
 
 def _entries(nav: Any) -> Iterator[str]:

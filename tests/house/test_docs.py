@@ -1,4 +1,4 @@
-"""What the documents say is so: commands exist, shown output is what is printed, stack file fragments plan."""
+"""Tests of the documentation: commands exist, shown output is printed, and shown stack files can be planned."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 TARGETS = set(re.findall(r"^([a-z-]+):[^=\n]*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
 STACK_FILE = "tests/stacks/staging.yaml"
-"""The stack that the pages show: who deploys `Pulumi.staging.yaml` may change it."""
+"""The stack that the pages show. It is a copy of `Pulumi.staging.yaml`, which a user may change."""
+GENERATED = ROOT / "docs" / "reference" / "stack-file.md"
+"""Its examples are copied from stack files that other tests plan."""
 STAGING: dict[str, Any] = yaml.safe_load((ROOT / STACK_FILE).read_text())["config"]
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 
 
 def blocks(page: Path, language: str) -> list[str]:
-    """The page's code blocks in one language, inside lists too, without their indentation."""
+    """Return the code blocks of a page in one language, also those inside lists, without their indentation."""
     fence = re.compile(rf"^( *)```{language}\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
     return [
         "".join(line.removeprefix(match[1]) for line in match[2].splitlines(keepends=True))
@@ -36,15 +38,15 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def fragments() -> Iterator[Any]:
-    """Every fragment of a stack file that a page shows."""
-    for page in PAGES:
+    """Yield every part of a stack file that a page shows."""
+    for page in (page for page in PAGES if page != GENERATED):
         for number, text in enumerate(blocks(page, "yaml")):
             if "gpu-ci:" in text:
                 yield pytest.param(page, yaml.safe_load(text), id=f"{page.relative_to(ROOT).as_posix()}-{number}")
 
 
 def shown() -> Iterator[Any]:
-    """Every command that a page shows with its output."""
+    """Yield every command that a page shows with its output."""
     for page in PAGES:
         for number, text in enumerate(blocks(page, "console")):
             command, _, output = text.partition("\n")
@@ -54,28 +56,28 @@ def shown() -> Iterator[Any]:
 
 
 def overlaid(below: Any, above: Any) -> Any:
-    """One stack file's values with a fragment's put over them, map by map."""
+    """Return `below` with the values of `above` put over it, map by map."""
     if isinstance(below, Mapping) and isinstance(above, Mapping):
         return {key: overlaid(below.get(key), above.get(key, below.get(key))) for key in {**below, **above}}
     return above
 
 
 def is_part(part: Any, whole: Any) -> bool:
-    """Whether everything that is stated in `part` stands so in `whole`."""
+    """Return True if `whole` contains every value of `part`."""
     if isinstance(part, Mapping):
         return isinstance(whole, Mapping) and all(key in whole and is_part(part[key], whole[key]) for key in part)
     return bool(part == whole)
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    """A command in the checkout, with this interpreter in the place of the environment that make would set up."""
+    """Run a command in the checkout, with this interpreter instead of the environment that make sets up."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     if words[0] == "make":
         words = ("make", "-o", ".venv/run", "-o", ".venv/dev", f"PY={sys.executable}", *words[1:])
     return subprocess.run(words, capture_output=True, check=False, cwd=ROOT, env={**kept, "NO_COLOR": "1"}, text=True)
 
 
-def test_the_readme_begins_with_the_preview_and_the_tests() -> None:
+def test_the_readme_starts_with_the_preview_and_the_tests() -> None:
     assert blocks(README, "console")[0] == "$ make preview\n$ make test\n"
 
 
@@ -88,13 +90,13 @@ def test_every_target_that_a_page_names_exists(page: Path) -> None:
 
 @pytest.mark.parametrize(("command", "output"), list(shown()))
 def test_the_output_that_a_page_shows_is_what_the_command_prints(command: str, output: list[str]) -> None:
-    """… stands for any number of lines, or for a part of one; everything else stands there, in this order."""
+    """`…` matches any number of lines, or any part of a line. All other lines must be printed in this order."""
     words = command.split()
     if {"plan", "preview", "kit"} & {*words} and not any(word.startswith(("STACK=", "FILE=")) for word in words):
         words = [*words, f"FILE={STACK_FILE}"]
     ended = run(*words)
     if "no Pulumi CLI" in ended.stdout + ended.stderr and os.environ.get("CI") != "true":
-        pytest.skip("no Pulumi CLI is to be had")
+        pytest.skip("no Pulumi CLI is available")
     printed = ended.stdout.splitlines()
     at = 0
     for line in output:
@@ -107,12 +109,16 @@ def test_the_output_that_a_page_shows_is_what_the_command_prints(command: str, o
 
 
 @pytest.mark.parametrize(("page", "fragment"), [case for case in fragments() if case.values[0] == README])
-def test_what_the_readme_shows_of_the_stack_file_stands_in_it(page: Path, fragment: dict[str, Any]) -> None:
-    assert is_part(fragment, STAGING), f"{page.name} shows what {STACK_FILE} does not say"
+def test_the_part_of_the_stack_file_that_the_readme_shows_is_in_the_stack_file(
+    page: Path, fragment: dict[str, Any]
+) -> None:
+    assert is_part(fragment, STAGING), f"{page.name} shows values that {STACK_FILE} does not have"
 
 
 @pytest.mark.parametrize(("page", "fragment"), [case for case in fragments() if case.values[0] != README])
-def test_a_stack_file_with_a_fragment_from_a_page_plans(page: Path, fragment: dict[str, Any], tmp_path: Path) -> None:
+def test_a_stack_file_with_a_fragment_from_a_page_can_be_planned(
+    page: Path, fragment: dict[str, Any], tmp_path: Path
+) -> None:
     file = tmp_path / "Pulumi.shown.yaml"
     file.write_text(yaml.safe_dump({"config": overlaid(STAGING, fragment)}))
 
@@ -121,25 +127,27 @@ def test_a_stack_file_with_a_fragment_from_a_page_plans(page: Path, fragment: di
     assert ended.returncode == 0, f"{page.name}: {ended.stdout[-2000:]}{ended.stderr}"
 
 
-def test_the_tutorial_breaks_the_stack_file_as_it_says(tmp_path: Path) -> None:
+def test_the_tutorial_shows_the_messages_that_its_broken_stack_files_give(tmp_path: Path) -> None:
     tutorial = ROOT / "docs" / "tutorial" / "first-preview.md"
     greedy = overlaid(STAGING, {"gpu-ci:runners": {"gpu-t4": {"needs": {"cpu": 4, "memory": "16Gi"}}}})
     misspelt = overlaid(STAGING, {"gpu-ci:gpu-pools": {"t4-spot": {"capcity": "spot"}}})
     del misspelt["gpu-ci:gpu-pools"]["t4-spot"]["capacity"]
-    said = []
+    printed = []
     for number, config in enumerate((greedy, misspelt)):
         file = tmp_path / f"Pulumi.broken-{number}.yaml"
         file.write_text(yaml.safe_dump({"config": config}))
         ended = run(sys.executable, "-m", "ops", "plan", "--file", str(file))
-        said.append((ended.returncode, "\n".join(line.rstrip() for line in [*ended.stdout.splitlines(), ended.stderr])))
+        printed.append(
+            (ended.returncode, "\n".join(line.rstrip() for line in [*ended.stdout.splitlines(), ended.stderr]))
+        )
     refusal, faults = (text.strip() for text in blocks(tutorial, "text"))
 
-    assert [code for code, _ in said] == [1, 2]
-    assert refusal in said[0][1]
-    assert faults in said[1][1]
+    assert [code for code, _ in printed] == [1, 2]
+    assert refusal in printed[0][1]
+    assert faults in printed[1][1]
 
 
-def test_a_fragment_is_put_over_a_stack_file_map_by_map() -> None:
+def test_a_fragment_changes_only_the_keys_that_it_states() -> None:
     below = {"runners": {"a": {"needs": 1}}, "aws": {"region": "x"}}
 
     assert overlaid(below, {"runners": {"b": {"needs": 2}}, "aws": {"region": "y"}}) == {
@@ -149,7 +157,7 @@ def test_a_fragment_is_put_over_a_stack_file_map_by_map() -> None:
 
 
 @each_page
-def test_what_a_page_shows_as_a_shell_command_parses(page: Path) -> None:
+def test_every_shell_command_of_a_page_parses(page: Path) -> None:
     faults = [
         ended.stderr
         for text in blocks(page, "bash")
@@ -159,14 +167,14 @@ def test_what_a_page_shows_as_a_shell_command_parses(page: Path) -> None:
     assert faults == []
 
 
-def test_the_readme_links_to_what_is_there() -> None:
+def test_every_relative_link_of_the_readme_exists() -> None:
     targets = [target.partition("#")[0] for target in re.findall(r"\]\((?!https?:)([^)]+)\)", README.read_text())]
 
     assert targets
     assert [target for target in targets if not (ROOT / target).exists()] == []
 
 
-def test_every_output_is_explained_and_every_explained_output_is_there() -> None:
+def test_the_outputs_page_lists_exactly_the_exported_outputs() -> None:
     sources = [ROOT / "program.py", *(ROOT / "composition").glob("*.py")]
     exported = {
         re.sub(r"\{\w+\}", "NAME", name)
@@ -186,15 +194,28 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     assert (ended.returncode, [line for line in ended.stderr.splitlines() if line.startswith("WARNING")]) == (0, [])
 
 
-def test_the_site_holds_what_the_program_says_of_itself() -> None:
-    from config.settings import Settings  # noqa: PLC0415  # the other tests of this file need no pydantic
-    from tools import reference  # noqa: PLC0415
+def test_the_generated_pages_are_up_to_date() -> None:
+    from tools import reference  # noqa: PLC0415  # the other tests of this file need neither pydantic nor Typer
 
-    headings = re.findall(r"^## `gpu-ci:([a-z-]+)`", reference.stack_file(), re.MULTILINE)
-    sections = [field.alias for field in Settings.model_fields.values()]
+    stale = [path.name for path, text in reference.pages().items() if path.read_text(encoding="utf-8") != text]
 
-    assert [heading for heading in headings if heading != "github-app-private-key"] == sections
-    assert "::: components.aws.network\n" in reference.components()
-    assert "## plan\n" in reference.command_line()
-    assert "| `make plan` |" in reference.targets()
-    assert "(0001-one-stack-file.md)" in reference.decisions()
+    assert stale == [], "run `make reference`"
+
+
+def test_the_stack_file_reference_has_every_section_and_an_example_of_it() -> None:
+    from config.settings import Settings  # noqa: PLC0415  # as above
+    from tools import reference_sections  # noqa: PLC0415
+
+    page = (ROOT / "docs/reference/stack-file.md").read_text()
+    headings = re.findall(r"^## ([a-z-]+)$", page, re.MULTILINE)
+    names = [field.alias or "" for field in Settings.model_fields.values()]
+
+    assert [heading for heading in headings if heading != reference_sections.KEY_OF_THE_APP] == names
+    assert [name for name in names if reference_sections.example(name) is None] == []
+
+
+def test_the_command_line_reference_has_every_command_and_target() -> None:
+    page = (ROOT / "docs/reference/command-line.md").read_text()
+
+    assert "\n## plan\n" in page
+    assert set(re.findall(r"^\| `make ([a-z-]+)` \|", page, re.MULTILINE)) == TARGETS

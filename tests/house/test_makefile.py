@@ -132,7 +132,7 @@ def test_set_up_happens_once_and_again_when_the_lock_changes(checkout: Path, tmp
 
 
 def test_every_command_behind_a_target_is_there() -> None:
-    commands = {path.stem.replace("_", "-") for path in (ROOT / "ops" / "commands").glob("[a-z]*.py")}
+    commands = {path.stem.replace("_", "-") for path in (ROOT / "ops" / "cli" / "commands").glob("[a-z]*.py")}
 
     assert set(re.findall(r"\$\(OPS\) ([a-z-]+)", TEXT)) - commands == set()
 
