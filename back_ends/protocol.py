@@ -32,16 +32,18 @@ class RunsOn:
 
     line: str
     """The line of a workflow, for example `runs-on: gpu-t4`."""
-    name: str
+    label: str
     """The label that identifies the runner."""
-    labels: frozenset[str] = frozenset()
+    more: frozenset[str] = frozenset()
     """Labels that a job may add."""
     suffix: bool = False
-    """Whether the label may continue after `--` with anything that identifies the run."""
-    combines: bool = True
-    """Whether a job may ask for several labels at once."""
+    """Whether the label may continue after `--` with text that identifies the run."""
+    named: bool = False
+    """Whether a job must state `label`; without it, any of the labels is enough."""
     job_container: bool | None = None
     """Whether a job must (True) or must not (False) state `container`; None where it may do either."""
+    container_fix: str = ""
+    """The change in the stack file that allows a job to state `container`; empty where it may."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +60,8 @@ class Site:
     """Options with the Kubernetes provider of the ready cluster; none without the section `cluster`."""
     repositories: Mapping[str, pulumi.Output[str]]
     """ECR repository to its address."""
-    runner_account: str = ""
-    """The id of the service account that machines on Google Cloud run as."""
+    runner_account: pulumi.Input[str] = ""
+    """The resource name of the service account that machines on Google Cloud run as."""
 
 
 class BackEnd(Protocol):

@@ -10,6 +10,7 @@ import pulumi
 import pulumi_aws as aws
 from pulumi import Output, ResourceOptions
 
+from back_ends.cirun_aws.permissions import policy as amazon_policy
 from components.aws.add_ons import AddOnsArgs, ClusterAddOns, NodeAddOns
 from components.aws.cirun_access import CirunAmazonAccess
 from components.aws.cluster import Cluster, ClusterArgs
@@ -17,7 +18,6 @@ from components.aws.gpu_pool import GpuPool, GpuPoolArgs
 from components.aws.network import Network, NetworkArgs
 from components.aws.nodes import NodeRole, SystemNodes, SystemNodesArgs
 from components.aws.registry import Registry
-from components.cirun_permissions import amazon_policy
 from components.kubernetes.connection import Connection, ConnectionArgs
 from composition import exports, wiring
 from composition.inside import runners, services

@@ -9,7 +9,8 @@ import pulumi_command as command
 import pulumi_gcp as gcp
 from pulumi import Output, ResourceOptions
 
-from components.cirun_permissions import GOOGLE_ROLE_TITLE, google_permissions
+from back_ends.cirun_gcp.permissions import ROLE_TITLE as GOOGLE_ROLE_TITLE
+from back_ends.cirun_gcp.permissions import permissions as google_permissions
 from components.gcp.apis import Apis
 from components.gcp.cirun_access import CirunGoogleAccess, CirunGoogleArgs
 from components.gcp.docker_repository import DockerRepository, DockerRepositoryArgs

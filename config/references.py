@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from config.faults import Fault
+from config.runners import BACK_ENDS_NEED
 from config.settings import GITHUB_APP_PRIVATE_KEY
 from config.stated import inner, listed_at
 from config.translate import listed, nearest
@@ -35,12 +36,6 @@ NEEDS = {
     "github-federation": ("gcp",),
 }
 """Section to the sections it cannot do without."""
-BACK_ENDS_NEED = {
-    "arc": ("arc", "gpu-pools", "images"),
-    "cirun-aws": ("aws",),
-    "cirun-gcp": ("gcp", "host-image"),
-}
-"""A runner's back end to the sections that it cannot do without."""
 
 
 def sections_have_what_they_need(stated: Stated) -> Iterator[Fault]:

@@ -240,3 +240,21 @@ TagKey = Annotated[
 ]
 Count = Annotated[int, Field(ge=0, le=10_000)]
 Positive = Annotated[int, Field(ge=1, le=100_000)]
+Ami = Annotated[
+    str,
+    Matching(
+        r"ami-[0-9a-f]{8,17}",
+        "an AMI's id",
+        "write ami- and its hexadecimal digits, as in ami-0123456789abcdef0",
+    ),
+]
+ImageParameter = Annotated[
+    str,
+    Matching(
+        r"/aws/service/[a-zA-Z0-9/._-]+",
+        "a public parameter of AWS",
+        "write its whole path, as in /aws/service/…/latest/ami-id",
+    ),
+]
+Markets = Annotated[tuple[bool, ...], Field(min_length=1, max_length=2)]
+"""Spot or not, in the order in which a machine is asked for."""

@@ -80,7 +80,7 @@ class AmazonExtra(Extra):
 
     block_devices: tuple[BlockDevice, ...] | None = Field(None, alias="BlockDeviceMappings")
     cache: bool | None = None
-    """An S3 bucket behind `actions/cache`; asks for more permissions (`components.cirun_permissions`)."""
+    """An S3 bucket behind `actions/cache`; asks for more permissions than the stack grants."""
 
 
 class GoogleDisk(Closed):

@@ -83,7 +83,7 @@ def stages(facts: QueueFacts) -> tuple[Step, ...]:
 
 def _image(facts: QueueFacts, gib: float) -> Step:
     if facts.fast_image_pull and not no_fast_image_pull(facts):
-        return start_up.fast_pull(gib)
+        return start_up.fast_pull_step(gib)
     return start_up.pull(gib)
 
 

@@ -105,7 +105,7 @@ def pull(gib: float) -> Step:
     )
 
 
-def fast_pull(gib: float) -> Step:
+def fast_pull_step(gib: float) -> Step:
     """The same in parallel, through the SOCI snapshotter."""
     return Step(
         name=f"the image of {gib:g} GiB is pulled in parallel",
@@ -113,3 +113,30 @@ def fast_pull(gib: float) -> Step:
         p95=_PULL_BASE + 15.6 * gib,
         source="AWS, karpenter-blueprints: 39.6 s for about 9 GB on AL2023; the tail is a pull that gains nothing",
     )
+
+
+USUAL_IMAGE_GIB = 5.0
+"""The compressed size of an image whose size is not stated: a CUDA runtime with a framework."""
+
+
+def own_machine_steps() -> tuple[Step, ...]:
+    """Return the steps of a job that gets a new machine which boots with everything."""
+    return (DISPATCH, CLOUD_MACHINE, CLOUD_RUNNER)
+
+
+def shared_node_steps(*, image_gib: float, idle_on_gpu: int, min_nodes: int, fast_pull: bool) -> tuple[Step, ...]:
+    """Return the steps of a job that gets a pod on a node group.
+
+    Args:
+        image_gib: the compressed size of the runner's image.
+        idle_on_gpu: idle runners that already have a GPU.
+        min_nodes: nodes that always run.
+        fast_pull: whether image layers are pulled in parallel, with effect.
+
+    """
+    if idle_on_gpu:
+        return (DISPATCH,)
+    if min_nodes:
+        return (DISPATCH, POD, REGISTRATION)
+    image = fast_pull_step(image_gib) if fast_pull else pull(image_gib)
+    return (DISPATCH, POD, AUTOSCALER, LAUNCH, DEVICE_PLUGIN, image, REGISTRATION)

@@ -19,7 +19,7 @@ from pulumi import ResourceOptions
 
 from ami.builder import inputs
 from ami.builder.content_hash import ImageContent
-from components.cirun_permissions import google_permissions
+from back_ends.cirun_gcp.permissions import permissions as google_permissions
 from components.gcp.apis import Apis
 from components.gcp.build_network import BuildNetwork
 from components.gcp.build_ranges import REGIONS, range_of

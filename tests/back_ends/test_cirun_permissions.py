@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from components.cirun_permissions import amazon_policy, google_permissions
+from back_ends.cirun_aws.permissions import policy as amazon_policy
+from back_ends.cirun_gcp.permissions import permissions as google_permissions
 
 pytestmark = pytest.mark.pure
 
@@ -59,7 +60,7 @@ def test_no_machine_of_another_kind_can_be_ended() -> None:
 
 
 def test_no_statement_allows_every_action_and_no_role_can_be_passed_on() -> None:
-    actions = set(allowed(policy(cache=True)))
+    actions = set(allowed(policy()))
 
     assert not {action for action in actions if action.endswith("*") and action != "ec2:Describe*"}
     assert "iam:PassRole" not in actions
@@ -73,14 +74,6 @@ def test_spot_is_asked_for_only_where_a_runner_uses_it() -> None:
 def test_tags_can_only_be_given_to_what_is_being_made() -> None:
     for statement in allowed(policy())["ec2:CreateTags"]:
         assert "RunInstances" in statement["Condition"]["StringEquals"]["ec2:CreateAction"]
-
-
-def test_the_cache_asks_for_its_own_bucket_and_roles_alone() -> None:
-    cached = allowed(policy(cache=True))
-
-    assert cached["s3:PutObject"][0]["Resource"] == ["arn:aws:s3:::cirun-caching-*/*"]
-    assert all(":123456789012:role/CirunCache" in resource for resource in cached["iam:CreateRole"][0]["Resource"])
-    assert not any(action.startswith("s3:") for action in allowed(policy()))
 
 
 def test_the_document_is_data_and_the_same_in_any_order_of_the_inputs() -> None:

@@ -1,0 +1,139 @@
+"""The back end `arc`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from back_ends.arc.section import ArcSection
+from back_ends.arc.values import pools_of, scale_set
+from back_ends.offer import HostSoftware, Machine, Offer, SharedNodes
+from back_ends.protocol import RunsOn
+from components.kubernetes.scale_set_values import LISTENER, job_pod, runner_pod
+from config import pins
+from config.values import gibibytes, mebibytes
+from gpu.kubernetes.pods import pod_from_template
+from gpu.machines import ec2_type
+from gpu.machines.start_up import USUAL_IMAGE_GIB, shared_node_steps
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pulumi
+
+    from back_ends.protocol import BackEnd, Site
+    from config.runners import RunnerSettings
+    from config.services import ImageSettings
+    from config.settings import Settings
+
+
+class Arc:
+    """The Actions Runner Controller on EKS: one scale set for each runner, on GPU node groups."""
+
+    title = "the Actions Runner Controller on EKS"
+
+    def offer(self, name: str, runner: RunnerSettings, settings: Settings) -> Offer:
+        """Return what one runner is offered."""
+        stated, path = runner.section(ArcSection), f"runners.{name}"
+        pools = [settings.gpu_pools[pool] for pool in pools_of(stated)]
+        values = scale_set(name, runner, stated, settings)
+        own_pod = stated.container_mode != "none"
+        shared = SharedNodes(
+            pools=pools_of(stated),
+            pod=pod_from_template(job_pod(values) if own_pod else runner_pod(values, "")),
+            waiting_pod=pod_from_template(runner_pod(values, "")) if own_pod else None,
+            listener=pod_from_template({"spec": {"containers": [LISTENER]}}),
+            idle=stated.min,
+            most=stated.max,
+            most_key=f"{path}.arc.max",
+            image=stated.image,
+        )
+        version = settings.cluster.version if settings.cluster else next(iter(pins.EKS_AMI_RELEASES))
+        first = pools[0]
+        compressed = settings.images[stated.image].compressed
+        return Offer(
+            path=path,
+            section=f"{path}.arc",
+            machines=tuple(
+                dict.fromkeys(
+                    Machine(type=ec2_type(one), disk_gib=gibibytes(pool.disk.size))
+                    for pool in pools
+                    for one in pool.instance_types
+                )
+            ),
+            host=HostSoftware(image=f"AL2023_x86_64_NVIDIA:{pins.EKS_AMI_RELEASES[version]}"),
+            steps=shared_node_steps(
+                image_gib=mebibytes(compressed) / 1024 if compressed else USUAL_IMAGE_GIB,
+                idle_on_gpu=shared.idle_on_gpu,
+                min_nodes=first.min,
+                fast_pull=first.fast_image_pull,
+            ),
+            shared=shared,
+        )
+
+    def runs_on(self, name: str, runner: RunnerSettings) -> RunsOn:
+        """Return how a workflow asks for one runner."""
+        stated = runner.section(ArcSection)
+        takes_container = stated.container_mode != "none"
+        return RunsOn(
+            line=f"runs-on: {name}",
+            label=name,
+            more=frozenset(stated.labels),
+            job_container=takes_container,
+            container_fix="" if takes_container else f"runners.{name}.arc.container-mode: kubernetes-novolume",
+        )
+
+    def declare(self, site: Site) -> Mapping[str, pulumi.Resource]:
+        """Declare the controller, the job hooks, and one scale set for each runner."""
+        settings, key = site.stack.settings, site.secrets.github_app_private_key
+        if settings.arc is None or settings.github is None or key is None or site.cluster is None:
+            return {}
+        # Imported here: a stack without a cluster does not load the Kubernetes SDK.
+        from components.kubernetes import arc_controller  # noqa: PLC0415
+        from components.kubernetes.alerts import SYSTEMS  # noqa: PLC0415
+        from components.kubernetes.scale_set import JobHooks, ScaleSet, ScaleSetArgs  # noqa: PLC0415
+
+        controller = arc_controller.ArcController(
+            "arc",
+            arc_controller.ArcControllerArgs(
+                version=pins.ARC_CHARTS,
+                log_level=settings.arc.log_level,
+                app_id=settings.github.app_id,
+                installation_id=settings.github.installation_id,
+                private_key=key,
+            ),
+            site.cluster,
+        )
+        hooks = JobHooks("job-hooks", namespace=controller.runners_namespace, opts=site.cluster)
+        declared: dict[str, pulumi.Resource] = {"arc": controller}
+        for name, runner in settings.runners.items():
+            stated = runner.stated.get("arc")
+            if not isinstance(stated, ArcSection):
+                continue
+            declared[f"runners.{name}"] = ScaleSet(
+                f"runner-{name}",
+                ScaleSetArgs(
+                    values=scale_set(name, runner, stated, settings),
+                    version=pins.ARC_CHARTS,
+                    namespace=controller.runners_namespace,
+                    image=_image_reference(settings.images[stated.image], site),
+                    secret_name=controller.secret_name,
+                    controller_namespace=SYSTEMS,
+                    controller_account=arc_controller.SERVICE_ACCOUNT,
+                    after=[controller.ready, hooks.config_map],
+                ),
+                site.cluster,
+            )
+        return declared
+
+
+def _image_reference(image: ImageSettings, site: Site) -> pulumi.Input[str]:
+    """Return an image as a pod names it: by digest where one is stated, because a tag can move."""
+    from pulumi import Output  # noqa: PLC0415 - as above
+
+    pin = f"@{image.digest}" if image.digest else f":{image.tag}"
+    if image.repository is not None:
+        return Output.concat(site.repositories[image.repository], pin)
+    return f"{image.reference}{pin}"
+
+
+BACK_END: Final[BackEnd] = Arc()

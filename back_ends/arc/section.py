@@ -1,0 +1,38 @@
+"""The section `arc` of a runner."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from config.section import Section
+from config.values import Count, Name, Positive
+
+
+class ArcSection(Section):
+    """Served by a scale set of the Actions Runner Controller on an EKS pool."""
+
+    NEEDS: ClassVar = ("arc", "gpu-pools", "images")
+
+    pool: Name
+    """The GPU pool whose nodes run it."""
+    fallback: Name | None = None
+    """Another pool that is tried when the first one gets no node, for example on-demand after spot."""
+    min: Count = 0
+    """Idle runners. On a GPU pool each of them keeps a node running."""
+    max: Positive
+    """The largest number of runners at the same time."""
+    image: Name
+    """The image, by its key in `images`."""
+    container_mode: Literal["none", "kubernetes-novolume"] = "none"
+    """`none` runs the job's steps in the runner's own container. `kubernetes-novolume` runs the workflow's `container:`
+    as a separate pod, which then gets the GPU."""
+    labels: tuple[Name, ...] = ()
+    """Labels that a job may ask for in addition to the name. GitHub accepts them only when the scale set is created."""
+
+    @property
+    def min_on_gpu(self) -> int:
+        """Idle runners that keep a GPU node running; with a separate job pod the runner waits on a system node."""
+        return self.min if self.container_mode == "none" else 0
+
+
+SECTION = ArcSection

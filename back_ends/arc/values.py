@@ -1,0 +1,40 @@
+"""The values of a runner's scale set: the arguments of the component, and the pods that the checks count."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from components.aws.gpu_node import every_toleration
+from components.kubernetes.scale_set_values import ScaleSetValues
+
+if TYPE_CHECKING:
+    from back_ends.arc.section import ArcSection
+    from config.runners import RunnerSettings
+    from config.settings import Settings
+
+
+def pools_of(section: ArcSection) -> tuple[str, ...]:
+    """Return the pools that may run the job, in the order in which they are tried."""
+    return tuple(pool for pool in (section.pool, section.fallback) if pool is not None)
+
+
+def scale_set(name: str, runner: RunnerSettings, section: ArcSection, settings: Settings) -> ScaleSetValues:
+    """Return the values of one runner's scale set."""
+    pools = [settings.gpu_pools[pool] for pool in pools_of(section)]
+    return ScaleSetValues(
+        runner=name,
+        github_url=settings.github.url if settings.github else "",
+        runner_group=settings.arc.runner_group if settings.arc else "default",
+        min=section.min,
+        max=section.max,
+        labels=section.labels,
+        container_mode=section.container_mode,
+        gpus=runner.needs.gpus,
+        cpu=runner.needs.cpu,
+        memory=runner.needs.memory,
+        disk=runner.needs.disk,
+        timeout_minutes=runner.timeout_minutes,
+        pools=pools_of(section),
+        shared=any(pool.sharing is not None for pool in pools),
+        tolerations=every_toleration([pool.taints for pool in pools]),
+    )

@@ -1,0 +1,1 @@
+"""Runners on EC2: cirun starts an instance for each job."""

@@ -1,0 +1,113 @@
+"""The back end `cirun-aws`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from back_ends.cirun.labels import cirun_runs_on
+from back_ends.cirun.outputs import manual_steps
+from back_ends.cirun_aws.permissions import policy
+from back_ends.cirun_aws.section import CirunAwsSection
+from back_ends.offer import HostSoftware, Machine, Offer, OwnMachines, Placement
+from config.values import gibibytes
+from gpu.machines import ec2_type
+from gpu.machines.start_up import own_machine_steps
+from gpu.regions import Cloud
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pulumi
+
+    from back_ends.protocol import BackEnd, RunsOn, Site
+    from config.runners import RunnerSettings
+    from config.settings import Settings
+
+
+class CirunAws:
+    """cirun on AWS: an EC2 instance for each job, from an AMI that the stack file names."""
+
+    title = "cirun on AWS"
+
+    def offer(self, name: str, runner: RunnerSettings, settings: Settings) -> Offer:  # noqa: ARG002 - the protocol's
+        """Return what one runner is offered."""
+        stated, path = runner.section(CirunAwsSection), f"runners.{name}"
+        section, disk_gib = f"{path}.cirun-aws", gibibytes(stated.disk)
+        return Offer(
+            path=path,
+            section=section,
+            machines=tuple(Machine(type=ec2_type(one), disk_gib=disk_gib) for one in stated.instance_types),
+            host=HostSoftware(
+                image=stated.image_parameter,
+                image_key=f"{section}.image-parameter" if stated.image_parameter else "",
+            ),
+            steps=own_machine_steps(),
+            own=OwnMachines(
+                cloud=Cloud.AWS,
+                types=stated.instance_types,
+                types_key=f"{section}.instance-types",
+                placements=tuple(
+                    Placement(region=region, spot=spot)
+                    for region in dict.fromkeys(stated.regions)
+                    for spot in dict.fromkeys(stated.spot)
+                ),
+                places_key=f"{section}.regions",
+                spot_key=f"{section}.spot",
+                at_once=stated.at_once,
+                at_once_key=f"{section}.at-once",
+                disk_gib=disk_gib,
+                disk_key=f"{section}.disk",
+                disk_kind="gp3",
+            ),
+        )
+
+    def runs_on(self, name: str, runner: RunnerSettings) -> RunsOn:  # noqa: ARG002 - the protocol's
+        """Return how a workflow asks for one runner."""
+        return cirun_runs_on(name)
+
+    def declare(self, site: Site) -> Mapping[str, pulumi.Resource]:
+        """Declare cirun's IAM user, and export what remains to be done by hand."""
+        settings, identity = site.stack.settings, site.stack.identity
+        if settings.aws is None or settings.cirun is None or not settings.cirun.aws:
+            return {}
+        # Imported here: a stack without AWS does not load its SDK.
+        import pulumi  # noqa: PLC0415
+
+        from components.aws.cirun_access import CirunAmazonAccess  # noqa: PLC0415
+
+        served = _served(settings)
+        document = policy(
+            account=settings.aws.account,
+            regions=sorted({region for one in served.values() for region in one.regions}),
+            instance_types=sorted({stated for one in served.values() for stated in one.instance_types}),
+            spot=any(True in one.spot for one in served.values()),
+        )
+        access = CirunAmazonAccess(
+            "cirun-aws", user=f"{identity.prefix}-cirun", policy=json.dumps(document, sort_keys=True), opts=site.aws
+        )
+        pulumi.export("cirun_aws", access.user_name.apply(lambda user: outputs(user, settings)))
+        return dict.fromkeys(("cirun", *sorted(f"runners.{name}" for name in served)), access)
+
+
+def _served(settings: Settings) -> dict[str, CirunAwsSection]:
+    return {
+        name: stated
+        for name, runner in settings.runners.items()
+        if isinstance(stated := runner.stated.get("cirun_aws"), CirunAwsSection)
+    }
+
+
+def outputs(user: str, settings: Settings) -> dict[str, str]:
+    """Return the manual steps for cirun on AWS, and the command per region that reads the newest AMI."""
+    images = {
+        f"image-{name}-{region}": f"aws ssm get-parameter --region {region} --name {stated.image_parameter}"
+        " --query Parameter.Value --output text"
+        for name, stated in _served(settings).items()
+        if stated.image_parameter is not None
+        for region in stated.regions
+    }
+    return manual_steps(key=f"aws iam create-access-key --user-name {user}", cloud="AWS") | images
+
+
+BACK_END: Final[BackEnd] = CirunAws()

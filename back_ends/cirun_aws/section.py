@@ -1,0 +1,34 @@
+"""The section `cirun-aws` of a runner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from config.machines import Types
+from config.section import Section
+from config.values import Ami, ImageParameter, Markets, Positive, Region, Size
+
+
+class CirunAwsSection(Section):
+    """Served by cirun, which starts an EC2 instance for each job."""
+
+    NEEDS: ClassVar = ("aws",)
+
+    instance_types: Types
+    regions: Annotated[tuple[Region, ...], Field(min_length=1)]
+    """Regions, in the order in which they are tried."""
+    images: Annotated[Mapping[Region, Ami], Field(min_length=1)]
+    """The AMI for each region; an AMI exists in one region only."""
+    image_parameter: ImageParameter | None = None
+    """The SSM parameter that names the newest image; the output `cirun_aws` has the command that reads it."""
+    spot: Markets = (True,)
+    """Markets, in the order in which they are tried: `[true, false]` falls back to on-demand."""
+    disk: Size = "100Gi"
+    at_once: Positive = 1
+    """Jobs at the same time, for the checks of quota and cost. cirun itself has no limit."""
+
+
+SECTION = CirunAwsSection

@@ -1,0 +1,119 @@
+"""The back end `cirun-gcp`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from back_ends.cirun.labels import cirun_runs_on
+from back_ends.cirun.outputs import manual_steps
+from back_ends.cirun_gcp.permissions import ROLE_TITLE, permissions
+from back_ends.cirun_gcp.section import CirunGcpSection
+from back_ends.offer import HostSoftware, Machine, Offer, OwnMachines, Placement
+from config.values import gibibytes
+from gpu.machines import attach, gce_type, gpu_model
+from gpu.machines.start_up import own_machine_steps
+from gpu.regions import Cloud, region_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pulumi
+
+    from back_ends.protocol import BackEnd, RunsOn, Site
+    from config.identity import Identity
+    from config.runners import RunnerSettings
+    from config.settings import Settings
+
+
+class CirunGcp:
+    """cirun on Google Cloud: a Compute Engine instance for each job, from the image that `host-image` builds."""
+
+    title = "cirun on Google Cloud"
+
+    def offer(self, name: str, runner: RunnerSettings, settings: Settings) -> Offer:
+        """Return what one runner is offered."""
+        stated, path, needs = runner.section(CirunGcpSection), f"runners.{name}", runner.needs
+        section, disk_gib = f"{path}.cirun-gcp", gibibytes(stated.disk)
+        model = gpu_model(needs.gpu)
+        attached = any(gce_type(machine).gpu is None for machine in stated.machine_types)
+        zones: dict[str, list[str]] = {}
+        for zone in stated.zones:
+            zones.setdefault(region_of(zone), []).append(zone)
+        return Offer(
+            path=path,
+            section=section,
+            machines=tuple(
+                Machine(type=attach(gce_type(machine), model, needs.gpus), disk_gib=disk_gib)
+                for machine in stated.machine_types
+            ),
+            host=HostSoftware(builds_image=True),
+            steps=own_machine_steps(),
+            own=OwnMachines(
+                cloud=Cloud.GCP,
+                types=stated.machine_types,
+                types_key=f"{section}.machine-types",
+                placements=tuple(
+                    Placement(region=region, zones=tuple(tried), spot=spot)
+                    for region, tried in zones.items()
+                    for spot in dict.fromkeys(stated.spot)
+                ),
+                places_key=f"{section}.zones",
+                spot_key=f"{section}.spot",
+                at_once=stated.at_once,
+                at_once_key=f"{section}.at-once",
+                disk_gib=disk_gib,
+                disk_key=f"{section}.disk",
+                disk_kind="pd-balanced",
+                attached_gpu=needs.gpu if attached else None,
+                attached_gpus=needs.gpus if attached else 0,
+                image_gib=gibibytes(settings.host_image.builder.disk) if settings.host_image else 0,
+            ),
+        )
+
+    def runs_on(self, name: str, runner: RunnerSettings) -> RunsOn:  # noqa: ARG002 - the protocol's
+        """Return how a workflow asks for one runner."""
+        return cirun_runs_on(name)
+
+    def declare(self, site: Site) -> Mapping[str, pulumi.Resource]:
+        """Declare cirun's service account and the network of its machines."""
+        settings, identity = site.stack.settings, site.stack.identity
+        if settings.gcp is None or settings.cirun is None or not settings.cirun.gcp:
+            return {}
+        # Imported here: a stack without Google Cloud does not load its SDK.
+        import pulumi  # noqa: PLC0415
+
+        from components.gcp.cirun_access import CirunGoogleAccess, CirunGoogleArgs  # noqa: PLC0415
+        from components.gcp.runner_network import RunnerNetwork  # noqa: PLC0415
+
+        project = settings.gcp.project
+        access = CirunGoogleAccess(
+            "cirun-gcp",
+            CirunGoogleArgs(
+                project=project,
+                account=f"{identity.prefix}-cirun",
+                # The id of a role takes letters, digits, dots and underscores only.
+                role=f"{identity.prefix}_cirun".replace("-", "_"),
+                title=ROLE_TITLE,
+                permissions=permissions(),
+                runs_as=site.runner_account,
+            ),
+            site.gcp,
+        )
+        network = RunnerNetwork("runner-network", project=project, title=network_name(identity), opts=site.gcp)
+        pulumi.export("cirun_gcp", access.email.apply(_outputs))
+        served = sorted(f"runners.{name}" for name, runner in settings.runners.items() if "cirun_gcp" in runner.stated)
+        return {"cirun.network": network, **dict.fromkeys(("cirun", *served), access)}
+
+
+def network_name(identity: Identity) -> str:
+    """Return the name of the network of cirun's machines, which `.cirun.yml` refers to."""
+    return f"{identity.prefix}-runners"
+
+
+def _outputs(email: str) -> dict[str, str]:
+    return manual_steps(
+        key=f"gcloud iam service-accounts keys create cirun.json --iam-account {email}", cloud="Google Cloud"
+    )
+
+
+BACK_END: Final[BackEnd] = CirunGcp()
