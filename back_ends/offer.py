@@ -83,6 +83,12 @@ class SharedNodes:
     """The largest number of runners at the same time."""
     most_key: str
     """The path in the stack file that states it, for example `runners.gpu.arc.max`."""
+    idle_key: str
+    """The path of the number of idle runners."""
+    pool_key: str
+    """The path of the first pool."""
+    fallback_key: str
+    """The path of the pool that is tried when the first one gets no node."""
     image: str
     """The key in `images` that the runner's container starts from."""
 

@@ -20,7 +20,7 @@ from gpu.cost.estate import (
     Registry,
 )
 from gpu.cost.month import Case
-from gpu.machines.queue_steps import USUAL_IMAGE_GIB
+from gpu.machines.start_up import USUAL_IMAGE_GIB
 from gpu.regions import Cloud
 
 if TYPE_CHECKING:

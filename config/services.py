@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from config.section import Section
-from config.values import CudaVersion, Digest, GitHubUrl, Matching, Name, Positive, Size, Tag, Version, Wrong
+from config.values import CudaVersion, Digest, GitHubUrl, Matching, Name, Positive, Size, Tag, Version, Wrong, mebibytes
+from gpu.machines.start_up import USUAL_IMAGE_GIB
 
 Reference = Annotated[
     str,
@@ -103,7 +104,7 @@ class ImageSettings(Section):
     runner: Version | None = None
     """The version of GitHub's runner inside, in quotes: GitHub gives no jobs to old ones."""
     compressed: Size | None = None
-    """What a node has to pull, for the reckoning of waiting time."""
+    """The size of the layers that a node pulls; estimates of waiting time and cost use it."""
 
     @model_validator(mode="after")
     def _one_place_and_a_pin(self) -> ImageSettings:
@@ -115,3 +116,8 @@ class ImageSettings(Section):
         if self.tag is None and self.digest is None:
             raise Wrong("the image is not pinned", "state digest: sha256:… or an exact tag")
         return self
+
+    @property
+    def pulled_gib(self) -> float:
+        """The size of the layers that a node pulls, in GiB; an estimate where `compressed` is not stated."""
+        return mebibytes(self.compressed) / 1024 if self.compressed else USUAL_IMAGE_GIB

@@ -10,10 +10,10 @@ from back_ends.offer import HostSoftware, Machine, Offer, SharedNodes
 from back_ends.protocol import RunsOn
 from components.kubernetes.scale_set_values import LISTENER, job_pod, runner_pod
 from config import pins
-from config.values import gibibytes, mebibytes
+from config.values import gibibytes
 from gpu.kubernetes.pods import pod_from_template
 from gpu.machines import ec2_type
-from gpu.machines.start_up import USUAL_IMAGE_GIB, shared_node_steps
+from gpu.machines.start_up import fast_pull_obstacle, shared_node_steps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,11 +45,14 @@ class Arc:
             idle=stated.min,
             most=stated.max,
             most_key=f"{path}.arc.max",
+            idle_key=f"{path}.arc.min",
+            pool_key=f"{path}.arc.pool",
+            fallback_key=f"{path}.arc.fallback",
             image=stated.image,
         )
         version = settings.cluster.version if settings.cluster else next(iter(pins.EKS_AMI_RELEASES))
         first = pools[0]
-        compressed = settings.images[stated.image].compressed
+        types = tuple(ec2_type(one) for one in first.instance_types)
         return Offer(
             path=path,
             section=f"{path}.arc",
@@ -62,10 +65,10 @@ class Arc:
             ),
             host=HostSoftware(image=f"AL2023_x86_64_NVIDIA:{pins.EKS_AMI_RELEASES[version]}"),
             steps=shared_node_steps(
-                image_gib=mebibytes(compressed) / 1024 if compressed else USUAL_IMAGE_GIB,
+                image_gib=settings.images[stated.image].pulled_gib,
                 idle_on_gpu=shared.idle_on_gpu,
                 min_nodes=first.min,
-                fast_pull=first.fast_image_pull,
+                fast_pull=first.fast_image_pull and not fast_pull_obstacle(types, first.disk.throughput),
             ),
             shared=shared,
         )

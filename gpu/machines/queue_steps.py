@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from gpu.machines import start_up
-from gpu.machines.start_up import Step, Wait, wait
+from gpu.machines.start_up import USUAL_IMAGE_GIB, Step, Wait
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 FAST_PULL_VCPUS = 4
 FAST_PULL_MEMORY_MIB = 7 * 1024
 FAST_PULL_DISK_MIBPS = 600
-USUAL_IMAGE_GIB = 5.0
-"""What is reckoned with where the stack file does not say how large an image is: a CUDA runtime with a framework."""
 
 
 class BackEnd(StrEnum):
@@ -63,33 +61,19 @@ class QueueFacts:
 
 def stages(facts: QueueFacts) -> tuple[Step, ...]:
     """The steps, in order."""
-    image = () if facts.image_gib is None else (_image(facts, facts.image_gib),)
-    if facts.back_end is BackEnd.CIRUN:
-        return (start_up.DISPATCH, start_up.CLOUD_MACHINE, start_up.CLOUD_RUNNER, *image)
-    if facts.min_runners:
-        return (start_up.DISPATCH,)
-    if facts.min_nodes:
-        return (start_up.DISPATCH, start_up.POD, start_up.REGISTRATION)
-    return (
-        start_up.DISPATCH,
-        start_up.POD,
-        start_up.AUTOSCALER,
-        start_up.LAUNCH,
-        start_up.DEVICE_PLUGIN,
-        *image,
-        start_up.REGISTRATION,
+    if facts.back_end is BackEnd.CIRUN or facts.image_gib is None:
+        return start_up.own_machine_steps()
+    return start_up.shared_node_steps(
+        image_gib=facts.image_gib,
+        idle_on_gpu=facts.min_runners,
+        min_nodes=facts.min_nodes,
+        fast_pull=facts.fast_image_pull and not no_fast_image_pull(facts),
     )
-
-
-def _image(facts: QueueFacts, gib: float) -> Step:
-    if facts.fast_image_pull and not no_fast_image_pull(facts):
-        return start_up.fast_pull_step(gib)
-    return start_up.pull(gib)
 
 
 def queue_wait(facts: QueueFacts) -> Wait:
     """How long a job waits for its first command when nothing is running."""
-    return wait(stages(facts))
+    return start_up.total(stages(facts))
 
 
 def no_fast_image_pull(facts: QueueFacts) -> str:
