@@ -1,4 +1,4 @@
-"""What `pulumi up` runs."""
+"""Run the program; `pulumi up` starts here."""
 
 import shutil
 

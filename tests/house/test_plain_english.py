@@ -1,0 +1,122 @@
+"""Tests of the wording: phrases of the glossary do not occur in text that people read."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+pytestmark = pytest.mark.pure
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+FILES: Final = ("*.j2", "*.md", "*.py", "*.sh", "*.toml", "*.yaml", "*.yml", "CODEOWNERS", "Makefile")
+EXEMPT: Final = ("ami/gce-gpu-host/", "tests/house/test_plain_english.py")
+"""The name of the host image is a hash of its content, so a changed word there builds a new image."""
+
+PHRASES: Final = {
+    r"anew": "again; recreated",
+    r"as it is": "unchanged",
+    r"be of use|of (any|no) use|least of use": "useful; minimum",
+    r"beside": "next to; in addition to",
+    r"by (itself|themselves)": "automatically",
+    r"come what may": "always",
+    r"for ever": "forever",
+    r"gone": "deleted; missing",
+    r"has nothing after it": "is empty",
+    r"held (against|to)|holds? \S+ (against|to)": "checked against",
+    r"leave (it|them) away|left[ _]out": "omit; omitted",
+    r"lets?( go of|ting go of| in)|letting in": "release; grant access",
+    r"levers?": "mitigation",
+    r"nobody|somebody": "no user; another user",
+    r"offenders?": "subject",
+    r"reckon(s|ed|ing)?": "compute",
+    r"stand-?ins?": "fake",
+    r"stands? (at|beside|for|here|in|on|there)": "is in",
+    r"the house": "the package structure",
+    r"to be had": "available",
+    r"told of|(are|be|been|is|was|were) told": "reported",
+    r"ways?[ _](in|out)": "access; fix",
+    r"what follows": "the derived values",
+    r"whatever": "any; regardless of",
+    r"who deploys": "the user",
+    r"whoever": "anyone who",
+}
+"""A pattern to its replacement in plain English."""
+PATTERN: Final = re.compile(rf"(?<![\w-])(?:{'|'.join(PHRASES)})(?![\w-])", re.IGNORECASE)
+
+NOT_YET: Final = (
+    ".github/",
+    "Makefile",
+    "ami/",
+    "back_ends/",
+    "checks/",
+    "components/",
+    "composition/",
+    "config/",
+    "docker/",
+    "docs/",
+    "fakes/",
+    "gpu/",
+    "judge.py",
+    "kit/",
+    "ops/",
+    "policy/",
+    "program.py",
+    "tests/",
+    "tools/",
+)
+"""Files and folders whose text is not rewritten yet. The list only gets shorter."""
+
+
+def tracked(*patterns: str) -> list[str]:
+    """Return the committed files, and new ones, that match one of the patterns."""
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns]
+    names = subprocess.run(listed, capture_output=True, check=True, cwd=ROOT, text=True).stdout.splitlines()
+    return sorted(name for name in names if not name.startswith(EXEMPT) and (ROOT / name).is_file())
+
+
+def phrases(text: str) -> list[str]:
+    """Return each line that has a phrase of the glossary, with its number and the phrase."""
+    lines = enumerate(text.splitlines(), start=1)
+    return [f"{number}: {match[0]}" for number, line in lines for match in PATTERN.finditer(line)]
+
+
+def test_no_text_uses_a_phrase_of_the_glossary() -> None:
+    names = [name for name in tracked(*FILES) if not name.startswith(NOT_YET)]
+    found = {name: phrases((ROOT / name).read_text(encoding="utf-8")) for name in names}
+
+    assert names
+    assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+@pytest.mark.parametrize("text", ["t4 is to be had here", "it stands in the file", "Whoever asks", "the way_out of it"])
+def test_a_phrase_of_the_glossary_is_found(text: str) -> None:
+    assert phrases(text)
+
+
+@pytest.mark.parametrize("text", ["besides", "a standing order", "the next hold", "stand-alone", "up to date"])
+def test_a_word_that_only_resembles_a_phrase_is_allowed(text: str) -> None:
+    assert phrases(text) == []
+
+
+def docstrings(source: str) -> list[str]:
+    """Return the docstrings of a module, its classes and its functions."""
+    defined = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    return [
+        text for node in ast.walk(ast.parse(source)) if isinstance(node, defined) if (text := ast.get_docstring(node))
+    ]
+
+
+def test_a_docstring_starts_with_a_verb_or_a_noun() -> None:
+    names = [name for name in tracked("*.py") if not name.startswith(NOT_YET)]
+    questions = re.compile(r"(How|What|Where|Whether|Who|Whom|Whose|Why)\b")
+    found = {
+        name: [text.splitlines()[0] for text in docstrings((ROOT / name).read_text()) if questions.match(text)]
+        for name in names
+    }
+
+    assert {name: texts for name, texts in found.items() if texts} == {}
