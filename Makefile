@@ -20,6 +20,8 @@ REPO ?=
 REPO_FOLDER ?= .
 # How many processes run tests.
 JOBS ?= 2
+# For `make record-release`: the name of the release.
+RELEASE ?=
 # For `make lock`: --upgrade.
 UPGRADE ?=
 
@@ -84,6 +86,10 @@ plan: .venv/run ## Print the plan alone: resources, verdicts, cost, findings
 rehearse: .venv/run ## Live a stack's whole life on the real engine with stand-in clouds: up, change, destroy
 	@$(OPS) rehearse $(WHICH)
 
+.PHONY: upgrade-check
+upgrade-check: .venv/run ## Preview the program over the previous release's state of every stack, on fake clouds
+	@$(OPS) upgrade-check
+
 .PHONY: kit workflows
 kit: .venv/run ## Write the files that a repository needs to use the runners, into OUT=out
 	@$(OPS) kit $(WHICH) --out '$(OUT)'$(if $(REPO), --repo '$(REPO)')
@@ -130,7 +136,7 @@ format: .venv/dev ## Format the code, and mend what can be mended
 
 # Generate ---------------------------------------------------------------------------------------------------------
 
-.PHONY: schema golden reference docs lock
+.PHONY: schema golden reference record-release docs lock
 schema: .venv/run ## Write the stack file's JSON schema
 	@$(OPS) schema
 
@@ -139,6 +145,9 @@ golden: .venv/run ## Write the golden files that tests compare with
 
 reference: .venv/run ## Write the generated parts of the reference pages
 	@$(PY) -m tools.reference --write
+
+record-release: .venv/run ## At a release: record the state of every stack for upgrade-check, as RELEASE=0.2.0
+	@$(OPS) record-release '$(RELEASE)'
 
 docs: .venv/dev ## Build the documentation into site/
 	@$(PY) -m mkdocs build --strict

@@ -129,6 +129,24 @@ class Cloud:
             self._keep(thing)
         return thing
 
+    def restore(
+        self,
+        type_: str,
+        id_: str,
+        urn: str,
+        inputs: Mapping[str, Any],
+        outputs: Mapping[str, Any],
+        caller: Caller,
+    ) -> None:
+        """Add an object that an earlier update made."""
+        name = urn.rpartition("::")[2]
+        kind = self.kinds(type_)
+        thing = Thing(kind=kind, id=id_, urn=urn, name=name, inputs=inputs, outputs=outputs, caller=caller, seed=urn)
+        thing.phase = Phase.READY
+        with self._lock:
+            self._keep(thing)
+            self._made[urn] = 1
+
     def expected(self, type_: str, id_: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """What the cloud will compute after an update, as far as that is known before it."""
         with self._lock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from fakes.answers import Place
 from fakes.kinds import value_at
@@ -31,6 +31,12 @@ class Caller:
     """The account, region or project."""
     cluster: str = ""
     """For a Kubernetes provider, the ARN of the cluster it speaks to."""
+
+    @classmethod
+    def of(cls, type_: str, settings: Mapping[str, Any]) -> Self:
+        """Return the caller that a provider of this type and these settings is."""
+        cluster = str(settings.get("clusterIdentifier") or "") if type_.endswith(":kubernetes") else ""
+        return cls(place=Place().with_provider(type_, settings), cluster=cluster)
 
 
 @dataclass(slots=True, kw_only=True)

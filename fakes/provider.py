@@ -87,10 +87,7 @@ class StandInProvider(provider_pb2_grpc.ResourceProviderServicer):
         self, request: provider_pb2.ConfigureRequest, context: grpc.ServicerContext
     ) -> provider_pb2.ConfigureResponse:
         """Learn which account, project or cluster is spoken to."""
-        settings = messages.plain(request.args)
-        cluster = str(settings.get("clusterIdentifier") or "") if self._package == "kubernetes" else ""
-        place = answers.Place().with_provider(request.type, settings)
-        self._callers[context.peer()] = Caller(place=place, cluster=cluster)
+        self._callers[context.peer()] = Caller.of(request.type, messages.plain(request.args))
         return provider_pb2.ConfigureResponse(acceptSecrets=True, supportsPreview=True)
 
     def Invoke(self, request: provider_pb2.InvokeRequest, context: grpc.ServicerContext) -> provider_pb2.InvokeResponse:

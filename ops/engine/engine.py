@@ -13,7 +13,7 @@ import json
 import secrets
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, cast
@@ -22,12 +22,14 @@ import yaml
 
 from fakes.cloud import Cloud
 from fakes.faults import Faults
+from fakes.objects import Caller
 from fakes.servers import PACKAGES, StandIns
 from ops.engine import state as engine_state
 from ops.engine.events import Outcome, Step, Told
 from ops.engine.process import Cli, CommandFailedError, ending_on_terminate
 from ops.engine.program import called_back
 from ops.plan import sdk_run
+from ops.plan.model import PROVIDER_TYPE
 from ops.plan.quiet import surroundings
 from ops.plan.stack_file import PROJECT, StackFile
 
@@ -122,6 +124,29 @@ class Engine:
         """What the engine has written down, decrypted."""
         exported = json.loads(self._run("stack", "export", "--show-secrets"))
         return engine_state.state(exported["deployment"])
+
+    def make_and_export(self) -> list[dict[str, Any]]:
+        """Run an update and return the resources of the state as the engine exports them, decrypted."""
+        outcome = self.up()
+        if not outcome.ok:
+            raise EngineNotReadyError(f"`pulumi up` failed: {outcome.fault}")
+        exported = json.loads(self._run("stack", "export", "--show-secrets"))
+        return cast("list[dict[str, Any]]", exported["deployment"]["resources"])
+
+    def load(self, resources: Sequence[Mapping[str, Any]]) -> None:
+        """Put resources of another stack's export into the empty state, and their objects into the fake cloud."""
+        exported = json.loads(self._run("stack", "export"))
+        exported["deployment"]["resources"] = list(resources)
+        path = self.folder / "imported.json"
+        path.write_text(json.dumps(exported))
+        self._run("stack", "import", "--file", str(path))
+        settings = {f"{row['urn']}::{row['id']}": row for row in resources if row["type"].startswith(PROVIDER_TYPE)}
+        for row in resources:
+            if row["custom"] and not row["type"].startswith(PROVIDER_TYPE):
+                provider = settings[row["provider"]]
+                caller = Caller.of(provider["type"], engine_state.plain(provider["inputs"]))
+                inputs, outputs = engine_state.plain(row.get("inputs", {})), engine_state.plain(row["outputs"])
+                self.cloud.restore(row["type"], row["id"], row["urn"], inputs, outputs, caller)
 
     def unprotect(self) -> None:
         """Take the protection off everything in the state, as a person would before a destroy that is meant."""

@@ -77,6 +77,12 @@ def state(deployment: Mapping[str, Any]) -> State:
     )
 
 
+def plain(bag: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a property bag of a state without its marks; an encrypted secret is masked."""
+    reading = _Reading()
+    return {key: reading.plain(value, key) for key, value in bag.items()}
+
+
 def _goal(urn: str, goal: Mapping[str, Any]) -> Planned:
     return _planned(urn, goal, goal.get("inputDiff", {}).get("adds") or {})
 

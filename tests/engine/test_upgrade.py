@@ -1,0 +1,96 @@
+"""The upgrade law: today's program neither replaces nor deletes anything of the previous release."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pulumi
+import pytest
+from pulumi import ResourceOptions
+
+from fakes.aws import names as aws
+from ops.engine import upgrade
+from ops.engine.upgrade import Recorded
+from tests.engine.programs import SECRET, Made, amazon, network, stack_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from ops.engine.pulumi_cli import Found
+
+pytestmark = pytest.mark.engine
+
+RECORDED = upgrade.recorded()
+
+
+def test_every_committed_stack_has_a_recorded_state() -> None:
+    names = {path.stem.removeprefix("Pulumi.") for path in upgrade.stack_files()}
+
+    assert {state.stack_file.name for state in RECORDED} == names
+
+
+def test_no_recorded_state_contains_a_private_key() -> None:
+    assert [path.name for path in upgrade.FOLDER.iterdir() if "PRIVATE KEY" in path.read_text()] == []
+
+
+@pytest.mark.parametrize("state", RECORDED, ids=lambda state: state.stack_file.name)
+def test_an_upgrade_replaces_and_deletes_nothing(cli: Found, state: Recorded) -> None:
+    replay = upgrade.replay(cli, state)
+
+    assert replay.outcome.fault == ""
+    assert [str(step) for step in (*replay.replaced, *replay.deleted)] == []
+
+
+def recorded(cli: Found, folder: Path, program: Callable[[], None]) -> Recorded:
+    """The state that a small program leaves, read back from its file."""
+    path = folder / "small.json"
+    path.write_text(upgrade.snapshot(cli, stack_file(), "0.0.1", program))
+    return Recorded.read(path)
+
+
+def test_the_program_that_was_recorded_changes_nothing(cli: Found, tmp_path: Path) -> None:
+    state = recorded(cli, tmp_path, network)
+    replay = upgrade.replay(cli, state, network)
+
+    assert (replay.ok, set(replay.outcome.counts)) == (True, {"same"})
+    assert SECRET not in (tmp_path / "small.json").read_text()
+
+
+def key(name: str, description: str, *, was: str = "", usage: str | None = None) -> Callable[[], None]:
+    """A program with one key, `was` under another name."""
+
+    def program() -> None:
+        opts = ResourceOptions.merge(amazon(), ResourceOptions(aliases=[pulumi.Alias(name=was)] if was else []))
+        Made(aws.KEY, name, {"description": description, "keyUsage": usage}, opts)
+
+    return program
+
+
+@pytest.mark.parametrize(
+    ("program", "ok", "updated", "replaced", "deleted"),
+    [
+        pytest.param(key("disks", "disks"), True, {}, [], [], id="same"),
+        pytest.param(key("disks", "volumes"), True, {"disks": ["description"]}, [], [], id="update"),
+        pytest.param(key("volumes", "disks", was="disks"), True, {}, [], [], id="renamed-with-alias"),
+        pytest.param(key("volumes", "disks"), False, {}, [], ["disks"], id="renamed"),
+        pytest.param(key("disks", "disks", usage="SIGN_VERIFY"), False, {}, ["disks"], [], id="replaced"),
+    ],
+)
+def test_only_an_update_in_place_is_allowed(  # a row of the table
+    cli: Found,
+    tmp_path: Path,
+    program: Callable[[], None],
+    ok: bool,
+    updated: dict[str, list[str]],
+    replaced: list[str],
+    deleted: list[str],
+) -> None:
+    replay = upgrade.replay(cli, recorded(cli, tmp_path, key("disks", "disks")), program)
+
+    assert replay.ok is ok
+    assert {step.name: sorted(step.changed) for step in replay.updated} == updated
+    assert [step.name for step in replay.replaced] == replaced
+    assert [step.name for step in replay.deleted] == deleted
+    assert json.dumps(replay.to_data())
