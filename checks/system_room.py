@@ -3,9 +3,6 @@
 Owns the packing and its verdict. A listener that finds no room never asks GitHub for a job, and the jobs of its runner
 wait as if there were no runner at all. Nodes are filled one after the other, with the largest pods first; what is
 spread over nodes by preference alone is not held to be spread.
-
-Replicas and requests of the add-ons are the defaults of CoreDNS, metrics-server 0.8 and aws-ebs-csi-driver (a
-controller of six containers), as EKS installs them and as they are generally known (2026).
 """
 
 from __future__ import annotations
@@ -14,8 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from checks.fit import place
-from gpu.kubernetes.pods import Pod
-from gpu.kubernetes.quantities import CPU, MEMORY, PODS, Resources, describe
+from gpu.kubernetes.quantities import CPU, MEMORY, PODS, describe
 from gpu.verdict import Level, Verdict
 
 if TYPE_CHECKING:
@@ -23,29 +19,10 @@ if TYPE_CHECKING:
 
     from gpu.kubernetes.daemonsets import DaemonSet
     from gpu.kubernetes.node_group import NodeGroupFacts
+    from gpu.kubernetes.pods import SystemPods
+    from gpu.kubernetes.quantities import Resources
 
 CHECK = "system-room"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SystemPods:
-    """Pods of one kind."""
-
-    name: str
-    """As in `listener of gpu-t4`."""
-    pod: Pod
-    copies: int = 1
-    jobs: int = 0
-    """Copies beside those that come and go with jobs."""
-
-
-def _add_on(name: str, copies: int, **requests: str) -> SystemPods:
-    return SystemPods(name=name, pod=Pod(requests=Resources.parse(requests)), copies=copies)
-
-
-DNS = _add_on("CoreDNS", 2, cpu="100m", memory="70Mi")
-METRICS = _add_on("metrics-server", 2, cpu="100m", memory="200Mi")
-VOLUMES = _add_on("the EBS controller", 2, cpu="60m", memory="240Mi")
 
 
 def system_room(

@@ -64,7 +64,7 @@ def amazon(
         return made
     version = settings.cluster.version
     cluster = Cluster("cluster", _cluster(settings, settings.cluster, account, network, identity), here)
-    add_ons = AddOnsArgs(cluster_name=cluster.facts.name, versions=wiring.add_ons(settings, version))
+    add_ons = AddOnsArgs(cluster_name=cluster.facts.name, version=version, add_ons=wiring.add_ons(settings))
     node_add_ons = NodeAddOns("node-add-ons", add_ons, here)
     role = NodeRole("node-role", here)
     joinable = [*node_add_ons.all, *role.policies]

@@ -17,7 +17,7 @@ from components.kubernetes.scale_set_values import job_pod, runner_pod
 from composition import wiring
 from config import pins
 from config.values import gibibytes, mebibytes
-from gpu.kubernetes.daemonsets import DaemonSet, daemonset
+from gpu.kubernetes.daemonsets import DaemonSet
 from gpu.kubernetes.node_group import ApiTaint, NodeGroupFacts
 from gpu.kubernetes.pods import Pod, pod_from_template
 from gpu.kubernetes.quantities import MIB
@@ -122,9 +122,7 @@ def device_plugin(settings: Settings) -> DaemonSet | None:
 
 def daemonsets(settings: Settings) -> tuple[DaemonSet, ...]:
     """What runs on every GPU node beside jobs and device plugin."""
-    found = [daemonset("aws-node"), daemonset("kube-proxy"), daemonset("eks-pod-identity-agent")]
-    if settings.storage is not None:
-        found.append(daemonset("ebs-csi-node"))
+    found = [daemonset for add_on in wiring.add_ons(settings) for daemonset in add_on.node_pods]
     if settings.monitoring is not None and settings.monitoring.dcgm is not None:
         values = gpu_metrics_values(
             GpuMetricsArgs(

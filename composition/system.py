@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from checks.system_room import DNS, METRICS, VOLUMES, SystemPods
 from components.kubernetes.arc_controller import CONTROLLER_RESOURCES
 from components.kubernetes.autoscaler_values import RESOURCES as AUTOSCALER_RESOURCES
 from components.kubernetes.scale_set_values import LISTENER, runner_pod
 from composition import wiring
 from config.values import gibibytes
-from gpu.kubernetes.daemonsets import daemonset
 from gpu.kubernetes.node_group import NodeGroupFacts
-from gpu.kubernetes.pods import pod_from_template
+from gpu.kubernetes.pods import SystemPods, pod_from_template
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,11 +36,8 @@ def node_group(nodes: SystemNodesSettings, cluster: str) -> NodeGroupFacts:
 
 def pods(settings: Settings) -> Iterator[SystemPods]:
     """What has nowhere else to run: the add-ons, the controllers, and what each runner needs besides its job."""
-    yield DNS
-    if settings.storage is not None:
-        yield VOLUMES
-    if settings.monitoring is not None and settings.monitoring.metrics_server:
-        yield METRICS
+    for add_on in wiring.add_ons(settings):
+        yield from add_on.system_pods
     if settings.autoscaler is not None:
         yield _one("the autoscaler", AUTOSCALER_RESOURCES)
     if settings.arc is not None:
@@ -60,8 +55,7 @@ def pods(settings: Settings) -> Iterator[SystemPods]:
 
 def daemonsets(settings: Settings) -> tuple[DaemonSet, ...]:
     """What runs on every node without a GPU."""
-    volumes = ("ebs-csi-node",) if settings.storage is not None else ()
-    return tuple(daemonset(name) for name in ("aws-node", "kube-proxy", "eks-pod-identity-agent", *volumes))
+    return tuple(daemonset for add_on in wiring.add_ons(settings) for daemonset in add_on.node_pods)
 
 
 def _one(name: str, resources: Any) -> SystemPods:

@@ -16,15 +16,15 @@ from components.kubernetes.device_plugin_values import DevicePluginValues, Shari
 from components.kubernetes.scale_set_values import ScaleSetValues
 from config import pins
 from config.values import gibibytes
+from gpu.kubernetes import add_ons as table
 from gpu.machines import ec2_type
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from config.identity import Identity
     from config.machines import DiskSettings, PoolSettings, SharingSettings
     from config.runners import ArcBackEnd, RunnerSettings
     from config.settings import Settings
+    from gpu.kubernetes.add_ons import AddOn
 
 
 def registry(settings: Settings, identity: Identity) -> RegistryArgs:
@@ -103,17 +103,19 @@ def autoscaler(settings: Settings, region: str, version: str) -> AutoscalerValue
     )
 
 
-def add_ons(settings: Settings, version: str) -> Mapping[str, str]:
-    """The add-ons that this stack runs, with their versions."""
-    wanted = {
-        "vpc-cni": True,
-        "kube-proxy": True,
-        "coredns": True,
-        "eks-pod-identity-agent": True,
-        "aws-ebs-csi-driver": settings.storage is not None,
-        "metrics-server": settings.monitoring is not None and settings.monitoring.metrics_server,
-    }
-    return {name: pinned for name, pinned in pins.EKS_ADD_ONS[version].items() if wanted[name]}
+def add_ons(settings: Settings) -> tuple[AddOn, ...]:
+    """Return the add-ons that this stack runs, in the order of creation."""
+    return tuple(one for one in table.ADD_ONS if one.section is None or _enables(settings, one.section))
+
+
+def _enables(settings: Settings, path: str) -> bool:
+    """Return whether the stack file states the section or sets the switch."""
+    value: object = settings
+    for key in path.split("."):
+        value = getattr(value, key.replace("-", "_"))
+        if value is None:
+            return False
+    return value is not False
 
 
 def scale_set(name: str, runner: RunnerSettings, arc: ArcBackEnd, settings: Settings) -> ScaleSetValues:

@@ -1,7 +1,7 @@
-"""Every version this program runs, one a line; those that a public registry tells of stand under Renovate's marker.
+"""The exact version of everything that the program installs, one a line.
 
-A pin moves by a pull request that shows what it changes; nothing here follows a moving target. What only an account
-can be asked for (images and add-ons of EKS) is moved by hand, a whole Kubernetes version at a time.
+Renovate raises the pins under its marker. Images of EKS have no public registry: raise them by hand, a Kubernetes
+version at a time. The versions of EKS add-ons are in `gpu.kubernetes.add_ons`.
 """
 
 from __future__ import annotations
@@ -32,27 +32,4 @@ EKS_AMI_RELEASES: Final = {"1.35": "1.35.6-20260714", "1.36": "1.36.2-20260714"}
 
 The same release names the standard and the NVIDIA variant; the latter carries driver 580.159.03. A group that
 followed "recommended" instead would replace its nodes on whatever day somebody ran `pulumi up`.
-"""
-
-EKS_ADD_ONS: Final = {
-    "1.35": {
-        "vpc-cni": "v1.21.1-eksbuild.3",
-        "kube-proxy": "v1.35.3-eksbuild.5",
-        "coredns": "v1.13.2-eksbuild.4",
-        "eks-pod-identity-agent": "v1.3.10-eksbuild.3",
-        "aws-ebs-csi-driver": "v1.59.0-eksbuild.1",
-        "metrics-server": "v0.8.1-eksbuild.6",
-    },
-    "1.36": {
-        "vpc-cni": "v1.22.3-eksbuild.1",
-        "kube-proxy": "v1.36.0-eksbuild.13",
-        "coredns": "v1.14.3-eksbuild.3",
-        "eks-pod-identity-agent": "v1.3.10-eksbuild.3",
-        "aws-ebs-csi-driver": "v1.63.1-eksbuild.1",
-        "metrics-server": "v0.8.1-eksbuild.10",
-    },
-}
-"""Versions of the managed add-ons, by Kubernetes minor version (as seen in public use, 2026).
-
-`aws eks describe-addon-versions --kubernetes-version VERSION` lists what an account is offered.
 """

@@ -19,6 +19,7 @@ from fakes.aws.names import (
     SUBNET,
 )
 from fakes.kinds import value_at, values_at
+from gpu.kubernetes.add_ons import ADD_ONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from fakes.cloud import Cloud
     from fakes.objects import Thing
 
-NEED_NODES: Final = frozenset({"coredns", "metrics-server", "aws-ebs-csi-driver", "eks-node-monitoring-agent"})
-"""Add-ons whose pods tolerate no taint of ours: without a plain node they never become active."""
+NEED_NODES: Final = frozenset(add_on.name for add_on in ADD_ONS if add_on.needs_nodes)
+"""Add-ons whose pods tolerate no taint: without an untainted node they never become active."""
 
 
 def ready_nodes(cloud: Cloud, cluster: str) -> bool:

@@ -109,6 +109,19 @@ class Pod:
     labels: Labels = field(default=(), compare=False)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemPods:
+    """Equal pods on the system nodes."""
+
+    name: str
+    """For example `listener of gpu-t4`."""
+    pod: Pod
+    copies: int = 1
+    """Copies that always run."""
+    jobs: int = 0
+    """Further copies that come and go with jobs."""
+
+
 def pairs(mapping: Mapping[str, str] | None) -> Labels:
     """A mapping as sorted pairs."""
     return tuple(sorted((mapping or {}).items()))

@@ -15,6 +15,7 @@ from components.aws.gpu_pool import GpuPool, GpuPoolArgs
 from components.aws.launch import Disk
 from components.aws.nodes import NodeRole, SystemNodes, SystemNodesArgs
 from components.aws.registry import Registry, RegistryArgs, RepositoryArgs
+from gpu.kubernetes.add_ons import ADD_ONS
 from tests.components.made import TAGS, made, names, only, part, waits_for
 
 if TYPE_CHECKING:
@@ -29,14 +30,6 @@ CLUSTER = "aws:eks/cluster:Cluster"
 GROUP = "aws:eks/nodeGroup:NodeGroup"
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 ADD_ON = "aws:eks/addon:Addon"
-VERSIONS = {
-    "vpc-cni": "v1",
-    "kube-proxy": "v2",
-    "coredns": "v3",
-    "eks-pod-identity-agent": "v4",
-    "aws-ebs-csi-driver": "v5",
-    "metrics-server": "v6",
-}
 ARGS = ClusterArgs(
     cluster_name="gpu-ci-small",
     account="123456789012",
@@ -113,7 +106,7 @@ def both() -> Plan:
     """System nodes and everything that nodes and cluster need, in the order in which they are put together."""
 
     def build(here: ResourceOptions) -> None:
-        add_ons = AddOnsArgs(cluster_name="gpu-ci-small", versions=VERSIONS)
+        add_ons = AddOnsArgs(cluster_name="gpu-ci-small", version="1.35", add_ons=ADD_ONS)
         first = NodeAddOns("node-add-ons", add_ons, here)
         role = NodeRole("node-role", here)
         nodes = system(here, *first.all, *role.policies)
@@ -204,13 +197,15 @@ def test_the_price_of_an_old_version_is_stated(extended: bool, stated: str) -> N
 def test_every_add_on_is_pinned_and_takes_its_own_place(both: Plan) -> None:
     found = {each.inputs["addonName"]: each.inputs for each in both.of(ADD_ON)}
 
-    assert {name: stated["addonVersion"] for name, stated in found.items()} == VERSIONS
+    assert {name: stated["addonVersion"] for name, stated in found.items()} == {
+        add_on.name: add_on.versions["1.35"] for add_on in ADD_ONS
+    }
     assert {stated["resolveConflictsOnCreate"] for stated in found.values()} == {"OVERWRITE"}
 
 
 def test_add_ons_that_nobody_asked_for_are_not_there() -> None:
-    few = {name: version for name, version in VERSIONS.items() if name not in {"metrics-server", "aws-ebs-csi-driver"}}
-    plan = made(lambda here: ClusterAddOns("extra", AddOnsArgs(cluster_name="c", versions=few), here))
+    few = [add_on for add_on in ADD_ONS if add_on.section is None]
+    plan = made(lambda here: ClusterAddOns("extra", AddOnsArgs(cluster_name="c", version="1.35", add_ons=few), here))
 
     assert names(plan, ADD_ON) == ["extra-coredns"]
     assert plan.of("aws:iam/role:Role") == ()

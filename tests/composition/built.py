@@ -6,7 +6,8 @@ import base64
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from gpu.kubernetes.daemonsets import DaemonSet, daemonset
+from gpu.kubernetes.add_ons import ADD_ONS
+from gpu.kubernetes.daemonsets import DaemonSet
 from gpu.kubernetes.node_group import ApiTaint, NodeGroupFacts
 from gpu.kubernetes.pods import Pod, pod_from_template
 from gpu.kubernetes.sharing import Sharing
@@ -18,13 +19,6 @@ GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
 TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
 RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 MODES: Final = {"timeSlicing": "time-slicing", "mps": "mps"}
-DAEMONS: Final = {
-    "vpc-cni": "aws-node",
-    "kube-proxy": "kube-proxy",
-    "eks-pod-identity-agent": "eks-pod-identity-agent",
-    "aws-ebs-csi-driver": "ebs-csi-node",
-}
-"""Add-on to what it runs on every node."""
 
 
 def node_group(plan: Plan, pool: str) -> NodeGroupFacts:
@@ -73,7 +67,7 @@ def device_plugin(plan: Plan) -> DaemonSet:
 def daemonsets(plan: Plan) -> dict[str, DaemonSet]:
     """What else is on every GPU node, by its name."""
     add_ons = {add_on.inputs["addonName"] for add_on in plan.of("aws:eks/addon:Addon")}
-    found = {name: daemonset(name) for add_on, name in DAEMONS.items() if add_on in add_ons}
+    found = {pods.name: pods for add_on in ADD_ONS if add_on.name in add_ons for pods in add_on.node_pods}
     for release in plan.of(RELEASE):
         if release.inputs["chart"] == "dcgm-exporter":
             values: dict[str, Any] = release.inputs["values"]

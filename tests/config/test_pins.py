@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from config import pins
+from gpu.kubernetes.add_ons import ADD_ONS
 from ops.cli.options import ROOT
 from tests.sources import python_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from gpu.kubernetes.add_ons import AddOn
 
 pytestmark = pytest.mark.pure
 
@@ -44,12 +47,16 @@ def test_a_pin_is_an_exact_version(name: str) -> None:
 def test_every_kubernetes_version_has_every_pin() -> None:
     by_version: tuple[Mapping[str, object], ...] = (
         pins.EKS_AMI_RELEASES,
-        pins.EKS_ADD_ONS,
         pins.CLUSTER_AUTOSCALER_IMAGES,
+        *(add_on.versions for add_on in ADD_ONS),
     )
 
     assert len({frozenset(table) for table in by_version}) == 1
-    assert len({frozenset(add_ons) for add_ons in pins.EKS_ADD_ONS.values()}) == 1
+
+
+@pytest.mark.parametrize("add_on", ADD_ONS, ids=lambda add_on: add_on.name)
+def test_an_add_on_has_exact_versions(add_on: AddOn) -> None:
+    assert [version for version in add_on.versions.values() if not EXACT.fullmatch(version)] == []
 
 
 @pytest.mark.parametrize("version", pins.EKS_AMI_RELEASES)
@@ -58,7 +65,7 @@ def test_what_follows_kubernetes_is_of_its_own_minor_version(version: str) -> No
     following = {
         "image": pins.EKS_AMI_RELEASES[version],
         "autoscaler": pins.CLUSTER_AUTOSCALER_IMAGES[version],
-        "kube-proxy": pins.EKS_ADD_ONS[version]["kube-proxy"],
+        "kube-proxy": next(add_on.versions[version] for add_on in ADD_ONS if add_on.name == "kube-proxy"),
     }
 
     assert {name: minor(text) for name, text in following.items()} == dict.fromkeys(following, version)

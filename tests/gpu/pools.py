@@ -6,20 +6,33 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from checks.scale_from_zero import scale_from_zero
-from gpu.kubernetes.daemonsets import DAEMONSETS, DEVICE_PLUGIN
+from gpu.kubernetes.add_ons import ADD_ONS
+from gpu.kubernetes.daemonsets import DaemonSet
 from gpu.kubernetes.node_group import ApiTaint, NodeGroupFacts
-from gpu.kubernetes.pods import Pod, pod_from_template
+from gpu.kubernetes.pods import Pod, Requirement, Toleration, pod_from_template
+from gpu.kubernetes.quantities import Resources
 from gpu.kubernetes.template_node import LABEL_TAG, TAINT_TAG, Autoscaler
 from gpu.verdict import worst
 
 if TYPE_CHECKING:
-    from gpu.kubernetes.daemonsets import DaemonSet
     from gpu.verdict import Level, Verdict
 
-BESIDE = tuple(
-    DAEMONSETS[name] for name in ("aws-node", "kube-proxy", "eks-pod-identity-agent", "ebs-csi-node", "dcgm-exporter")
+GPU_TAINT = Toleration(key="nvidia.com/gpu", operator="Exists", effect="NoSchedule")
+GPU_LABEL = (Requirement(key="nvidia.com/gpu.present", operator="In", values=("true",)),)
+DEVICE_PLUGIN = DaemonSet(
+    name="nvidia-device-plugin",
+    pod=Pod(tolerations=(Toleration(key="CriticalAddonsOnly", operator="Exists"), GPU_TAINT), required=(GPU_LABEL,)),
 )
-"""What runs on the pool's nodes beside the jobs and the device plugin."""
+"""NVIDIA's device plugin: a node without the label gets none."""
+METRICS = DaemonSet(
+    name="dcgm-exporter",
+    pod=Pod(
+        requests=Resources.parse({"cpu": "100m", "memory": "128Mi"}), tolerations=(GPU_TAINT,), required=(GPU_LABEL,)
+    ),
+)
+ADD_ON_PODS = tuple(daemonset for add_on in ADD_ONS for daemonset in add_on.node_pods)
+BESIDE = (*ADD_ON_PODS, METRICS)
+"""Pods on the pool's nodes besides the jobs and the device plugin."""
 
 POOL = NodeGroupFacts(
     path="gpu-pools.t4-spot",

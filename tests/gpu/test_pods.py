@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.kubernetes.daemonsets import DAEMONSETS, DEVICE_PLUGIN, DaemonSet, daemonset
+from gpu.kubernetes.daemonsets import DaemonSet
 from gpu.kubernetes.pods import Pod, Requirement, Taint, Toleration, pod_from_template
-from gpu.kubernetes.quantities import CPU, GIB, GPU, MEMORY, MIB, Resources, total
-from gpu.nearest import UnknownName
+from gpu.kubernetes.quantities import CPU, GIB, GPU, MEMORY, MIB, Resources
 
 pytestmark = pytest.mark.pure
 
@@ -138,34 +137,6 @@ def test_a_requirement_is_met_as_kubernetes_says(operator: str, values: tuple[st
 )
 def test_a_missing_label_meets_only_what_denies_it(operator: str, met: bool) -> None:
     assert Requirement(key="size", operator=operator, values=("1",)).matches({}) is met
-
-
-def test_the_device_plugin_tolerates_the_gpu_taint_and_asks_for_one_of_three_labels() -> None:
-    assert DEVICE_PLUGIN.pod.required is not None
-    assert [str(requirement) for term in DEVICE_PLUGIN.pod.required for requirement in term] == [
-        "feature.node.kubernetes.io/pci-10de.present=true",
-        "feature.node.kubernetes.io/cpu-model.vendor_id=NVIDIA",
-        "nvidia.com/gpu.present=true",
-    ]
-    assert any(one.tolerates(Taint(key="nvidia.com/gpu", value="true")) for one in DEVICE_PLUGIN.pod.tolerations)
-
-
-def test_what_a_usual_gpu_node_carries_beside_the_jobs() -> None:
-    usual = (
-        "aws-node",
-        "kube-proxy",
-        "eks-pod-identity-agent",
-        "ebs-csi-node",
-        "nvidia-device-plugin",
-        "dcgm-exporter",
-    )
-
-    assert total(DAEMONSETS[name].pod.requests for name in usual) == Resources.of({CPU: 280, MEMORY: 248 * MIB})
-
-
-def test_an_unknown_daemonset_is_answered_with_the_nearest() -> None:
-    with pytest.raises(UnknownName, match="did you mean dcgm-exporter"):
-        daemonset("dcgm-exportr")
 
 
 def test_a_daemonset_is_made_from_its_own_template() -> None:

@@ -10,12 +10,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from checks.scale_from_zero import scale_from_zero
-from gpu.kubernetes.daemonsets import DEVICE_PLUGIN, DaemonSet
+from gpu.kubernetes.daemonsets import DaemonSet
 from gpu.kubernetes.node_group import ApiTaint, NodeGroupFacts
 from gpu.kubernetes.sharing import Sharing
 from gpu.kubernetes.template_node import LABEL_TAG, RESOURCE_TAG, TAINT_TAG, Autoscaler
 from gpu.verdict import Level
-from tests.gpu.pools import DEAF, POOL, TAGGED, judged, level, runner_pod
+from tests.gpu.pools import DEAF, DEVICE_PLUGIN, POOL, TAGGED, judged, level, runner_pod
 
 if TYPE_CHECKING:
     from gpu.kubernetes.pods import Pod

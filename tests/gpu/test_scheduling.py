@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.kubernetes.daemonsets import DAEMONSETS, DEVICE_PLUGIN
 from gpu.kubernetes.pods import Pod, Requirement, Taint, Toleration
 from gpu.kubernetes.quantities import CPU, GIB, GPU, MEMORY, PODS, Resources
 from gpu.kubernetes.scheduling import Node, landing, lands, refusals
+from tests.gpu.pools import ADD_ON_PODS, DEVICE_PLUGIN
 
 pytestmark = pytest.mark.pure
 
@@ -107,7 +107,7 @@ def test_the_device_plugin_is_made_for_a_node_by_its_label_and_named_by_the_one_
 
 
 def test_a_daemonset_is_made_for_a_node_without_room() -> None:
-    assert landing([DAEMONSETS["aws-node"]], Node()) == (DAEMONSETS["aws-node"],)
+    assert landing(ADD_ON_PODS, Node()) == ADD_ON_PODS
 
 
 @given(BUNDLES, BUNDLES, BUNDLES)

@@ -7,16 +7,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checks.fit import place
-from checks.system_room import DNS, METRICS, VOLUMES, SystemPods, system_room
-from gpu.kubernetes.daemonsets import daemonset
+from checks.system_room import system_room
+from gpu.kubernetes.add_ons import ADD_ONS
 from gpu.kubernetes.node_group import NodeGroupFacts
-from gpu.kubernetes.pods import Pod
+from gpu.kubernetes.pods import Pod, SystemPods
 from gpu.kubernetes.quantities import CPU, MEMORY, MIB, PODS, Resources
 from gpu.verdict import Level, Verdict
 
 pytestmark = pytest.mark.pure
 
-DAEMONS = tuple(daemonset(name) for name in ("aws-node", "kube-proxy", "eks-pod-identity-agent", "ebs-csi-node"))
+DAEMONS = tuple(daemonset for add_on in ADD_ONS for daemonset in add_on.node_pods)
+SYSTEM_PODS = tuple(pods for add_on in ADD_ONS for pods in add_on.system_pods)
+(DNS,) = (pods for pods in SYSTEM_PODS if pods.name == "CoreDNS")
 
 
 def group(*types: str, least: int = 1, most: int = 2) -> NodeGroupFacts:
@@ -43,7 +45,7 @@ def judged(nodes: NodeGroupFacts, *stated: SystemPods, grows: bool = True) -> Ve
 
 
 def test_the_add_ons_and_a_listener_fit_on_a_small_node() -> None:
-    verdict = judged(group("t3.large"), DNS, METRICS, VOLUMES, pods("the listener of gpu-t4", copies=1))
+    verdict = judged(group("t3.large"), *SYSTEM_PODS, pods("the listener of gpu-t4", copies=1))
 
     assert (verdict.level, verdict.reason) == (Level.OK, "7 pods of the system fit on 1 of 2 x t3.large")
 
