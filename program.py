@@ -31,7 +31,7 @@ def run(on_path: Callable[[str], str | None] | None = None) -> list[Verdict]:
         Every judgement on the stack, for whoever shows them; Pulumi itself passes it over.
 
     Raises:
-        config.faults.StackFileError: the stack file says what it may not.
+        config.load.StackFileError: the stack file says what it may not.
         refusal.Refused: what it says cannot work.
         composition.tools.ToolMissing: a program that the update needs is not there.
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from config.section import Section
-from config.values import Matching, Name, RunnerName, Wrong
+from config.values import Invalid, Matching, Name, RunnerName
 
 Repository = Annotated[
     str,
@@ -50,7 +50,7 @@ class CirunAccessSettings(Section):
     @model_validator(mode="after")
     def _lets_somebody_in(self) -> CirunAccessSettings:
         if not (self.teams or self.roles or self.users):
-            raise Wrong("lets nobody in", "state teams, roles or users")
+            raise Invalid("lets nobody in", "state teams, roles or users")
         return self
 
 

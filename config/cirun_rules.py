@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from config.cirun import cirun_label
-from config.faults import Fault
+from config.faults import Fault, listed
 from config.gpu_tests import RUN_LABEL, SKIP_LABEL
 from config.stated import inner, listed_at
-from config.translate import listed, nearest
+from gpu.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,7 +47,9 @@ def every_region_has_an_image(stated: Stated) -> Iterator[Fault]:
                 yield Fault(f"{path}.regions[{index}]", f"{region} has no image", f"state images: {{{region}: ami-…}}")
         for region in images if regions else ():
             if region not in regions.values():
-                yield Fault(f"{path}.images.{region}", "is in no region of regions", nearest(region, regions.values()))
+                yield Fault(
+                    f"{path}.images.{region}", "is in no region of regions", did_you_mean(region, regions.values())
+                )
 
 
 def access_leads_to_runners(stated: Stated) -> Iterator[Fault]:
@@ -58,9 +60,9 @@ def access_leads_to_runners(stated: Stated) -> Iterator[Fault]:
         for index, runner in listed_at(entry, "runners"):
             path = f"cirun.access.{name}.runners[{index}]"
             if runner not in stated.names("runners"):
-                yield Fault(path, f'no runner is called "{runner}"', nearest(runner, served))
+                yield Fault(path, f'no runner is called "{runner}"', did_you_mean(runner, served))
             elif runner not in served:
-                yield Fault(path, f"cirun does not serve {runner}", nearest(runner, served))
+                yield Fault(path, f"cirun does not serve {runner}", did_you_mean(runner, served))
     named = {runner for entry in access.values() for _, runner in listed_at(entry, "runners")}
     for runner in served:
         if access and runner not in named:
@@ -99,7 +101,7 @@ def gpu_tests_have_a_runner(stated: Stated) -> Iterator[Fault]:
         elif isinstance(runner, str) and runner not in served:
             known = stated.names("runners")
             wrong = f"cirun does not serve {runner}" if runner in known else f'no runner is called "{runner}"'
-            yield Fault(f"{path}.runner", wrong, nearest(runner, served))
+            yield Fault(f"{path}.runner", wrong, did_you_mean(runner, served))
         labels = (entry.get("run-label") or RUN_LABEL, entry.get("skip-label") or SKIP_LABEL)
         if len({str(label).casefold() for label in labels}) == 1:
             yield Fault(f"{path}.skip-label", "it is the run label too", "give them two names")

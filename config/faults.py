@@ -1,42 +1,40 @@
-"""What is wrong in a stack file: one line a fault, each with its path and with what would be right."""
+"""A fault of a file: the path, the problem, and the fix, on one line."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import pulumi
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fault:
-    """One thing that a stack file may not say."""
+    """One statement that a file must not contain."""
 
     path: str
-    """Where it stands, as in `gpu-pools.t4-spot.min`."""
-    wrong: str
-    """What is wrong with it."""
-    right: str
-    """What would be right."""
+    """The place in the file, as in `gpu-pools.t4-spot.min`; empty for the whole file."""
+    problem: str
+    fix: str
 
     def __post_init__(self) -> None:
-        """Show what the stack file holds as one printable line, and as nothing that acts on a terminal."""
-        for name in ("path", "wrong", "right"):
+        """Escape control characters, so that a fault is one line and cannot act on a terminal."""
+        for name in ("path", "problem", "fix"):
             text: str = getattr(self, name)
             object.__setattr__(self, name, "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text))
 
     def __str__(self) -> str:
-        """The fault as one line."""
-        return f"{self.path}: {self.wrong}; {self.right}"
+        """Return the fault as one line."""
+        return f"{self.path}: {self.problem}; {self.fix}" if self.path else f"{self.problem}; {self.fix}"
 
 
-class StackFileError(pulumi.RunError):
-    """Everything that is wrong with one stack file. Pulumi shows it as a message, without a traceback."""
+def summary(faults: tuple[Fault, ...], source: str) -> str:
+    """Return all faults of one file, a line each, below a line that counts them."""
+    count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
+    return "\n".join([f"{count} in {source}:", *(f"  {fault}" for fault in faults)])
 
-    def __init__(self, faults: Iterable[Fault], source: str = "the stack file") -> None:
-        self.faults = tuple(sorted(set(faults)))
-        count = "1 fault" if len(self.faults) == 1 else f"{len(self.faults)} faults"
-        super().__init__("\n".join([f"{count} in {source}:", *(f"  {fault}" for fault in self.faults)]))
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a sentence lists them: `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

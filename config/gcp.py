@@ -13,13 +13,13 @@ from config.values import (
     GoogleProject,
     GoogleRegion,
     GoogleZone,
+    Invalid,
     MachineType,
     Matching,
     Name,
     Positive,
     Size,
     Tag,
-    Wrong,
     in_quotes,
 )
 from gpu.software.image_tags import OPERATING_SYSTEMS
@@ -76,7 +76,7 @@ UserName = Annotated[
 def _on_ubuntu(value: str) -> str:
     system = value.partition("@")[0].rpartition("-")[2]
     if system in OPERATING_SYSTEMS and not system.startswith("ubuntu"):
-        raise Wrong(
+        raise Invalid(
             f'"{value}" is not on Ubuntu, whose packages the container is made of',
             "take a tag that ends with an Ubuntu, as in 13.0.3-base-ubuntu24.04",
         )
@@ -179,22 +179,22 @@ class HostImageSettings(Section):
         if self.mode == "controller":
             for name in ("phase", "proved"):
                 if name in stated and getattr(self, name) != "build":
-                    raise Wrong(f"{name} belongs to mode: declared", f"leave {name} out, or state mode: declared")
+                    raise Invalid(f"{name} belongs to mode: declared", f"leave {name} out, or state mode: declared")
             return self
         idle = [kebab(name) for name in ("export", "keep", "verifier") if name in stated]
         idle += ["builder.attempts"] if "attempts" in self.builder.model_fields_set else []
         idle += ["zones after the first"] if len(self.zones) > 1 else []
         if idle:
-            raise Wrong(
+            raise Invalid(
                 f"mode: declared makes no use of {', '.join(idle)}", "leave that out, or state mode: controller"
             )
         if self.phase == "image" and self.proved is None:
-            raise Wrong(
+            raise Invalid(
                 "phase: image needs proved: a builder that failed or was pre-empted is a stopped one too",
                 "write what the builder reported after ok:, in quotes",
             )
         if self.phase == "build" and self.proved is not None:
-            raise Wrong("proved belongs to phase: image", "leave proved out until the builder has reported ok:")
+            raise Invalid("proved belongs to phase: image", "leave proved out until the builder has reported ok:")
         return self
 
 
@@ -218,7 +218,7 @@ class DockerRepositorySettings(Section):
         own = [f"readers.{name}" for name in self.readers if name == "runners"]
         own += [f"writers.{name}" for name in self.writers if name.startswith("github-")]
         if own:
-            raise Wrong(f"{own[0]} would take the place of the stack's own", "give it another name")
+            raise Invalid(f"{own[0]} would take the place of the stack's own", "give it another name")
         return self
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from config.faults import Fault
+from config.faults import Fault, listed
 from config.gcp import BuilderSettings, VerifierSettings
 from config.image_rules import IMAGE_RULES
 from config.stated import inner, listed_at
-from config.translate import listed, nearest
 from gpu.machines import GCE_TYPES, GPU_MODELS, attach, gce_type, gpu_model
 from gpu.machines.gcp import Unattachable
 from gpu.machines.zones import GOOGLE_ZONES
-from gpu.nearest import UnknownName
+from gpu.nearest import UnknownName, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,10 +47,10 @@ def machines_take_their_gpu(stated: Stated) -> Iterator[Fault]:
     gpu, machine = verifier.get("gpu", usual.gpu), verifier.get("machine-type", usual.machine_type)
     yield from _attached("host-image.verifier.machine-type", machine, gpu, verifier.get("gpus", usual.gpus))
     if gpu is not None and gpu not in GPU_MODELS:
-        yield Fault("host-image.verifier.gpu", f"{gpu} is not known", nearest(gpu, GPU_MODELS))
+        yield Fault("host-image.verifier.gpu", f"{gpu} is not known", did_you_mean(gpu, GPU_MODELS))
     builder = inner(image, "builder").get("machine-type", BuilderSettings().machine_type)
     if builder is not None and builder not in GCE_TYPES:
-        yield Fault("host-image.builder.machine-type", f"{builder} is not known", nearest(builder, GCE_TYPES))
+        yield Fault("host-image.builder.machine-type", f"{builder} is not known", did_you_mean(builder, GCE_TYPES))
 
 
 def cirun_attaches_one_gpu(stated: Stated) -> Iterator[Fault]:
@@ -88,7 +87,7 @@ def a_test_image_has_a_repository(stated: Stated) -> Iterator[Fault]:
     repository, known = stated.of("test-image").get("repository"), stated.names("artifact-registry")
     if repository is not None and known and repository not in known:
         wrong = f'"{repository}" is not in artifact-registry'
-        yield Fault("test-image.repository", wrong, nearest(repository, known))
+        yield Fault("test-image.repository", wrong, did_you_mean(repository, known))
 
 
 def a_workflow_can_push(stated: Stated) -> Iterator[Fault]:

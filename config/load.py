@@ -6,23 +6,30 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import pulumi
 from pulumi.runtime.config import CONFIG, get_config_env, is_config_secret
 
-from config.faults import Fault, StackFileError
+from config.faults import Fault, summary
 from config.rules import broken
 from config.settings import GITHUB_APP_PRIVATE_KEY, SECRETS, Settings
 from config.stack_name import stack_name_faults
 from config.stated import section_names, settle
-from config.translate import nearest
+from gpu.nearest import did_you_mean, nearest
 
 PROJECT = "gpu-ci"
 _CREDENTIAL = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bA(?:KIA|SIA)[A-Z0-9]{16}\b"
 )
+
+
+class StackFileError(pulumi.RunError):
+    """All faults of one stack file. Pulumi shows a `RunError` as a message, without a traceback."""
+
+    def __init__(self, faults: Iterable[Fault], source: str = "the stack file") -> None:
+        self.faults = tuple(sorted(set(faults)))
+        super().__init__(summary(self.faults, source))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +79,7 @@ def _misspelt(keys: Iterable[str]) -> Iterator[Fault]:
     """Keys of our namespace misspelt; other namespaces belong to other programs."""
     for key in keys:
         namespace, _, name = key.partition(":")
-        if namespace != PROJECT and get_close_matches(namespace, [PROJECT], cutoff=0.8):
+        if namespace != PROJECT and nearest(namespace, [PROJECT]):
             yield Fault(key, "nobody reads this namespace", f'did you mean "{PROJECT}:{name}"?')
 
 
@@ -92,7 +99,7 @@ def _sections(texts: Mapping[str, str], secrets: frozenset[str]) -> tuple[dict[s
             if not secret:
                 faults.append(Fault(name, "stands in plain text", f"run: pulumi config set --secret {PROJECT}:{name}"))
         elif name not in known:
-            faults.append(Fault(name, "unknown section", nearest(name, known)))
+            faults.append(Fault(name, "unknown section", did_you_mean(name, known)))
         elif secret:
             sections[name] = {}
             faults.append(Fault(name, "holds a secret, and sections are read in clear", f"only {SECRETS[0]} is secret"))

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from config.section import Section
-from config.values import Count, InstanceType, Matching, Positive, Size, Wrong, Zone, gibibytes
+from config.values import Count, InstanceType, Invalid, Matching, Positive, Size, Zone, gibibytes
 
 Types = Annotated[tuple[InstanceType, ...], Field(min_length=1, max_length=20)]
 
@@ -26,16 +26,16 @@ def _taint(value: str) -> str:
     content, _, effect = value.rpartition(":")
     if effect.replace("_", "").lower() in (known.lower() for known in EFFECTS) and effect not in EFFECTS:
         right = next(known for known in EFFECTS if known.lower() == effect.replace("_", "").lower())
-        raise Wrong(
+        raise Invalid(
             f"the effect {effect} is the EKS API's spelling; tags and pods need Kubernetes' own",
             f"write {content or 'true'}:{right}",
         )
     if effect not in EFFECTS:
-        raise Wrong(f'"{value}" is not a taint', f"write value:Effect with one of {', '.join(EFFECTS)}")
+        raise Invalid(f'"{value}" is not a taint', f"write value:Effect with one of {', '.join(EFFECTS)}")
     if not content:
-        raise Wrong(f'"{value}" has no value, and the autoscaler drops a taint without one', f"write true:{effect}")
+        raise Invalid(f'"{value}" has no value, and the autoscaler drops a taint without one', f"write true:{effect}")
     if not re.fullmatch(_LABEL_VALUE, content):
-        raise Wrong(f'"{content}" is not a taint\'s value', _LABEL_VALUE_RIGHT)
+        raise Invalid(f'"{content}" is not a taint\'s value', _LABEL_VALUE_RIGHT)
     return value
 
 
@@ -80,17 +80,17 @@ class DiskSettings(Section):
     def _can_be_made(self) -> DiskSettings:
         gib = gibibytes(self.size)
         if gib < IMAGE_ROOT_GIB:
-            raise Wrong(
+            raise Invalid(
                 f"{self.size} is smaller than the {IMAGE_ROOT_GIB} GiB of the nodes' own image",
                 f"state size: {IMAGE_ROOT_GIB}Gi at the least",
             )
         if self.iops > gib * GP3_MOST_IOPS_PER_GIB:
-            raise Wrong(
+            raise Invalid(
                 f"{self.iops} IOPS need {-(-self.iops // GP3_MOST_IOPS_PER_GIB)} GiB, and {self.size} are stated",
                 f"state size: {-(-self.iops // GP3_MOST_IOPS_PER_GIB)}Gi, or iops: {gib * GP3_MOST_IOPS_PER_GIB}",
             )
         if self.throughput * 4 > self.iops:
-            raise Wrong(
+            raise Invalid(
                 f"{self.throughput} MiB/s needs {self.throughput * 4} IOPS, and {self.iops} are stated",
                 f"state iops: {self.throughput * 4}, or throughput: {self.iops // 4}",
             )
@@ -111,7 +111,7 @@ class SystemNodesSettings(Section):
 def _mode(value: object) -> object:
     """Say why there is no third mode: whoever knows it from an A100 looks for it here."""
     if value == "mig":
-        raise Wrong(
+        raise Invalid(
             '"mig" is not offered: a T4, an L4 or an A10G cannot be split in hardware, and no GPU is here',
             "write time-slicing or mps",
         )

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from config.faults import Fault
+from config.faults import Fault, listed
 from config.runners import BACK_ENDS_NEED
 from config.settings import GITHUB_APP_PRIVATE_KEY
 from config.stated import inner, listed_at
-from config.translate import listed, nearest
 from gpu.machines import EC2_TYPES, GPU_MODELS
-from gpu.nearest import nearest as nearest_of
+from gpu.nearest import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,7 +63,7 @@ def runners_name_what_exists(stated: Stated) -> Iterator[Fault]:
         for section, field in (("gpu-pools", "pool"), ("gpu-pools", "fallback"), ("images", "image")):
             key, known = arc.get(field), stated.names(section)
             if key is not None and known and key not in known:
-                yield Fault(f"{path}.{field}", f'"{key}" is not in {section}', nearest(key, known))
+                yield Fault(f"{path}.{field}", f'"{key}" is not in {section}', did_you_mean(key, known))
         if arc.get("fallback") is not None and arc["fallback"] == arc.get("pool"):
             yield Fault(f"{path}.fallback", "is the pool itself", "name another pool, or leave it out")
 
@@ -75,7 +74,7 @@ def images_name_what_exists(stated: Stated) -> Iterator[Fault]:
     for name, image in stated.entries("images"):
         repository = image.get("repository")
         if repository is not None and repository not in known:
-            yield Fault(f"images.{name}.repository", f'"{repository}" is not in ecr', nearest(repository, known))
+            yield Fault(f"images.{name}.repository", f'"{repository}" is not in ecr', did_you_mean(repository, known))
 
 
 def secrets_are_set(stated: Stated) -> Iterator[Fault]:
@@ -119,7 +118,7 @@ def _machines(group: str, stated: Mapping[str, Any], *, gpu: bool) -> Iterator[F
     for index, name in listed_at(stated, _TYPES):
         machine = EC2_TYPES.get(name)
         if machine is None:
-            close = nearest_of(name, fitting)
+            close = nearest(name, fitting)
             right = f'did you mean "{close}"?' if close else families
             yield Fault(f"{path}[{index}]", f"{name} is not a known EC2 instance type", right)
         elif (machine.gpu is not None) != gpu:
@@ -135,7 +134,7 @@ def gpus_are_known_and_are_there(stated: Stated) -> Iterator[Fault]:
         if model is None:
             continue
         if model not in GPU_MODELS:
-            yield Fault(path, f'"{model}" is not a known GPU model', nearest(model, GPU_MODELS))
+            yield Fault(path, f'"{model}" is not a known GPU model', did_you_mean(model, GPU_MODELS))
             continue
         arc = inner(runner, "arc")
         groups = [inner(runner, "cirun-aws"), *(pools.get(str(arc.get(named)), {}) for named in ("pool", "fallback"))]

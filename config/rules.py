@@ -15,9 +15,9 @@ from config.gcp_rules import GOOGLE_RULES
 from config.runner_rules import RUNNER_RULES
 from config.runners import BACK_ENDS, SCALE_SET_NAME_LIMIT
 from config.stated import inner, listed_at
-from config.translate import nearest
 from config.zone_rules import ZONE_RULES
 from gpu.machines.zones import AMAZON_ZONES
+from gpu.nearest import did_you_mean
 from policy.exposure import SHORTEST, exposure
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def nodes_stand_in_zones_of_the_network(stated: Stated) -> Iterator[Fault]:
     for path, group in {"cluster": stated.of("cluster"), "system-nodes": stated.of("system-nodes"), **groups}.items():
         for index, zone in listed_at(group, "zones"):
             if zone not in zones:
-                yield Fault(f"{path}.zones[{index}]", f"{zone} has no subnet", nearest(zone, zones))
+                yield Fault(f"{path}.zones[{index}]", f"{zone} has no subnet", did_you_mean(zone, zones))
 
 
 def slots_differ(stated: Stated) -> Iterator[Fault]:
@@ -155,7 +155,7 @@ def the_kubernetes_version_is_pinned(stated: Stated) -> Iterator[Fault]:
     """A version is run only with node images, add-ons and an autoscaler known to fit it."""
     version = stated.of("cluster").get("version")
     if version is not None and version not in pins.EKS_AMI_RELEASES:
-        right = nearest(version, pins.EKS_AMI_RELEASES)
+        right = did_you_mean(version, pins.EKS_AMI_RELEASES)
         yield Fault("cluster.version", f"{version} has no pinned node image and add-ons", right)
 
 

@@ -7,7 +7,19 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from config.section import Section
-from config.values import CudaVersion, Digest, GitHubUrl, Matching, Name, Positive, Size, Tag, Version, Wrong, mebibytes
+from config.values import (
+    CudaVersion,
+    Digest,
+    GitHubUrl,
+    Invalid,
+    Matching,
+    Name,
+    Positive,
+    Size,
+    Tag,
+    Version,
+    mebibytes,
+)
 from gpu.machines.start_up import USUAL_IMAGE_GIB
 
 Reference = Annotated[
@@ -78,7 +90,7 @@ class DcgmSettings(Section):
     @model_validator(mode="after")
     def _alerts_have_figures(self) -> DcgmSettings:
         if self.alerts and not self.service_monitor:
-            raise Wrong("alerts has no figures to go by", "state service-monitor: true as well")
+            raise Invalid("alerts has no figures to go by", "state service-monitor: true as well")
         return self
 
 
@@ -109,12 +121,12 @@ class ImageSettings(Section):
     @model_validator(mode="after")
     def _one_place_and_a_pin(self) -> ImageSettings:
         if (self.repository is None) == (self.reference is None):
-            raise Wrong(
+            raise Invalid(
                 "an image has one place",
                 "state either repository (in this stack's ECR) or reference (elsewhere)",
             )
         if self.tag is None and self.digest is None:
-            raise Wrong("the image is not pinned", "state digest: sha256:… or an exact tag")
+            raise Invalid("the image is not pinned", "state digest: sha256:… or an exact tag")
         return self
 
     @property

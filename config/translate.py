@@ -1,66 +1,22 @@
-"""From the validator's words to the stack file's: a pydantic error becomes a `Fault`."""
+"""The translation of pydantic's errors into faults, in the words of a person who has the file open."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeGuard, get_args
+from collections.abc import Mapping, Sequence
+from types import UnionType
+from typing import Annotated, Any, Final, TypeGuard, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
 from config.faults import Fault
-from config.section import kebab
-from config.values import Wrong
+from config.values import Invalid
+from gpu.nearest import did_you_mean
 
-
-def faults(error: ValidationError, model: type[BaseModel]) -> list[Fault]:
-    """Every fault of `error`, in the words of somebody who has the stack file open."""
-    details = error.errors(include_url=False)
-    # A list whose entries were all refused is then too short as well, which is nobody's second mistake.
-    inside = {detail["loc"][:end] for detail in details for end in range(len(detail["loc"]))}
-    told = (detail for detail in details if detail["type"] != "too_short" or detail["loc"] not in inside)
-    return [_fault(detail, model) for detail in told]
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Say which known name was probably meant, or which names there are."""
-    names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    if close:
-        return f'did you mean "{close[0]}"?'
-    return f"known here: {', '.join(names)}" if names else "nothing is known here"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names as a sentence lists them: `a, b and c`."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-
-
-def _fault(detail: Mapping[str, Any], model: type[BaseModel]) -> Fault:
-    location: Sequence[str | int] = detail["loc"]
-    path = _path(location)
-    context = detail.get("ctx", {})
-    error = context.get("error")
-    value = detail.get("input")
-    if isinstance(error, Wrong):
-        return Fault(path, error.wrong, error.right)
-    kind = detail["type"]
-    if kind == "extra_forbidden":
-        siblings = keys_at(model, location[:-1])
-        return Fault(path, "unknown key", nearest(str(location[-1]), siblings))
-    if kind == "missing":
-        return Fault(path, "missing", f"state {location[-1]}")
-    right = _EXPECTED.get(kind)
-    if right is None:
-        right = str(detail["msg"][0]).lower() + str(detail["msg"][1:])
-    return Fault(path, f"{_shown(value)} does not fit", right.format(**context) if context else right)
-
-
-_EXPECTED = {
+_FIXES: Final = {
     "int_type": "write a whole number",
     "int_from_float": "write a whole number",
     "bool_type": "write true or false",
-    "string_type": 'write text; a version such as "1.35" needs its quotes',
+    "string_type": "write text; a number, a version, true and false need quotes",
     "float_type": "write a number",
     "tuple_type": "write a list: [a, b]",
     "dict_type": "write a map: key: value",
@@ -72,52 +28,105 @@ _EXPECTED = {
     "less_than_equal": "write at most {le}",
     "string_too_short": "write at least {min_length} characters",
     "string_too_long": "write at most {max_length} characters",
-    "too_short": "state at least {min_length}",
-    "too_long": "state at most {max_length}",
+    "string_pattern_mismatch": "write text that matches {pattern}",
+    "too_short": "list at least {min_length}",
+    "too_long": "list at most {max_length}",
 }
 
 
-def _path(location: Sequence[str | int]) -> str:
-    """A location as the stack file spells it: `runners.gpu-t4.needs.memory`, `gpu-pools.t4.zones[1]`."""
-    path = ""
-    for part in location:
-        if isinstance(part, int):
-            path += f"[{part}]"
-        elif part != "[key]":
-            path += f".{part}" if path else part
-    return path
+def faults(error: ValidationError, model: type[BaseModel], removed: Mapping[str, str] | None = None) -> list[Fault]:
+    """Return every fault of `error`, which `model` raised.
+
+    `removed` maps keys of former versions to a better fix than the nearest key of today.
+    """
+    details = error.errors(include_url=False)
+    return [_fault(detail, model, removed or {}) for detail in details if not _is_echo(detail)]
 
 
 def keys_at(model: type[BaseModel], location: Sequence[str | int]) -> list[str]:
-    """The keys that are known at `location`, none where it is no section: walks the types beside the path."""
-    current: Any = model
-    for part in location:
-        if _is_model(current):
-            field = next((f for name, f in current.model_fields.items() if kebab(name) == part), None)
-            current = _inner(field.annotation) if field else None
-        elif current is not None:
-            current = _inner(_last(current))
-    return [kebab(name) for name in current.model_fields] if _is_model(current) else []
+    """Return the keys that are known at `location`; none where it is not a section."""
+    return _walk(model, (*location, ""))[1]
+
+
+def _fault(detail: Mapping[str, Any], model: type[BaseModel], removed: Mapping[str, str]) -> Fault:
+    location: tuple[str | int, ...] = detail["loc"]
+    kind, context = detail["type"], detail.get("ctx", {})
+    path, siblings = _walk(model, location)
+    if isinstance(error := context.get("error"), Invalid):
+        return Fault(path, error.problem, error.fix)
+    if kind == "extra_forbidden":
+        key = str(location[-1])
+        return Fault(path, "unknown key", removed.get(key) or did_you_mean(key, siblings))
+    if kind == "missing":
+        return Fault(path, "missing", f"state {location[-1]}")
+    if kind in {"union_tag_not_found", "union_tag_invalid"}:
+        key = str(context["discriminator"]).strip("'")
+        if kind == "union_tag_not_found":
+            return Fault(f"{path}.{key}", "missing", f"state {key}")
+        return Fault(
+            f"{path}.{key}", f"{_shown(context['tag'])} is not valid", f"write one of {context['expected_tags']}"
+        )
+    message = str(detail["msg"])
+    fix = _FIXES.get(kind, message[:1].lower() + message[1:])
+    return Fault(path, f"{_shown(detail.get('input'))} is not valid", fix.format(**context) if context else fix)
+
+
+def _is_echo(detail: Mapping[str, Any]) -> bool:
+    """Return whether an error only repeats that entries are invalid, by counting the valid ones."""
+    value = detail.get("input")
+    return (
+        detail["type"] == "too_short" and isinstance(value, list | dict) and len(value) >= detail["ctx"]["min_length"]
+    )
+
+
+def _walk(model: type[BaseModel], location: Sequence[str | int]) -> tuple[str, list[str]]:
+    """Return a location as the file spells it, and the keys that are known beside its last part.
+
+    pydantic adds `[key]` for a fault of a map's key, and the tag of a union's member; neither is part of the path.
+    """
+    path = ""
+    here: list[Any] = [model]
+    fields: dict[str, Any] = {}
+    for step, part in enumerate(location):
+        fields = _fields(here)
+        values = [get_args(each)[-1] for each in here if get_origin(each) in {dict, Mapping}]
+        if isinstance(part, int):
+            path += f"[{part}]"
+            here = [kind for each in here if get_origin(each) in {list, tuple} for kind in _types(get_args(each)[0])]
+        elif part == "[key]" or part.startswith("<"):
+            continue
+        elif fields and part not in fields and step < len(location) - 1:
+            here = [each for each in here if _has_tag(each, part)]
+        else:
+            path += f".{part}" if path else part
+            found = [fields[part]] if part in fields else [*values]
+            here = [kind for annotation in found for kind in _types(annotation)]
+    return path, list(fields)
+
+
+def _fields(types: Sequence[Any]) -> dict[str, Any]:
+    """Return the keys of all models among `types`, each with the type of its value."""
+    models = [each for each in types if _is_model(each)]
+    return {field.alias or name: field.annotation for each in models for name, field in each.model_fields.items()}
+
+
+def _types(annotation: Any) -> list[Any]:
+    """Return the members of an annotation, without Optional, Union and Annotated."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _types(arguments[0])
+    if origin in {Union, UnionType}:
+        return [kind for argument in arguments for kind in _types(argument)]
+    return [annotation]
 
 
 def _is_model(annotation: Any) -> TypeGuard[type[BaseModel]]:
     return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
-def _inner(annotation: Any) -> Any:
-    """The type behind Optional and Annotated."""
-    arguments = [argument for argument in get_args(annotation) if argument is not type(None)]
-    if _is_model(annotation) or not arguments:
-        return annotation
-    if type(None) in get_args(annotation) or hasattr(annotation, "__metadata__"):
-        return _inner(arguments[0])
-    return annotation
-
-
-def _last(annotation: Any) -> Any:
-    """The value type of a map, or the element type of a list."""
-    arguments = [argument for argument in get_args(annotation) if argument is not Ellipsis]
-    return arguments[-1] if arguments else annotation
+def _has_tag(kind: Any, tag: str) -> bool:
+    """Return whether a model is the member of a union that `tag` selects."""
+    return _is_model(kind) and any(tag in get_args(field.annotation) for field in kind.model_fields.values())
 
 
 def _shown(value: object) -> str:

@@ -1,6 +1,6 @@
 """The vocabulary of the stack file: one validated type a line, with no knowledge of the sections that use it.
 
-A value that is refused says what is wrong and what would be right (`Wrong`), because the person who reads it
+A value that is refused says what is wrong and what would be right (`Invalid`), because the person who reads it
 has the stack file open, not this module.
 """
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from pydantic.json_schema import JsonSchemaValue
 
 
-class Wrong(ValueError):
-    """A value the stack file may not hold, together with what would be right."""
+class Invalid(ValueError):
+    """A value that a file must not contain, with the problem and the fix."""
 
-    def __init__(self, wrong: str, right: str) -> None:
-        super().__init__(wrong)
-        self.wrong = wrong
-        self.right = right
+    def __init__(self, problem: str, fix: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.fix = fix
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Matching:
     pattern: str
     what: str
     """What a text of that form is, as in `an AWS region`."""
-    right: str
+    fix: str
     """What to write instead of one that is not."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -56,14 +56,14 @@ class Matching:
 
     def _checked(self, value: str) -> str:
         if re.fullmatch(self.pattern, value, re.ASCII) is None:
-            raise Wrong(f'"{value}" is not {self.what}', self.right)
+            raise Invalid(f'"{value}" is not {self.what}', self.fix)
         return value
 
 
 def in_quotes(value: object) -> object:
     """Refuse a YAML number where a version belongs: `1.30` would arrive as 1.3."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        raise Wrong(f"{value} is a number", f'write it in quotes: "{value}"')
+        raise Invalid(f"{value} is a number", f'write it in quotes: "{value}"')
     return value
 
 
@@ -71,22 +71,22 @@ def network(value: object) -> IPv4Network:
     """An IPv4 range, its prefix included.
 
     Raises:
-        Wrong: `value` is none.
+        Invalid: `value` is none.
 
     """
     try:
         return IPv4Network(str(value))
     except (AddressValueError, NetmaskValueError):
-        raise Wrong(f'"{value}" is not an IPv4 range', "write it as 10.0.0.0/16") from None
+        raise Invalid(f'"{value}" is not an IPv4 range', "write it as 10.0.0.0/16") from None
     except ValueError:
         inside = IPv4Network(str(value), strict=False)
-        raise Wrong(f'"{value}" has bits set behind its prefix', f"write the range itself: {inside}") from None
+        raise Invalid(f'"{value}" has bits set behind its prefix', f"write the range itself: {inside}") from None
 
 
 def _private(value: IPv4Network) -> IPv4Network:
     ranges = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
     if not any(value.subnet_of(IPv4Network(private)) for private in ranges):
-        raise Wrong(f"{value} is not a private range", f"take one inside {', '.join(ranges)}")
+        raise Invalid(f"{value} is not a private range", f"take one inside {', '.join(ranges)}")
     return value
 
 
@@ -99,7 +99,7 @@ def _size(value: object) -> str:
     text = str(value)
     if _SIZE.fullmatch(text):
         return text
-    raise Wrong(f'"{text}" is not a size', f"write whole binary units, as in {_likely(text.strip())}")
+    raise Invalid(f'"{text}" is not a size', f"write whole binary units, as in {_likely(text.strip())}")
 
 
 def _likely(text: str) -> str:

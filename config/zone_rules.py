@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from config.faults import Fault
 from config.stated import inner, listed_at
-from config.translate import nearest
 from gpu.machines.zones import AMAZON_ZONES, GOOGLE_ZONES
+from gpu.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -28,7 +28,7 @@ def regions_are_known(stated: Stated) -> Iterator[Fault]:
 
 def _region(path: str, region: str | None, known: Mapping[str, object]) -> Iterator[Fault]:
     if region is not None and region not in known:
-        yield Fault(path, f'"{region}" is not a known region', nearest(region, known))
+        yield Fault(path, f'"{region}" is not a known region', did_you_mean(region, known))
 
 
 def zones_are_known(stated: Stated) -> Iterator[Fault]:

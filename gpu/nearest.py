@@ -1,7 +1,4 @@
-"""The name that was probably meant, where a name is not known.
-
-Owns the comparison and the one error for an unknown name; which names there are belongs to each table.
-"""
+"""Unknown names: the known name that was probably meant, and the error of a table that lacks a name."""
 
 from __future__ import annotations
 
@@ -13,23 +10,36 @@ if TYPE_CHECKING:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name closest to `name`, or nothing where none is close.
+    """Return the known name closest to `name`, or None where none is close.
 
-    Names are sorted first, so that the answer does not depend on the order of a table.
+    Case does not count, and an underscore counts as a hyphen. The order of `known` does not matter.
     """
-    folded = {candidate.lower(): candidate for candidate in sorted(known, reverse=True)}
-    found = get_close_matches(name.lower(), sorted(folded), n=1, cutoff=0.6)
+    folded = {_folded(candidate): candidate for candidate in sorted(known, reverse=True)}
+    # One wrong letter is half of a name such as t5.
+    found = get_close_matches(_folded(name), sorted(folded), n=1, cutoff=0.6 if len(name) > 3 else 0.5)
     return folded[found[0]] if found else None
 
 
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the fix for an unknown name: `did you mean "x"?`, or `known: a, b` where no name is close."""
+    names = sorted(known)
+    close = nearest(name, names)
+    if close is not None:
+        return f'did you mean "{close}"?'
+    return f"known: {', '.join(names)}" if names else "none is defined"
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("_", "-")
+
+
 class UnknownName(LookupError):
-    """A name that a table does not hold."""
+    """A name that a table does not contain."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        """Say which kind of thing `name` was to be, and the nearest of the `known` ones."""
+        """Describe the unknown `name` of a `kind`, with the nearest of the `known` names."""
         self.kind = kind
         self.name = name
         self.known = tuple(sorted(known))
         self.nearest = nearest(name, self.known)
-        hint = f"did you mean {self.nearest}?" if self.nearest else f"known are {', '.join(self.known)}"
-        super().__init__(f"{name} is not a known {kind}; {hint}")
+        super().__init__(f"{name} is not a known {kind}; {did_you_mean(name, self.known)}")

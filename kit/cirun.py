@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag
 
-from config.values import Wrong
+from config.values import Invalid
 from kit.cirun_extra import AmazonExtra, AzureExtra, Extra, GoogleExtra, Idle, OwnExtra, Text, VastExtra
 from kit.closed import MANY, ONE, Closed, dump_yaml, load_yaml, validated
 
@@ -48,17 +48,17 @@ def _shape(value: object) -> str:
 
 def _zone(value: str) -> str:
     if re.fullmatch(r"[a-z]+-[a-z]+\d+", value):
-        raise Wrong(f'"{value}" is a region, and cirun takes a zone here', f"write it with a letter: {value}-b")
+        raise Invalid(f'"{value}" is a region, and cirun takes a zone here', f"write it with a letter: {value}-b")
     if not re.fullmatch(r"[a-z]+-[a-z]+\d+-[a-z]", value):
-        raise Wrong(f'"{value}" is not a Google Cloud zone', "write it as us-central1-b")
+        raise Invalid(f'"{value}" is not a Google Cloud zone', "write it as us-central1-b")
     return value
 
 
 def _region(value: str) -> str:
     if re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d[a-z]", value):
-        raise Wrong(f'"{value}" is a zone, and cirun takes a region here', f"write {value[:-1]}")
+        raise Invalid(f'"{value}" is a zone, and cirun takes a region here', f"write {value[:-1]}")
     if not re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d", value):
-        raise Wrong(f'"{value}" is not an AWS region', "write it as eu-west-1")
+        raise Invalid(f'"{value}" is not an AWS region', "write it as eu-west-1")
     return value
 
 

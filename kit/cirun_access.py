@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import Field
 
+from gpu.nearest import did_you_mean
 from gpu.verdict import Level, Verdict
 from kit.cirun_extra import Text
-from kit.closed import Closed, dump_yaml, load_yaml, nearest, validated
+from kit.closed import Closed, dump_yaml, load_yaml, validated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,10 +82,10 @@ def judge_access(access: AccessFile, runners: CirunFile) -> tuple[Verdict, ...]:
         path = f"access_control[{position}]"
         if grant.resource not in names:
             found.append(
-                _error(f"{path}.resource", f"no runner is called {grant.resource}", nearest(grant.resource, names))
+                _error(f"{path}.resource", f"no runner is called {grant.resource}", did_you_mean(grant.resource, names))
             )
         found += [
-            _error(f"{path}.policies[{step}]", f"no policy has the id {name}", nearest(name, policies))
+            _error(f"{path}.policies[{step}]", f"no policy has the id {name}", did_you_mean(name, policies))
             for step, name in enumerate(grant.policies)
             if name not in policies
         ]

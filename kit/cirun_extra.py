@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
-from config.values import Wrong
+from config.values import Invalid
 from kit.closed import Closed
 
 Text = Annotated[str, Field(min_length=1)]
@@ -54,18 +54,18 @@ class BlockDevice(Closed):
     def _within_ebs(self) -> BlockDevice:
         """What EBS refuses when the volume is made, that is, when a job already waits (AWS, "EBS volume types")."""
         if self.throughput is not None and self.volume_type != "gp3":
-            raise Wrong(f"{self.volume_type or 'gp2'} takes no Throughput", "state VolumeType: gp3")
+            raise Invalid(f"{self.volume_type or 'gp2'} takes no Throughput", "state VolumeType: gp3")
         if self.iops is not None and self.volume_type in {None, "gp2"}:
-            raise Wrong("gp2 takes no Iops", "state VolumeType: gp3")
+            raise Invalid("gp2 takes no Iops", "state VolumeType: gp3")
         included = self.iops or GP3_INCLUDED_IOPS
         if self.throughput is not None and self.throughput * 4 > included:
-            raise Wrong(
+            raise Invalid(
                 f"{self.throughput} MiB/s needs {self.throughput * 4} IOPS, and the volume has {included}",
                 f"state Iops: {self.throughput * 4}, or Throughput: {included // 4}",
             )
         ratio = {"gp3": 500, "io1": 50, "io2": 1000}.get(self.volume_type or "gp2")
         if ratio and self.iops and self.volume_size and self.iops > max(ratio * self.volume_size, self._floor()):
-            raise Wrong(
+            raise Invalid(
                 f"{self.volume_size} GiB of {self.volume_type} give at most {ratio * self.volume_size} IOPS",
                 f"state VolumeSize: {-(-self.iops // ratio)}, or fewer Iops",
             )
@@ -206,5 +206,5 @@ class Idle(Closed):
         stated = [way for way in ("schedule", "usage_based", "replicas") if getattr(self, way) is not None]
         if len(stated) != 1:
             named = ", ".join(stated) or "none"
-            raise Wrong(f"{named} of the three ways is stated", "state one of schedule, usage_based, replicas")
+            raise Invalid(f"{named} of the three ways is stated", "state one of schedule, usage_based, replicas")
         return self

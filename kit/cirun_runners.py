@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
+from config.faults import Fault
 from gpu.verdict import Level
 from kit.cirun import FILE, CirunFile, render
 from kit.cirun_checks import judge
 from kit.cirun_extra import GOOGLE_SCOPE
-from kit.closed import Fault, FileError, validated
+from kit.closed import FileError, validated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
+from config.faults import Fault
 from config.gpu_tests import COMMAND, CRON, INSTALL, LABEL, PYTHON, RUN_LABEL, SKIP_LABEL, TESTS, VARIABLE
 from kit.cirun import LABEL_PREFIX
-from kit.closed import Fault, FileError
+from kit.closed import FileError
 from kit.render import render
 from kit.run_script import IMAGE, RUN_FILE, run_script
 

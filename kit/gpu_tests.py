@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from config.cirun import cirun_label
 from config.gpu_tests import GpuTestsSettings
+from gpu.nearest import did_you_mean
 from gpu.verdict import Level, Verdict
 from kit.cirun_workflow import GpuTests
-from kit.closed import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -88,7 +88,7 @@ def _runner(tests: GpuTests, settings: Settings, repository: str | None, path: s
     """One workflow asks for one runner, and somebody may have meant another; a name may be misspelt."""
     if repository is not None and settings.gpu_tests and repository not in settings.gpu_tests:
         yield _warning(
-            path, "there is no such entry, and the defaults are taken", nearest(repository, settings.gpu_tests)
+            path, "there is no such entry, and the defaults are taken", did_you_mean(repository, settings.gpu_tests)
         )
     served = [name for name, one in settings.runners.items() if one.cirun_aws is not None or one.cirun_gcp is not None]
     others = [name for name in served if cirun_label(name) != tests.runner]

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from config.faults import Fault
 from kit.cirun_workflow import CHECKOUT
-from kit.closed import Fault, FileError
+from kit.closed import FileError
 from kit.render import render
 from kit.run_script import IMAGE, RUN_FILE
 

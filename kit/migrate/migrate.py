@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from config.faults import Fault
 from kit.cirun import FILE, REMOVED, CirunFile, render
-from kit.closed import Fault, FileError, load_yaml, validated
+from kit.closed import FileError, load_yaml, validated
 from kit.migrate.comments import lost
 from kit.migrate.forms import rewritten
 from kit.migrate.notes import Notes

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from kit.closed import Fault, nearest
+from config.faults import Fault
+from gpu.nearest import did_you_mean
 
 DROPPED: Final = {
     "workflow": "dropped: cirun has not read it since July 2022; every workflow that asks for the label is served",
@@ -75,7 +76,7 @@ class Notes:
         dot = f"{path}." if path else ""
         for key in entry:
             if key not in names:
-                self.fault(f"{dot}{key}", "unknown key", nearest(str(key), names))
+                self.fault(f"{dot}{key}", "unknown key", did_you_mean(str(key), names))
 
     def text(self, path: str, value: Any) -> str | None:
         """One text, or none where nothing is stated."""

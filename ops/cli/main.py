@@ -88,7 +88,7 @@ def _end(fault: Exception, line: list[str]) -> int:
 def _judged(fault: Exception) -> int | None:
     """The end of a program that refuses its stack file; None where it is something else."""
     # Only where the program ran are its modules there, and only then can it have raised these.
-    faults = getattr(sys.modules.get("config.faults"), "StackFileError", None)
+    faults = getattr(sys.modules.get("config.load"), "StackFileError", None)
     if faults is not None and isinstance(fault, faults):
         return _faults(fault)
     refused = getattr(sys.modules.get("refusal"), "Refused", None)
@@ -104,7 +104,7 @@ def _faults(fault: Any) -> int:
     """Every fault of a stack file on a line, and how many there are."""
     console = terminal.err()
     for one in fault.faults:
-        console.print(f"[path]{escape(one.path)}[/]: {escape(one.wrong)}; {escape(one.right)}", soft_wrap=True)
+        console.print(f"[path]{escape(one.path)}[/]: {escape(one.problem)}; {escape(one.fix)}", soft_wrap=True)
     count = len(fault.faults)
     console.print(f"{count} {'fault' if count == 1 else 'faults'} in the stack file. Nothing was written.")
     return Exit.WRONG

@@ -7,8 +7,7 @@ import functools
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from config.faults import StackFileError
-from config.load import load
+from config.load import StackFileError, load
 from config.rules import broken
 from config.settings import SECRETS, Settings
 from config.stated import settle

@@ -100,7 +100,7 @@ def without_the_secret(text: str) -> str:
         ),
         (
             lambda text: text.replace("autoscaler:\n    scale-down-after-minutes: 5", "autoscaler: none"),
-            'autoscaler: "none" does not fit; write a map: key: value',
+            'autoscaler: "none" is not valid; write a map: key: value',
         ),
     ],
     ids=["the missing secret", "a number for a version", "a word for a section"],

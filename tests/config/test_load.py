@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.faults import Fault, StackFileError
-from config.load import load
+from config.faults import Fault
+from config.load import StackFileError, load
 from ops.cli.options import ROOT
 from ops.plan import sdk_run
 from ops.plan.recorder import Recorder
@@ -129,7 +129,7 @@ def test_a_section_that_is_no_map_is_one_fault(text: str, shown: str) -> None:
     """Nothing that stands on it is told to be without it."""
     config = {**stacks.texts(stacks.sections()), "gpu-ci:cluster": text}
 
-    assert stacks.refusal(config, SECRET_KEYS) == [f"cluster: {shown} does not fit; write a map: key: value"]
+    assert stacks.refusal(config, SECRET_KEYS) == [f"cluster: {shown} is not valid; write a map: key: value"]
 
 
 def test_a_refusal_says_which_file_and_how_much() -> None:

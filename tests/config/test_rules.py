@@ -103,7 +103,7 @@ CASES = (
     Broken(
         rule="runners_name_what_exists",
         changes={"runners/gpu-t4/arc/image": "unknown"},
-        told=('runners.gpu-t4.arc.image: "unknown" is not in images; known here: runner-gpu',),
+        told=('runners.gpu-t4.arc.image: "unknown" is not in images; known: runner-gpu',),
     ),
     Broken(
         rule="runners_name_what_exists",
@@ -123,7 +123,7 @@ CASES = (
     Broken(
         rule="images_name_what_exists",
         changes={"ecr": OUT},
-        told=('images.runner-gpu.repository: "runner-gpu" is not in ecr; nothing is known here',),
+        told=('images.runner-gpu.repository: "runner-gpu" is not in ecr; none is defined',),
     ),
     Broken(
         rule="secrets_are_set",
@@ -193,7 +193,7 @@ CASES = (
         changes={"runners/gpu-t4/needs/gpu": "tesla-t4"},
         told=(
             (
-                'runners.gpu-t4.needs.gpu: "tesla-t4" is not a known GPU model; known here: a100, a100-80gb, a10g, '
+                'runners.gpu-t4.needs.gpu: "tesla-t4" is not a known GPU model; known: a100, a100-80gb, a10g, '
                 "h100, l4, l40s, p100, p4, rtx-pro-6000, t4, v100, v100-32gb"
             ),
         ),
@@ -541,7 +541,7 @@ def test_a_reference_to_an_entry_with_a_fault_of_its_own_is_no_second_fault() ->
     changes = {"gpu-pools/t4-spot/capacity": "sometimes", "images/runner-gpu/cuda": 12.9}
 
     assert stacks.faults(stacks.sections(STAGING, changes)) == [
-        "gpu-pools.t4-spot.capacity: \"sometimes\" does not fit; write one of 'spot' or 'on-demand'",
+        "gpu-pools.t4-spot.capacity: \"sometimes\" is not valid; write one of 'spot' or 'on-demand'",
         'images.runner-gpu.cuda: 12.9 is a number; write it in quotes: "12.9"',
     ]
 
@@ -573,5 +573,5 @@ def test_a_job_that_needs_a_volume_of_its_own_cannot_be_asked_for() -> None:
     told = stacks.faults(stacks.sections(STAGING, {"runners/gpu-t4/arc/container-mode": "kubernetes"}))
 
     assert told == [
-        "runners.gpu-t4.arc.container-mode: \"kubernetes\" does not fit; write one of 'none' or 'kubernetes-novolume'"
+        "runners.gpu-t4.arc.container-mode: \"kubernetes\" is not valid; write one of 'none' or 'kubernetes-novolume'"
     ]

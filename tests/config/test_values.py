@@ -126,7 +126,7 @@ TAG = "is not a tag that can be relied on; name an exact version"
 ADDRESS = "is not a GitHub address; write https://github.com/ORGANISATION or https://github.com/OWNER/REPOSITORY"
 SIZE = "is not a size; write whole binary units, as in"
 USER = "is not a user's name; use at most 31 lower-case letters, digits and hyphens, letter first"
-TEXT = 'does not fit; write text; a version such as "1.35" needs its quotes'
+TEXT = "is not valid; write text; a number, a version, true and false need quotes"
 
 REFUSED = [
     ("Name", "T4-Spot", f'"T4-Spot" {NAME}'),
@@ -134,7 +134,7 @@ REFUSED = [
     ("Name", "4t", f'"4t" {NAME}'),
     ("Name", "t4_spot", f'"t4_spot" {NAME}'),
     ("Name", "t4\n", f'"t4\\n" {NAME}'),
-    ("Name", "a" * 37, f'"{"a" * 37}" does not fit; write at most 36 characters'),
+    ("Name", "a" * 37, f'"{"a" * 37}" is not valid; write at most 36 characters'),
     ("Name", 4, f"4 {TEXT}"),
     ("RunnerName", "GPU", f'"GPU" {RUNNER}'),
     ("RunnerName", "gpu t4", f'"gpu t4" {RUNNER}'),
@@ -229,12 +229,12 @@ REFUSED = [
         "aws:name",
         '"aws:name" is not a tag\'s key; use at most 128 letters, digits and .:/=+@-, not aws:',
     ),
-    ("Count", -1, "-1 does not fit; write at least 0"),
-    ("Count", 10_001, "10001 does not fit; write at most 10000"),
-    ("Count", "5", '"5" does not fit; write a whole number'),
-    ("Count", 1.5, "1.5 does not fit; write a whole number"),
-    ("Positive", 0, "0 does not fit; write at least 1"),
-    ("Positive", None, "nothing does not fit; write a whole number"),
+    ("Count", -1, "-1 is not valid; write at least 0"),
+    ("Count", 10_001, "10001 is not valid; write at most 10000"),
+    ("Count", "5", '"5" is not valid; write a whole number'),
+    ("Count", 1.5, "1.5 is not valid; write a whole number"),
+    ("Positive", 0, "0 is not valid; write at least 1"),
+    ("Positive", None, "nothing is not valid; write a whole number"),
     (
         "RepositoryName",
         "Runner",
@@ -243,7 +243,7 @@ REFUSED = [
             "use lower-case letters and digits, with single dots, hyphens, underscores or slashes between them"
         ),
     ),
-    ("RepositoryName", "r", '"r" does not fit; write at least 2 characters'),
+    ("RepositoryName", "r", '"r" is not valid; write at least 2 characters'),
     (
         "TagWildcard",
         "cache *",
@@ -267,8 +267,8 @@ REFUSED = [
         "latest",
         ('"latest" is not a public parameter of AWS; write its whole path, as in /aws/service/…/latest/ami-id'),
     ),
-    ("Markets", [], "an empty list does not fit; state at least 1"),
-    ("Markets", [True, False, True], "a list does not fit; state at most 2"),
+    ("Markets", [], "an empty list is not valid; list at least 1"),
+    ("Markets", [True, False, True], "a list is not valid; list at most 2"),
     (
         "Member",
         "ci@example.org",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from config.faults import StackFileError
+from config.load import StackFileError
 from config.stack_name import GOOGLE_STACK_NAME_LIMIT, STACK_NAME_LIMIT, stack_name_faults
 from ops.plan.recorder import record
 from ops.plan.stack_file import read
@@ -21,9 +21,7 @@ def test_a_stack_name_too_long_for_googles_accounts_is_refused_before_anything_i
     with pytest.raises(StackFileError) as refused:
         record(replace(STACK, name="a" * (GOOGLE_STACK_NAME_LIMIT + 1)))
 
-    assert [(fault.path, fault.right) for fault in refused.value.faults] == [
-        ("stack name", "take a name of at most 16")
-    ]
+    assert [(fault.path, fault.fix) for fault in refused.value.faults] == [("stack name", "take a name of at most 16")]
 
 
 def test_the_longest_stack_name_fits_googles_accounts() -> None:
@@ -37,11 +35,11 @@ def test_the_longest_stack_name_fits_googles_accounts() -> None:
 def test_a_stack_name_that_a_cloud_does_not_take_is_refused(name: str) -> None:
     (fault,) = stack_name_faults(name, google=False)
 
-    assert fault.right == "name the stack in lower-case letters, digits and single hyphens"
+    assert fault.fix == "name the stack in lower-case letters, digits and single hyphens"
 
 
 def test_without_google_a_stack_name_may_be_longer() -> None:
     assert stack_name_faults("a" * STACK_NAME_LIMIT, google=False) == []
-    assert [fault.right for fault in stack_name_faults("a" * (STACK_NAME_LIMIT + 1), google=False)] == [
+    assert [fault.fix for fault in stack_name_faults("a" * (STACK_NAME_LIMIT + 1), google=False)] == [
         "take a name of at most 40"
     ]

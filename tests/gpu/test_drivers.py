@@ -101,7 +101,7 @@ def test_one_eks_release_has_one_driver_under_each_of_its_names(name: str) -> No
 
 
 def test_an_unknown_eks_release_is_not_taken_for_a_known_one() -> None:
-    with pytest.raises(UnknownName, match="did you mean AL2023_x86_64_NVIDIA:20260714"):
+    with pytest.raises(UnknownName, match='did you mean "AL2023_x86_64_NVIDIA:20260714'):
         machine_image("AL2023_x86_64_NVIDIA:1.35.6-20260917")
 
 

@@ -154,7 +154,7 @@ def test_a_node_takes_no_more_copies_than_it_has_addresses() -> None:
 
 
 def test_an_unknown_type_is_answered_with_the_nearest() -> None:
-    with pytest.raises(UnknownName, match=r"did you mean g4dn\.xlarge"):
+    with pytest.raises(UnknownName, match=r'did you mean "g4dn\.xlarge'):
         judge(runner_pod(), replace(POOL, instance_types=("g4dn.xlrge",)))
 
 

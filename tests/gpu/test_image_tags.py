@@ -91,7 +91,7 @@ def test_a_tag_that_never_was_names_the_nearest_one(reference: str, near: str) -
 
 
 def test_a_version_alone_is_answered_with_a_whole_tag_of_it() -> None:
-    with pytest.raises(UnknownName, match=r"known are 13\.0\.3-base-ubuntu24\.04"):
+    with pytest.raises(UnknownName, match=r"known: 13\.0\.3-base-ubuntu24\.04"):
         container_image("nvidia/cuda:13.0.3")
 
 

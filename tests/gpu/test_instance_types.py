@@ -27,14 +27,16 @@ def test_pods_follow_from_interfaces_as_the_network_plugin_publishes(name: str, 
 
 
 def test_a_misspelt_type_is_answered_with_the_nearest() -> None:
-    with pytest.raises(UnknownName, match=r"g4dn\.xlrge is not a known EC2 instance type; did you mean g4dn\.xlarge\?"):
+    with pytest.raises(
+        UnknownName, match=r'g4dn\.xlrge is not a known EC2 instance type; did you mean "g4dn\.xlarge"\?'
+    ):
         ec2_type("g4dn.xlrge")
 
 
 def test_every_unknown_name_says_of_what_kind_it_was_to_be() -> None:
-    with pytest.raises(UnknownName, match=r"GPU model; did you mean l40s"):
+    with pytest.raises(UnknownName, match=r'GPU model; did you mean "l40s'):
         gpu_model("l40")
-    with pytest.raises(UnknownName, match=r"GCE machine type; did you mean n1-standard-4"):
+    with pytest.raises(UnknownName, match=r'GCE machine type; did you mean "n1-standard-4'):
         gce_type("n1-standart-4")
 
 

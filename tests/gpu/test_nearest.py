@@ -32,4 +32,4 @@ def test_the_answer_does_not_depend_on_the_order_of_the_table(names: list[str], 
 def test_an_unknown_name_lists_all_where_none_is_near() -> None:
     error = UnknownName("fruit", "zzz", ["pear", "apple"])
 
-    assert str(error) == "zzz is not a known fruit; known are apple, pear"
+    assert str(error) == "zzz is not a known fruit; known: apple, pear"

@@ -43,15 +43,15 @@ def test_pull_requests_are_refused_unless_a_policy_says_otherwise() -> None:
 
 
 def test_an_unknown_key_is_named_with_the_nearest() -> None:
-    with pytest.raises(FileError, match=r"policies\[0\]\.team: unknown key; did you mean `teams`\?"):
+    with pytest.raises(FileError, match=r'policies\[0\]\.team: unknown key; did you mean "teams"\?'):
         read_access(ACCESS.replace("teams:", "team:"))
 
 
 @pytest.mark.parametrize(
     ("old", "new", "subject", "fix"),
     [
-        ("resource: gpu-runner", "resource: gpu-runer", "access_control[0].resource", "did you mean `gpu-runner`?"),
-        ("  - sandbox\n", "  - sand-box\n", "access_control[0].policies[0]", "did you mean `sandbox`?"),
+        ("resource: gpu-runner", "resource: gpu-runer", "access_control[0].resource", 'did you mean "gpu-runner"?'),
+        ("  - sandbox\n", "  - sand-box\n", "access_control[0].policies[0]", 'did you mean "sandbox"?'),
     ],
 )
 def test_a_name_that_leads_nowhere_is_an_error(old: str, new: str, subject: str, fix: str) -> None:

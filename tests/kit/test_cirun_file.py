@@ -128,14 +128,14 @@ def test_the_forms_that_public_files_use_are_read() -> None:
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
-        ("regions: [us-central1-b]", "runners[0].regions: unknown key; did you mean `region`?"),
+        ("regions: [us-central1-b]", 'runners[0].regions: unknown key; did you mean "region"?'),
         ("spot: true", "runners[0].spot: unknown key"),
         ("workflow: x.yml", "runners[0].workflow: unknown key; remove it: cirun has not read it since July 2022"),
         ("region: us-central1", '"us-central1" is a region, and cirun takes a zone here; write it with a letter'),
         ("region: [us-central1-b, Iowa]", 'runners[0].region[1]: "Iowa" is not a Google Cloud zone'),
-        ("preemptible: [true, 1]", 'runners[0].preemptible[1]: "1" does not fit; write true or false'),
-        ("instance_type: 4", 'runners[0].instance_type: "4" does not fit; write text'),
-        ("extra_config: {baseDisk: {diskSizeGB: 9}}", "baseDisk.diskSizeGB: unknown key; did you mean `diskSizeGb`?"),
+        ("preemptible: [true, 1]", "runners[0].preemptible[1]: 1 is not valid; write true or false"),
+        ("instance_type: 4", "runners[0].instance_type: 4 is not valid; write text"),
+        ("extra_config: {baseDisk: {diskSizeGB: 9}}", 'baseDisk.diskSizeGB: unknown key; did you mean "diskSizeGb"?'),
         ("extra_config: {storageProfile: {}}", "runners[0].extra_config.storageProfile: unknown key"),
         ("idle: {replicas: 1, usage_based: {replicas: 1, duration: 2}}", "usage_based, replicas of the three ways"),
         ("gpu: a\n    gpu: b", "the key gpu stands twice"),

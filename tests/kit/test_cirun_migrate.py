@@ -10,12 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kit.cirun import read
-from kit.closed import Fault, FileError
+from kit.closed import FileError
 from kit.migrate.migrate import migrate
 from ops.cli import main as cli
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from config.faults import Fault
 
 pytestmark = pytest.mark.pure
 
@@ -151,10 +153,10 @@ def test_every_key_that_no_form_knows_is_named() -> None:
     with pytest.raises(FileError) as error:
         migrate(text)
 
-    assert [(fault.path, fault.right) for fault in error.value.faults] == [
-        ("gpu-runner.setups", "did you mean `setup`?"),
-        ("gpu-runner.provider.zon", "did you mean `zone`?"),
-        ("gpu-runner.machine.gpu.counts", "did you mean `count`?"),
+    assert [(fault.path, fault.fix) for fault in error.value.faults] == [
+        ("gpu-runner.setups", 'did you mean "setup"?'),
+        ("gpu-runner.provider.zon", 'did you mean "zone"?'),
+        ("gpu-runner.machine.gpu.counts", 'did you mean "count"?'),
     ]
 
 
@@ -315,7 +317,7 @@ def test_what_is_no_file_at_all_is_refused_in_words(text: str) -> None:
     with pytest.raises(FileError) as error:
         migrate(text)
 
-    assert all(fault.wrong and fault.right for fault in error.value.faults)
+    assert all(fault.problem and fault.fix for fault in error.value.faults)
 
 
 def run(*words: str | Path) -> int:

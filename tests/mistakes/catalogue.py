@@ -379,7 +379,7 @@ WRITING: Final = (
         name="jobs that need a volume without one to be had",
         change=_runner(arc={"container-mode": "kubernetes"}),
         path="runners.gpu-t4.arc.container-mode",
-        words=('"kubernetes" does not fit', "kubernetes-novolume"),
+        words=('"kubernetes" is not valid', "kubernetes-novolume"),
     ),
 )
 """What is written so that it does not mean what it says."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from pulumi.runtime.proto import engine_pb2
 
-from config.faults import StackFileError
+from config.load import StackFileError
 from ops.plan.model import STACK_TYPE
 from ops.plan.recorder import Recorder, record
 from ops.plan.stack_file import read

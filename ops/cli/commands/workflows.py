@@ -69,7 +69,7 @@ def _judged(folder: Path, path: Path, runners: Sequence[runs_on.Served]) -> tupl
         return (_fault(name, "it is not UTF-8 text", "save it as UTF-8"),)
     except FileError as error:
         return tuple(
-            _fault(f"{name}: {one.path}" if one.path else name, runs_on.shown(one.wrong), one.right)
+            _fault(f"{name}: {one.path}" if one.path else name, runs_on.shown(one.problem), one.fix)
             for one in error.faults
         )
     except OSError as error:
