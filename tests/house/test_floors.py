@@ -46,7 +46,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
         "pins": ("config.pins",),
         "packages": (
             *("config", "components", "components.aws", "components.gcp", "components.kubernetes"),
-            *("back_ends", "back_ends.arc", "back_ends.cirun", "back_ends.cirun_aws", "back_ends.cirun_gcp"),
+            *("back_ends", "back_ends.arc", "back_ends.cirun", "back_ends.cirun_aws", "back_ends.cirun_gcp", "kit"),
         ),
     },
     {"policy": ("policy", "policy.*"), "machine images": ("ami", "ami.*"), NEIGHBOURS: ()},
@@ -80,7 +80,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
         ),
         BLOCKS: BUILDING_BLOCKS,
     },
-    {COMPONENTS: ()},
+    {COMPONENTS: (), "file formats": ("kit.cirun", "kit.cirun_extra", "kit.closed")},
     {"back ends": ("back_ends.*",)},
     {"wiring": ("wiring", "wiring.*")},
     {"checks": ("checks", "checks.*", "composition", "composition.*", "judge", "refusal")},
@@ -98,12 +98,12 @@ PURE: Final = frozenset({"knowledge", "values", "pins", "packages", "policy", "m
 CONNECTED: Final = frozenset(
     {
         *("back ends", "checks", "fakes", "kit", "knowledge", "machine images", "ops", "packages", "policy", "rules"),
-        *("sections", "wiring", NEIGHBOURS),
+        *("file formats", "sections", "wiring", NEIGHBOURS),
     }
 )
 """Groups whose modules may import each other. Circles are never allowed."""
 
-CHAPTERS: Final = ("gpu", "ops")
+CHAPTERS: Final = ("gpu",)
 """Packages whose folders do not import each other in a circle."""
 
 CONFIG_OF_COMPONENTS: Final = {"config", "config.values", "config.identity", "config.pins"}
