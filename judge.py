@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from back_ends.stack import Stack
 from checks import money, queue_time, quota, spot_plan
 from checks.counts import counts
 from checks.fit import fits
@@ -18,7 +19,7 @@ from checks.pool_shape import own_spot
 from checks.runner_version import RUNNER_IMAGE, runner_version
 from checks.scale_from_zero import scale_from_zero
 from checks.system_room import system_room
-from composition import asks, demands, estate, facts, host_image, system, waiting
+from composition import asks, facts, host_image, system
 from config.values import gibibytes, mebibytes
 from gpu.machines import attach, ec2_type, gce_type, gpu_model
 from gpu.software.compatibility import conflicts, solve
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 def verdicts(settings: Settings, identity: Identity) -> list[Verdict]:
     """Every judgement on the stack, good ones too, each once: what two runners share is judged for both."""
+    stack = Stack.of(settings, identity)
     found = [
         *_pools(settings, identity.prefix),
         *_system_nodes(settings, identity.prefix),
@@ -46,10 +48,7 @@ def verdicts(settings: Settings, identity: Identity) -> list[Verdict]:
         *_runner_versions(settings),
         *_gpu_zones(settings),
         *_image_proof(settings),
-        *money.judge(estate.estate(settings), estate.limits(settings)),
-        *(verdict for known in waiting.spot(settings) for verdict in spot_plan.judge(known)),
-        *(verdict for known in waiting.queue(settings) for verdict in queue_time.judge(known)),
-        *quota.judge(demands.demands(settings), stated=settings.quotas),
+        *(verdict for module in (money, spot_plan, queue_time, quota) for verdict in module.check(stack)),
     ]
     return list(dict.fromkeys(found))
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gpu.kubernetes.pods import Pod
     from gpu.machines import InstanceType, MachineType
+    from gpu.machines.groups import Placement
     from gpu.machines.start_up import Step
     from gpu.regions import Cloud
 
@@ -22,16 +23,6 @@ class Machine:
     type: InstanceType | MachineType
     """The machine as the job finds it: a GPU that the cloud attaches is included."""
     disk_gib: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placement:
-    """One region and market in which a machine is requested."""
-
-    region: str
-    zones: tuple[str, ...] = ()
-    """The zones that are tried, in order; empty where the cloud chooses."""
-    spot: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,135 +1,116 @@
-"""How long a job waits for its first command, against what was asked for, and what would shorten it.
+"""Check the wait of a job for its first command against the target of its runner, and its runners against their load.
 
-Owns what is said; the steps are in `gpu.machines.queue_steps`, their figures in `gpu.machines.start_up`, what would help in
-`gpu.machines.levers`, how long jobs wait for each other in `gpu.machines.waiting_line`. The times are those of a job that
-finds nothing running: the first of the morning, and every one where a pool goes back to nothing in between.
+The wait is that of a job that finds nothing running: the first one of the day, and each one that comes after its pool
+was scaled to zero.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from checks.machine_groups import job_load, pool_groups
+from gpu.cost.jobs import BUSY_HOURS_A_MONTH
+from gpu.cost.month import PricedMachine, expected_machine
 from gpu.cost.prices import dollars
-from gpu.machines.levers import levers
-from gpu.machines.queue_steps import FAST_PULL_DISK_MIBPS, BackEnd, QueueFacts, no_fast_image_pull, queue_wait, stages
-from gpu.machines.waiting_line import BUSY_HOURS_A_MONTH, enough, of_month
-from gpu.verdict import Level, Verdict
+from gpu.machines import ec2_type
+from gpu.machines.start_up import FAST_PULL_DISK_MIBPS, fast_pull_obstacle, shared_node_steps, total
+from gpu.verdict import error, ok, warning
 
 if TYPE_CHECKING:
-    from gpu.machines.levers import Lever
+    from collections.abc import Iterator
 
-__all__ = ["CHECK", "BackEnd", "QueueFacts", "judge"]
+    from back_ends.offer import Offer, SharedNodes
+    from back_ends.stack import Stack
+    from gpu.verdict import Verdict
 
-CHECK = "queue-time"
-
-
-def judge(facts: QueueFacts) -> list[Verdict]:
-    """Say how long jobs wait, whether that is what was asked, and whether they will wait for each other."""
-    return [_cold(facts), *_pull(facts), *_line(facts)]
+CHECK: Final = "queue-time"
 
 
-def _cold(facts: QueueFacts) -> Verdict:
-    steps, found = stages(facts), queue_wait(facts)
-    reason = f"a job waits {found.p50 / 60:.1f} minutes for a runner, one in twenty more than {found.p95 / 60:.1f}"
-    chain = tuple(
-        f"{step.name}: {step.p50:.0f} s, one in twenty more than {step.p95:.0f} s"
+def check(stack: Stack) -> Iterator[Verdict]:
+    """Yield the wait of each runner, parallel pulls without effect, and runners that are too few."""
+    for name, offer in stack.offers.items():
+        yield _wait(name, offer, stack)
+        if offer.shared is not None:
+            yield from _load(name, offer, offer.shared, stack)
+    yield from _fast_pull(stack)
+
+
+def _wait(name: str, offer: Offer, stack: Stack) -> Verdict:
+    wait = total(offer.steps)
+    reason = f"a job waits {wait.p50 / 60:.1f} minutes for a runner, and one in 20 more than {wait.p95 / 60:.1f}"
+    chain = [
+        f"{step.name}: {step.p50:.0f} s, one in 20 more than {step.p95:.0f} s"
         f" ({'estimate: ' if step.estimate else ''}{step.source})"
-        for step in steps
-    )
-    target = facts.target_minutes
-    if target is None or found.p95 <= target * 60:
-        met = "" if target is None else f", within its target of {target}"
-        return _verdict(Level.OK, facts.path, f"{reason}{met}", chain=chain)
-    able = levers(facts)
-    return _verdict(
-        Level.ERROR if found.p50 > target * 60 else Level.WARNING,
-        f"{facts.path}.queue-target-minutes",
-        f"{reason}, and {target} are asked for",
-        _way_out(able, target, found.p95),
-        (*chain, *(_told(lever) for lever in able)),
-    )
-
-
-def _way_out(able: tuple[Lever, ...], target: int, p95: float) -> str:
-    enough = [lever for lever in able if lever.after is not None and lever.after.p95 <= target * 60]
-    if not enough:
-        # A machine of its own for every job: there is no image to pull, and none that could be kept waiting.
-        return f"nothing that can be stated makes it shorter: raise it to {math.ceil(p95 / 60)}"
-    cheapest = min(enough, key=lambda lever: (lever.month is None, lever.month or Decimal(0)))
-    return f"{cheapest.change} ({_cost(cheapest)})"
-
-
-def _told(lever: Lever) -> str:
-    if lever.after is None:
-        return f"{lever.name} is no help: {lever.hindrance}"
-    return f"{lever.name} would make it {lever.after.p50 / 60:.1f} and {lever.after.p95 / 60:.1f}, {_cost(lever)}"
-
-
-def _cost(lever: Lever) -> str:
-    if lever.month is None:
-        return "at a price that is not known"
-    return f"{dollars(lever.month)} a month" if lever.month else "at no running cost"
-
-
-def _pull(facts: QueueFacts) -> list[Verdict]:
-    """Parallel pulling that is asked for where it is left out, or no gain: nodeadm says neither."""
-    hindrance = no_fast_image_pull(facts) if facts.fast_image_pull else ""
-    if not hindrance:
-        return []
-    return [
-        _verdict(
-            Level.WARNING,
-            f"{facts.pool}.fast-image-pull",
-            f"pulling in parallel is no help on the nodes of {facts.pool}: {hindrance}",
-            f"{_helped(facts)}, or leave fast-image-pull out",
-        )
+        for step in offer.steps
     ]
+    target = stack.settings.runners[name].queue_target_minutes
+    if target is None:
+        return ok(CHECK, offer.path, reason, chain)
+    if wait.p95 <= target * 60:
+        return ok(CHECK, offer.path, f"{reason}, within the target of {target}", chain)
+    report = error if wait.p50 > target * 60 else warning
+    fix = _fix(offer.shared, target, stack) if offer.shared is not None else ""
+    if not fix:
+        fix = f"no setting makes it shorter; raise the target to {math.ceil(wait.p95 / 60)}"
+    return report(CHECK, f"{offer.path}.queue-target-minutes", f"{reason}, over the target of {target}", fix, chain)
 
 
-def _helped(facts: QueueFacts) -> str:
-    faster = replace(facts, disk_mibps=FAST_PULL_DISK_MIBPS)
-    if not no_fast_image_pull(faster):
-        return f"state {facts.pool}.disk.throughput: {FAST_PULL_DISK_MIBPS}"
-    return f"list only types that have it in {facts.pool}.instance-types"
+def _fix(shared: SharedNodes, target: int, stack: Stack) -> str:
+    """Return the cheapest setting that meets the target; empty where there is none."""
+    key, pool = shared.pools[0], stack.settings.gpu_pools[shared.pools[0]]
+    image_gib = stack.settings.images[shared.image].pulled_gib
+    if shared.idle_on_gpu:
+        return ""
+    group = pool_groups(stack).get(key)
+    machine = expected_machine(group) if group is not None else None
+    node = f"{dollars(machine.month)} a month" if isinstance(machine, PricedMachine) else "no price is known"
+    types = [ec2_type(one) for one in pool.instance_types]
+    fast_pull = not fast_pull_obstacle(types, pool.disk.throughput)
+    settings = {
+        f"set gpu-pools.{key}.fast-image-pull: true": (0, pool.min, fast_pull),
+        f"set gpu-pools.{key}.min: 1 ({node})": (0, 1, False),
+        f"set {shared.idle_key}: 1 ({node})": (1, 1, False),
+    }
+    for setting, (idle, min_nodes, parallel) in settings.items():
+        steps = shared_node_steps(image_gib=image_gib, idle_on_gpu=idle, min_nodes=min_nodes, fast_pull=parallel)
+        if total(steps).p95 <= target * 60:
+            return setting
+    return ""
 
 
-def _line(facts: QueueFacts) -> list[Verdict]:
-    if not facts.jobs_per_month or facts.back_end is not BackEnd.ARC:
-        return []
-    line = of_month(facts.jobs_per_month, facts.minutes, facts.max_runners)
-    chain = (
-        f"{facts.jobs_per_month} jobs in {BUSY_HOURS_A_MONTH} working hours are {line.arrivals_per_hour:.1f} an hour",
-        f"each holds a runner for {facts.minutes:g} minutes, so {line.load:.1f} of {line.runners} runners are busy",
-        f"a job finds all of them busy {line.waits:.0%} of the time (Erlang C)",
-    )
-    needed = enough(facts.jobs_per_month, facts.minutes, facts.target_minutes)
-    raised = f"set it to at least {needed}, and {facts.pool}.max with it"
-    if not line.stable:
-        return [
-            _verdict(
-                Level.WARNING,
-                f"{facts.path}.arc.max",
-                f"{line.load:.1f} runners are busy on average in working hours, and {line.runners} is the maximum: "
-                "the line grows all day",
-                raised,
-                chain,
-            )
-        ]
-    late = facts.target_minutes is not None and line.p95_wait_minutes > facts.target_minutes
-    return [
-        _verdict(
-            Level.WARNING if late else Level.OK,
-            f"{facts.path}.arc.max",
-            f"at {line.runners} runners a job waits {line.mean_wait_minutes:.1f} minutes for another to end, "
-            f"one in twenty more than {line.p95_wait_minutes:.1f}",
-            raised if late else "",
-            chain,
+def _load(name: str, offer: Offer, shared: SharedNodes, stack: Stack) -> Iterator[Verdict]:
+    """Yield a warning where the jobs of the working hours keep more runners busy than there may be."""
+    load = job_load(stack.settings.runners[name], offer)
+    busy = load.minutes / 60 / BUSY_HOURS_A_MONTH
+    if busy >= shared.most:
+        yield warning(
+            CHECK,
+            shared.most_key,
+            f"the stated jobs keep {busy:.1f} runners busy in working hours, and the maximum is {shared.most}: "
+            "the queue grows all day",
+            f"set it to at least {int(busy) + 1}, and gpu-pools.{shared.pools[0]}.max with it",
+            (
+                f"{load.jobs_per_month} jobs of {load.mean_minutes:.1f} minutes take {load.minutes / 60:.0f} hours",
+                f"a month has {BUSY_HOURS_A_MONTH} working hours",
+            ),
         )
-    ]
 
 
-def _verdict(level: Level, subject: str, reason: str, fix: str = "", chain: tuple[str, ...] = ()) -> Verdict:
-    return Verdict(check=CHECK, level=level, subject=subject, reason=reason, fix=fix, chain=chain)
+def _fast_pull(stack: Stack) -> Iterator[Verdict]:
+    """Yield a warning for each pool with `fast-image-pull` that has no effect; nodeadm reports none."""
+    for name, pool in stack.settings.gpu_pools.items():
+        types, path = [ec2_type(one) for one in pool.instance_types], f"gpu-pools.{name}"
+        obstacle = fast_pull_obstacle(types, pool.disk.throughput)
+        if not pool.fast_image_pull or not obstacle:
+            continue
+        if fast_pull_obstacle(types, FAST_PULL_DISK_MIBPS):
+            fix = f"list only types that have it in {path}.instance-types"
+        else:
+            fix = f"set {path}.disk.throughput: {FAST_PULL_DISK_MIBPS}"
+        yield warning(
+            CHECK,
+            f"{path}.fast-image-pull",
+            f"parallel image pulls are no faster on the nodes of {path}: {obstacle}",
+            f"{fix}, or remove fast-image-pull",
+        )

@@ -1,207 +1,139 @@
-"""What a stack asks of a cloud's quotas at its largest, against what its account was granted.
+"""Check the machines that a stack may use at once against the quotas of its accounts.
 
-Owns the reckoning and the verdicts; which quota an EC2 type counts against is in `gpu.quotas.aws`, which quotas a GCE
-machine counts against in `gpu.quotas.gcp`. Nothing is asked of a cloud: what was granted is stated by whoever asked
-for it. A quota that is too small does not fail `pulumi up` of an empty pool; it fails the first job.
+No cloud is queried: the stack file states the granted values. A quota that is too small does not stop `pulumi up` of an
+empty pool; it stops the first job.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from gpu.nearest import UnknownName, nearest
+from checks.machine_groups import build_groups, machine_groups
+from gpu.nearest import nearest
 from gpu.quotas.aws import TITLES, aws_claims
-from gpu.quotas.claim import EVERYWHERE, Claim, Demand, Quota
-from gpu.quotas.gcp import ALL_REGIONS, NAMES, Unattached, gcp_claims
+from gpu.quotas.claim import EVERYWHERE, Claim, Quota
+from gpu.quotas.gcp import ALL_REGIONS, NAMES, gcp_claims
 from gpu.regions import Cloud
-from gpu.verdict import Level, Verdict
+from gpu.verdict import error, ok, warning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["CHECK", "EKS_UPDATE_HEADROOM", "Claim", "Cloud", "Demand", "Quota", "QuotaNeed", "judge", "needs"]
+    from back_ends.stack import Stack
+    from gpu.machines.groups import MachineGroup
+    from gpu.verdict import Verdict
 
-CHECK = "quota"
-EKS_UPDATE_HEADROOM = 2
-"""Nodes that a managed node group may have above its maximum while it is updated or rebalanced (EKS user guide)."""
+CHECK: Final = "quota"
+
+
+def check(stack: Stack) -> Iterator[Verdict]:
+    """Yield a warning for each misspelt quota, and one verdict for each quota that the stack uses."""
+    settings = stack.settings
+    groups = (*machine_groups(stack), *build_groups(settings).values())
+    yield from _misspelt(settings.quotas, groups)
+    project = settings.gcp.project if settings.gcp is not None else ""
+    for need in needs(groups, settings.quotas, project=project):
+        yield _verdict(need)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotaNeed:
-    """How much of one quota a stack could use at once."""
+    """The amount of one quota that a stack may use at once."""
 
     quota: Quota
     needed: int
     stated: int | None
-    """What the stack file says was granted; none where it says nothing."""
+    """The granted value in the stack file; none where it is not stated."""
     key: str
-    """Under which name of `quotas` that is said, or would be."""
+    """The key in `quotas` that states it, or would state it."""
     claims: tuple[Claim, ...] = field(repr=False)
-    """Who claims how much of it, one claim a path."""
+    """The claims, one for each path, the largest first."""
 
     @property
     def granted(self) -> int:
-        """What can be relied on: what is stated, or what every new account has."""
+        """The stated value, or the one of a new account."""
         return self.quota.default if self.stated is None else self.stated
 
     @property
-    def enough(self) -> bool:
-        """Whether everything could run at once."""
-        return self.granted >= self.needed
-
-    @property
-    def request(self) -> str:
-        """The command that asks for as much as is needed."""
-        return self.quota.request(self.needed)
-
-    @property
-    def subject(self) -> str:
-        """The path of the largest claim."""
-        return self._largest_first[0].path
-
-    @property
     def lowered(self) -> str:
-        """The number that could be lowered, so that what was granted is enough; empty where no single one is."""
-        for claim in self._largest_first:
+        """The one setting that could be lowered so that the granted value suffices; empty where there is none."""
+        for claim in self.claims:
             left = claim.lowered(self.needed - self.granted)
             if left is not None:
-                return f"lower {claim.demand.limit} to {left}"
+                return f"lower {claim.group.max_key} to {left}"
         return ""
 
-    @property
-    def _largest_first(self) -> list[Claim]:
-        return sorted(self.claims, key=lambda claim: (claim.amount, claim.path), reverse=True)
 
+def needs(groups: Iterable[MachineGroup], stated: Mapping[str, int], *, project: str = "") -> list[QuotaNeed]:
+    """Return the amount of each quota that the groups may use together, sorted by cloud, region and quota.
 
-def needs(demands: Iterable[Demand], *, stated: Mapping[str, int] | None = None) -> tuple[QuotaNeed, ...]:
-    """How much of each quota the demands could use together, in the order of cloud, region and quota.
-
-    Demands of one path are counted once. `stated` says what was granted, by `REGION/QUOTA` or, for all regions alike,
-    by `QUOTA`. An EC2 type, a machine type or a GPU that is not in the tables raises `UnknownName`.
+    `stated` has the granted values by `REGION/QUOTA` or, for all regions, by `QUOTA`. The placements of a group are
+    alternatives, and so are groups with the same path: only the largest of their claims on a quota counts.
     """
-    granted = stated or {}
     largest: dict[Quota, dict[str, Claim]] = {}
-    for demand in demands:
-        for claim in aws_claims(demand) if demand.cloud is Cloud.AWS else gcp_claims(demand):
-            claims = largest.setdefault(claim.quota, {})
-            if claim.path not in claims or claims[claim.path].amount < claim.amount:
-                claims[claim.path] = claim
-    return tuple(
-        _need(quota, tuple(largest[quota].values()), granted)
+    for group in groups:
+        for placement in group.placements:
+            on_aws = group.cloud is Cloud.AWS
+            for claim in aws_claims(group, placement) if on_aws else gcp_claims(group, placement, project):
+                claims = largest.setdefault(claim.quota, {})
+                if group.path not in claims or claims[group.path].amount < claim.amount:
+                    claims[group.path] = claim
+    return [
+        _need(quota, list(largest[quota].values()), stated)
         for quota in sorted(largest, key=lambda one: (one.cloud, one.region, one.name))
-        if any(claim.amount for claim in largest[quota].values())
-    )
+    ]
 
 
-def _need(quota: Quota, claims: tuple[Claim, ...], granted: Mapping[str, int]) -> QuotaNeed:
-    of_region = quota.name if quota.region == EVERYWHERE else f"{quota.region}/{quota.name}"
-    key = quota.name if quota.name in granted and of_region not in granted else of_region
+def _need(quota: Quota, claims: list[Claim], stated: Mapping[str, int]) -> QuotaNeed:
+    in_region = quota.name if quota.region == EVERYWHERE else f"{quota.region}/{quota.name}"
+    key = quota.name if quota.name in stated and in_region not in stated else in_region
     return QuotaNeed(
         quota=quota,
         needed=sum(claim.amount for claim in claims),
-        stated=granted.get(key),
+        stated=stated.get(key),
         key=key,
-        claims=claims,
+        claims=tuple(sorted(claims, key=lambda claim: (claim.amount, claim.group.path), reverse=True)),
     )
 
 
-def judge(demands: Iterable[Demand], *, stated: Mapping[str, int] | None = None) -> tuple[Verdict, ...]:
-    """One verdict a quota: an error where what is stated is too little, a warning where nobody has said.
-
-    A demand that cannot be reckoned is an error of its own, and the others are judged all the same.
-    """
-    every = list(demands)
-    faults: list[Verdict] = []
-    sound: list[Demand] = []
-    for demand in every:
-        try:
-            needs((demand,))
-        except (UnknownName, Unattached) as fault:
-            faults.append(_unknown(demand, fault))
-        else:
-            sound.append(demand)
-    return (
-        *dict.fromkeys(faults),
-        *_misnamed(stated or {}, every),
-        *(_verdict(need) for need in needs(sound, stated=stated)),
-    )
-
-
-def _misnamed(stated: Mapping[str, int], demands: Iterable[Demand]) -> Iterator[Verdict]:
-    """What is stated under a name that no machine counts against, or for a region without one, would be believed."""
-    regions: dict[Cloud, list[str]] = {}
-    for demand in demands:
-        regions.setdefault(demand.cloud, []).append(demand.region)
+def _misspelt(stated: Mapping[str, int], groups: Iterable[MachineGroup]) -> Iterator[Verdict]:
+    """Yield a warning for each key that has no effect: an unknown quota, or a region without machines."""
+    regions = {
+        cloud: {place.region for group in groups if group.cloud is cloud for place in group.placements}
+        for cloud in Cloud
+    }
     known = {*TITLES, *NAMES}
     for key in stated:
         place, slash, name = key.rpartition("/")
+        in_use = regions[Cloud.AWS if name in TITLES else Cloud.GCP]
         if name not in known:
             close = nearest(name, known)
-            right = f"{place}{slash}{close}" if close else ""
-            yield _in_vain(key, f"nothing here counts against a quota called {name}", right)
+            yield _no_effect(key, f"no machine counts against a quota named {name}", close and f"{place}{slash}{close}")
         elif slash and name == ALL_REGIONS:
-            yield _in_vain(key, f"{name} is one quota for all regions", name)
-        elif slash:
-            where = regions.get(Cloud.AWS if name in TITLES else Cloud.GCP, [])
-            if place not in where:
-                close = nearest(place, where)
-                yield _in_vain(key, f"nothing here runs in {place}", f"{close}/{name}" if close else "")
+            yield _no_effect(key, f"{name} is one quota for all regions", name)
+        elif slash and place not in in_use:
+            close = nearest(place, in_use)
+            yield _no_effect(key, f"the stack has no machines in {place}", close and f"{close}/{name}")
 
 
-def _in_vain(key: str, reason: str, right: str) -> Verdict:
-    return Verdict(
-        check=CHECK,
-        level=Level.WARNING,
-        subject=f"quotas.{key}",
-        reason=reason,
-        fix=f"did you mean {right}?" if right else "leave it out",
-    )
-
-
-def _unknown(demand: Demand, fault: UnknownName | Unattached) -> Verdict:
-    close = getattr(fault, "nearest", None)
-    return Verdict(
-        check=CHECK,
-        level=Level.ERROR,
-        subject=demand.path,
-        reason=str(fault),
-        fix=f"write {close}" if close else "take a machine that is in the tables",
-        chain=("what is not in the tables cannot be reckoned against a quota, and is not guessed",),
-    )
+def _no_effect(key: str, reason: str, meant: str | None) -> Verdict:
+    return warning(CHECK, f"quotas.{key}", reason, f"did you mean {meant}?" if meant else "remove it")
 
 
 def _verdict(need: QuotaNeed) -> Verdict:
-    quota = need.quota
-    chain = (
-        *(claim.why for claim in need.claims),
-        f"together {need.needed} of {quota.name} ({quota.title}) in {quota.place}",
-    )
-    wanted = f"{need.needed} {quota.unit} in {quota.place}, quota {quota.name} ({quota.title})"
-    ask = f"state {need.needed} as quotas.{need.key}: {need.request}"
-    if need.stated is not None and not need.enough:
-        return Verdict(
-            check=CHECK,
-            level=Level.ERROR,
-            subject=need.subject,
-            reason=f"the stack can ask for {wanted}, and {need.stated} are stated",
-            fix=f"{need.lowered}, or ask for more and {ask}" if need.lowered else f"ask for more and {ask}",
-            chain=(*chain, f"{need.stated} are stated, so the last machines are refused at the first full load"),
-        )
-    if not need.enough:
-        return Verdict(
-            check=CHECK,
-            level=Level.WARNING,
-            subject=need.subject,
-            reason=f"the stack can ask for {wanted}, and a new account has {quota.default}",
-            fix=f"ask for it, and when it is granted {ask}",
-            chain=(*chain, f"a new account has {quota.default}, and nothing is stated"),
-        )
-    source = "are stated" if need.stated is not None else "are what every account has"
-    return Verdict(
-        check=CHECK,
-        level=Level.OK,
-        subject=need.subject,
-        reason=f"the stack can ask for {wanted}, and {need.granted} {source}",
-        chain=chain,
-    )
+    quota, subject = need.quota, need.claims[0].group.path
+    named = f"{quota.name} ({quota.title})"
+    chain = (*(claim.why for claim in need.claims), f"in total {need.needed} of {named} in {quota.place}")
+    reason = f"the stack can use {need.needed} {quota.unit} in {quota.place}, quota {named}"
+    state = f"state {need.needed} as quotas.{need.key}: {quota.request(need.needed)}"
+    if need.granted >= need.needed:
+        source = "a new account has" if need.stated is None else "the stack file states"
+        return ok(CHECK, subject, f"{reason}, and {source} {need.granted}", chain)
+    if need.stated is None:
+        fix = f"request it, and once it is granted {state}"
+        return warning(CHECK, subject, f"{reason}, and a new account has {quota.default}", fix, chain)
+    fix = f"request more and {state}"
+    if need.lowered:
+        fix = f"{need.lowered}, or {fix}"
+    return error(CHECK, subject, f"{reason}, and the stack file states {need.stated}", fix, chain)

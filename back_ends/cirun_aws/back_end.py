@@ -9,9 +9,10 @@ from back_ends.cirun.labels import cirun_runs_on
 from back_ends.cirun.outputs import manual_steps
 from back_ends.cirun_aws.permissions import policy
 from back_ends.cirun_aws.section import CirunAwsSection
-from back_ends.offer import HostSoftware, Machine, Offer, OwnMachines, Placement
+from back_ends.offer import HostSoftware, Machine, Offer, OwnMachines
 from config.values import gibibytes
 from gpu.machines import ec2_type
+from gpu.machines.groups import Placement
 from gpu.machines.start_up import own_machine_steps
 from gpu.regions import Cloud
 

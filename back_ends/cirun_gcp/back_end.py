@@ -8,9 +8,10 @@ from back_ends.cirun.labels import cirun_runs_on
 from back_ends.cirun.outputs import manual_steps
 from back_ends.cirun_gcp.permissions import ROLE_TITLE, permissions
 from back_ends.cirun_gcp.section import CirunGcpSection
-from back_ends.offer import HostSoftware, Machine, Offer, OwnMachines, Placement
+from back_ends.offer import HostSoftware, Machine, Offer, OwnMachines
 from config.values import gibibytes
 from gpu.machines import attach, gce_type, gpu_model
+from gpu.machines.groups import Placement
 from gpu.machines.start_up import own_machine_steps
 from gpu.regions import Cloud, region_of
 

@@ -1,12 +1,12 @@
-"""How often spot machines are taken away: published bands, and what they mean for an hour.
+"""Interruption rates of spot machines: the published bands as rates per hour.
 
-AWS's Spot Instance Advisor gives, for each type and region, the share of machines that were reclaimed during the last
-month, in five bands. Read were: us-east-1 on 2026-09-20 (six types), and ap-northeast-1 in a snapshot of 2026 kept by
-`alexei-led/spotinfo`. A family has the worst band that any of its types had. Google publishes no figures; the band
-that it has here is an assumption. A reclaimed share P in a month is an hourly rate of -ln(1 - P) / 730, as if
-interruptions came independently; really they come in bursts, and a managed node group also drains a machine on a
-rebalance recommendation that never becomes an interruption. So these rates are a floor: who has counted, states
-his own.
+AWS's Spot Instance Advisor publishes, for each type and region, the share of machines that were reclaimed in the last
+month, in five bands. The figures are from us-east-1 on 2026-09-20 (six types) and from a snapshot of ap-northeast-1 of
+2026 in `alexei-led/spotinfo`. A family gets the worst band of its types. Google publishes no figures; its band is an
+assumption. A share P in a month is an hourly rate of -ln(1 - P) / 730, as if interruptions were independent.
+
+The rates are a lower bound: interruptions come in bursts, and a managed node group also drains a machine on a rebalance
+recommendation that never becomes an interruption. `interruptions-per-hour` of a pool overrides them.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from gpu.machines import ec2_type
 
 
 class Band(Enum):
-    """A band of the Spot Instance Advisor, by the share of a month that it is reckoned with: its upper end."""
+    """A band of the Spot Instance Advisor, by its upper limit: the share of machines reclaimed in a month."""
 
     BELOW_5 = 0.05
     FROM_5 = 0.10
     FROM_10 = 0.15
     FROM_15 = 0.20
     ABOVE_20 = 0.35
-    """Has no upper end; the figure is an assumption."""
+    """Has no upper limit; the figure is an assumption."""
 
     @property
     def per_hour(self) -> float:
-        """Interruptions of one machine in an hour."""
+        """The interruptions of one machine in an hour."""
         return -math.log1p(-self.value) / HOURS_A_MONTH
 
 
@@ -46,17 +46,17 @@ _REGIONAL = MappingProxyType(
     }
 )
 _FAMILY = MappingProxyType({"g7e": Band.FROM_10, "gr6f": Band.BELOW_5, "p5": Band.BELOW_5})
-"""Families that did better than the worst band; every other one that was read, g4dn among them, was in that."""
+"""Families better than the worst band. Every other family that was read, g4dn included, is in the worst."""
 
-GOOGLE = Band.ABOVE_20
-"""Of every Google spot machine, an assumption: Google says only that the rate is low and varies."""
+GCP_BAND = Band.ABOVE_20
+"""The band of every spot machine on Google Cloud. An assumption: Google says only that the rate is low and varies."""
 
 
-def band(name: str, region: str) -> Band:
-    """The band of an EC2 instance type; the worst one where nothing better was read."""
+def aws_rate(names: tuple[str, ...], region: str) -> float:
+    """Return the interruptions in an hour of an EC2 machine of any of the types: the rate of the worst one."""
+    return max(_band(name, region).per_hour for name in names)
+
+
+def _band(name: str, region: str) -> Band:
+    """Return the band of an EC2 instance type; the worst one where none was read."""
     return _REGIONAL.get((region, name)) or _FAMILY.get(ec2_type(name).family, Band.ABOVE_20)
-
-
-def rate_per_hour(names: tuple[str, ...], region: str) -> float:
-    """Interruptions in an hour of a machine of any of the types: the worst of them."""
-    return max(band(name, region).per_hour for name in names)

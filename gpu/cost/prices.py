@@ -1,8 +1,7 @@
-"""What a price is, how long a month is, and what GitHub asks for a minute of its own GPU runners.
+"""Prices, the length of a month, and the price of GitHub's own GPU runners.
 
-Owns the shape of a price; AWS's prices are in `gpu.cost.prices_aws`, Google's in `gpu.cost.prices_gcp`. Every price is an exact
-decimal in US dollars before tax, with who published it and when it was read. Nothing here is asked of a cloud, so a
-price can have changed since: that is what its date is for.
+Every price is an exact decimal in US dollars before tax, with its source and the date on which it was read. No cloud is
+queried, so a price can have changed since that date.
 """
 
 from __future__ import annotations
@@ -10,82 +9,73 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import Final
 
-from gpu.nearest import UnknownName
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-HOURS_A_MONTH = 730
-"""A year's 8760 hours over twelve, as the clouds' own calculators reckon."""
+HOURS_A_MONTH: Final = 730
+"""The 8760 hours of a year divided by twelve, as in the clouds' own calculators."""
 
 
 class Unit(StrEnum):
-    """What a price is for one of."""
+    """The unit of a price."""
 
     HOUR = "hour"
     MINUTE = "minute"
     MONTH = "month"
     GB = "GB"
     GB_MONTH = "GB-month"
-    IOPS_MONTH = "IOPS-month"
-    MIBPS_MONTH = "MiB/s-month"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where a price was read."""
+    """The origin of a price."""
 
     name: str
     read: str
-    """The day, as in `2026-08-20`, or as much of it as is known."""
+    """The date on which it was read, for example `2026-08-20`, as far as it is known."""
     recalled: bool = False
-    """Whether it is general knowledge, met in many places but not read on the seller's own page."""
+    """True for general knowledge that was not read on the vendor's own page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """What one of something costs."""
+    """The price of one unit."""
 
     usd: Decimal
     unit: Unit
     source: Source
     bound: bool = False
-    """Whether it is only known that it costs no more than this."""
+    """True where this is an upper bound, and the price itself is not known."""
 
     def times(self, factor: int) -> Price:
-        """The price of `factor` of them at once."""
+        """Return the price of `factor` items."""
         return replace(self, usd=self.usd * factor)
 
-    def __add__(self, other: Price) -> Price:
-        """Both together, for the same unit; a bound if either is one."""
-        if other.unit is not self.unit:
-            raise ValueError(f"a price for one {self.unit} and one for one {other.unit} have no sum")
+    def plus(self, other: Price) -> Price:
+        """Return the price of both together; a bound if either is one."""
         return replace(self, usd=self.usd + other.usd, bound=self.bound or other.bound)
 
 
-_GITHUB = Source(name="GitHub docs, Actions runner pricing", read="2026-04-25")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoPrice:
+    """The result of a look-up in a table that has no such price."""
 
-HOSTED_RUNNERS: Mapping[str, Price] = MappingProxyType(
-    {
-        "linux-4-core-gpu": Price(usd=Decimal("0.052"), unit=Unit.MINUTE, source=_GITHUB),
-        "windows-4-core-gpu": Price(usd=Decimal("0.102"), unit=Unit.MINUTE, source=_GITHUB),
-    }
+    item: str
+    """The item without a price, for example `n1-standard in europe-west4`."""
+    table: str
+    """The file of the table."""
+    known: tuple[str, ...]
+    """Regions or kinds for which the table has the price."""
+
+
+HOSTED_RUNNER: Final = Price(
+    usd=Decimal("0.052"),
+    unit=Unit.MINUTE,
+    source=Source(name="GitHub docs, Actions runner pricing", read="2026-04-25"),
 )
-"""GitHub's own GPU runners: 4 vCPU, 28 GB, one T4. Minutes are rounded up for each job, and none are free."""
-
-
-def hosted_runner(name: str = "linux-4-core-gpu") -> Price:
-    """A minute on one of GitHub's own GPU runners."""
-    try:
-        return HOSTED_RUNNERS[name]
-    except KeyError:
-        raise UnknownName("hosted GPU runner", name, HOSTED_RUNNERS) from None
+"""`linux-4-core-gpu`, GitHub's own runner with 4 vCPUs, 28 GB and one T4. Each job's minutes are rounded up."""
 
 
 def dollars(amount: Decimal) -> str:
-    """An amount for a person: to the cent, and below a dollar to a tenth of one."""
+    """Return an amount as text: to the cent, and below one dollar to a tenth of a cent."""
     places = Decimal("0.01") if abs(amount) >= 1 or not amount else Decimal("0.001")
     return f"{amount.quantize(places):,} USD"

@@ -1,24 +1,28 @@
-"""What AWS asks, in the two regions whose prices were read.
+"""Prices of AWS in the two regions whose price lists were read.
 
-Each block of figures names its source. On-demand prices of us-east-1 and us-west-2 are the same for every type here.
-A spot price is that of the dearest of the region's zones, because nobody chooses the zone; local zones are left out.
-A type whose spot price was not read has its on-demand price as a bound, which EC2's spot price does not exceed.
+Each block of figures names its source. On-demand prices of us-east-1 and us-west-2 are the same for every type in the
+table. A spot price is that of the region's most expensive zone, because the zone cannot be chosen; local zones do not
+count. Where no spot price was read, the on-demand price is an upper bound: EC2's spot price never exceeds it.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from gpu.cost.prices import Price, Source, Unit
-from gpu.nearest import UnknownName
+from gpu.cost.prices import NoPrice, Price, Source, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gpu.machines.groups import Disk
+
+TABLE: Final = "gpu/cost/prices_aws.py"
+
 AWS_REGIONS = ("us-east-1", "us-west-2")
-"""Regions whose prices are known."""
+"""Regions with known prices."""
 
 _KARPENTER = Source(
     name="Karpenter's price file, from AWS's price list for us-east-1", read="2026-01-19 and 2026-07-20"
@@ -65,7 +69,7 @@ _SPOT_BY_ZONE = {
         g6e.48xlarge 19.9005 p3.2xlarge 0.535 p3.8xlarge 3.08 p3dn.24xlarge 8.8""",
 }
 _SPOT_BY_SAVING = {"us-east-1": "g5.2xlarge 62 g6.2xlarge 46 g6e.8xlarge 62 p5.48xlarge 57", "us-west-2": ""}
-"""Percent saved against on-demand."""
+"""Instance type to the percentage that spot is cheaper than on-demand."""
 
 
 def _pairs(text: str) -> dict[str, Decimal]:
@@ -87,7 +91,7 @@ def _spot(region: str) -> dict[str, Price]:
 EC2_PRICES: Mapping[str, Price] = MappingProxyType(
     {name: Price(usd=usd, unit=Unit.HOUR, source=_KARPENTER) for name, usd in _pairs(_ON_DEMAND).items()}
 )
-"""An hour of each instance type on demand, with Linux."""
+"""Instance type to the price of an on-demand hour with Linux."""
 _EC2_SPOT = {region: _spot(region) for region in AWS_REGIONS}
 
 _EKS = Source(name="AWS, Amazon EKS pricing", read="2026-06")
@@ -101,44 +105,44 @@ AWS_ITEMS: Mapping[str, Price] = MappingProxyType(
         "nat-gateway": Price(usd=Decimal("0.045"), unit=Unit.HOUR, source=_VPC),
         "nat-traffic": Price(usd=Decimal("0.045"), unit=Unit.GB, source=_VPC),
         "public-ipv4": Price(usd=Decimal("0.005"), unit=Unit.HOUR, source=_VPC),
-        "gp3-storage": Price(usd=Decimal("0.08"), unit=Unit.GB_MONTH, source=_COMMON),
-        "gp3-iops": Price(usd=Decimal("0.005"), unit=Unit.IOPS_MONTH, source=_COMMON),
-        "gp3-throughput": Price(usd=Decimal("0.04"), unit=Unit.MIBPS_MONTH, source=_COMMON),
         "ecr-storage": Price(usd=Decimal("0.10"), unit=Unit.GB_MONTH, source=_COMMON),
         "logs-ingestion": Price(usd=Decimal("0.50"), unit=Unit.GB, source=_COMMON),
         "logs-storage": Price(usd=Decimal("0.03"), unit=Unit.GB_MONTH, source=_COMMON),
         "kms-key": Price(usd=Decimal("1.00"), unit=Unit.MONTH, source=_COMMON),
     }
 )
-"""Everything that is no machine. A gp3 volume has 3000 IOPS and 125 MiB/s for nothing."""
+"""Prices other than those of machines and disks."""
 
-GP3_FREE_IOPS = 3000
-GP3_FREE_MIBPS = 125
-
-
-def aws_price(item: str, region: str) -> Price:
-    """The price of something that is no machine."""
-    _known(region)
-    try:
-        return AWS_ITEMS[item]
-    except KeyError:
-        raise UnknownName("AWS price", item, AWS_ITEMS) from None
+_GP3_GIB, _GP3_IOPS, _GP3_MIBPS = Decimal("0.08"), Decimal("0.005"), Decimal("0.04")
+_GP3_FREE_IOPS, _GP3_FREE_MIBPS = 3000, 125
 
 
-def ec2_price(name: str, region: str, *, spot: bool = False) -> Price:
-    """An hour of an instance type. On spot, the on-demand price is a bound where no other was read."""
-    _known(region)
-    try:
-        on_demand = EC2_PRICES[name]
-    except KeyError:
-        raise UnknownName("EC2 instance type with a price", name, EC2_PRICES) from None
-    if not spot:
-        return on_demand
-    return _EC2_SPOT[region].get(name) or Price(
-        usd=on_demand.usd, unit=on_demand.unit, source=on_demand.source, bound=True
-    )
+def aws_price(item: str, region: str) -> Price | NoPrice:
+    """Return the price of one of `AWS_ITEMS`."""
+    return AWS_ITEMS[item] if region in AWS_REGIONS else _no_price(region)
 
 
-def _known(region: str) -> None:
+def ec2_price(name: str, region: str, *, spot: bool = False) -> Price | NoPrice:
+    """Return the price of an hour of an instance type; on spot, the on-demand price as a bound if no other is known."""
     if region not in AWS_REGIONS:
-        raise UnknownName("AWS region with prices", region, AWS_REGIONS)
+        return _no_price(region)
+    if name not in EC2_PRICES:
+        return NoPrice(item=f"{name} on AWS", table=TABLE, known=tuple(EC2_PRICES))
+    on_demand = EC2_PRICES[name]
+    return _EC2_SPOT[region].get(name, replace(on_demand, bound=True)) if spot else on_demand
+
+
+def ebs_price(disk: Disk, region: str) -> Price | NoPrice:
+    """Return the price of a gp3 volume for a month."""
+    if region not in AWS_REGIONS:
+        return _no_price(region)
+    usd = (
+        disk.gib * _GP3_GIB
+        + max(0, disk.iops - _GP3_FREE_IOPS) * _GP3_IOPS
+        + max(0, disk.mibps - _GP3_FREE_MIBPS) * _GP3_MIBPS
+    )
+    return Price(usd=usd, unit=Unit.MONTH, source=_COMMON)
+
+
+def _no_price(region: str) -> NoPrice:
+    return NoPrice(item=f"AWS in {region}", table=TABLE, known=AWS_REGIONS)

@@ -1,23 +1,26 @@
-"""What Google Cloud asks, region by region as far as it was read.
+"""Prices of Google Cloud, for each region whose price list was read.
 
-Machines of a family cost so much for each vCPU, and a GPU so much beside it: the figures of single machine types in
-the price calculator file of `Cyclenerd/google-cloud-pricing-cost-calculator` (2026-08-20, from Google's Billing API)
-are such sums, so the parts are kept here and summed again. GPU prices are SkyPilot's (catalog v8, 2026) for T4; an
-L4's share follows from two g2 types that differ in vCPUs and GPUs. Spot prices change up to once a day.
+A machine costs a price per vCPU of its family, plus a price per GPU. The figures of single machine types in the price
+calculator file of `Cyclenerd/google-cloud-pricing-cost-calculator` (2026-08-20, from Google's Billing API) are such
+sums, so the tables keep the parts. GPU prices are SkyPilot's (catalog v8, 2026) for T4; the price of an L4 follows from
+two g2 types that differ in vCPUs and GPUs. Spot prices change at most once a day.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from gpu.cost.prices import Price, Source, Unit
+from gpu.cost.prices import NoPrice, Price, Source, Unit
 from gpu.machines import gce_type
-from gpu.nearest import UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from gpu.machines.groups import Disk
+
+TABLE: Final = "gpu/cost/prices_gcp.py"
 
 _CALCULATOR = Source(name="Google Cloud pricing cost calculator file, from the Billing API", read="2026-08-20")
 _SKYPILOT = Source(name="SkyPilot catalog v8, gcp/vms.csv", read="2026, first half")
@@ -31,9 +34,9 @@ _VCPU = {
     ("us-central1", "g2-standard"): ("0.0367", "0.0220125", _CALCULATOR),
     ("us-central1", "e2-standard"): ("0.0335", None, _OLDER),
 }
-"""One vCPU with the family's memory for an hour: on demand, and on spot where that was read."""
+"""Region and family to the hourly price of one vCPU with its memory: on demand, and on spot where it is known."""
 _WHOLE = {("us-central1", "e2-medium"): ("0.0335", "0.0134", _CALCULATOR)}
-"""Machine types that are no multiple of a vCPU."""
+"""Machine types that are not priced by the vCPU."""
 _GPU = {
     ("us-central1", "t4"): ("0.35", "0.175", _SKYPILOT),
     ("us-east4", "t4"): ("0.37", "0.1644", _SKYPILOT),
@@ -53,59 +56,43 @@ GCP_ITEMS: Mapping[str, Price] = MappingProxyType(
         "image-storage": Price(usd=Decimal("0.05"), unit=Unit.GB_MONTH, source=_COMMON),
     }
 )
-"""What costs the same in every region that is known here."""
+"""Prices that are the same in every region of the tables."""
 
 
-def gce_price(name: str, region: str, *, spot: bool = False, gpu: str | None = None, gpus: int = 0) -> Price:
-    """An hour of a machine type, with the GPUs that it brings or that are attached to it."""
+def gce_price(name: str, region: str, *, spot: bool = False, gpu: str | None = None, gpus: int = 0) -> Price | NoPrice:
+    """Return the price of an hour of a machine type, with its own GPUs or the attached ones."""
     machine = gce_type(name)
     whole = _WHOLE.get((region, name))
-    if whole is not None:
-        total = _price(whole, spot=spot)
-    else:
-        family = name.rpartition("-")[0]
-        total = _price(_found(_VCPU, region, family, "machine family"), spot=spot).times(machine.vcpus)
-    brought = (machine.gpu.slug, machine.gpus) if machine.gpu else (gpu, gpus)
-    if brought[0] and brought[1]:
-        total += _price(_found(_GPU, region, brought[0], "GPU"), spot=spot).times(brought[1])
-    return total
+    family = name.rpartition("-")[0]
+    total = _hour(whole, spot=spot) if whole else _lookup(_VCPU, region, family, spot=spot, times=machine.vcpus)
+    if machine.gpu is not None:
+        gpu, gpus = machine.gpu.slug, machine.gpus
+    if gpu is None or isinstance(total, NoPrice):
+        return total
+    accelerators = _lookup(_GPU, region, gpu, spot=spot, times=gpus)
+    return accelerators if isinstance(accelerators, NoPrice) else total.plus(accelerators)
 
 
-def gcp_disk_price(kind: str, region: str) -> Price:
-    """A GB-month of disk."""
+def gcp_disk_price(disk: Disk, region: str) -> Price | NoPrice:
+    """Return the price of a persistent disk for a month."""
     if region not in _DISK:
-        raise UnknownName("Google region with disk prices", region, _DISK)
-    if kind not in _DISK[region]:
-        raise UnknownName("kind of Google disk with a price", kind, _DISK[region])
-    return Price(usd=Decimal(_DISK[region][kind]), unit=Unit.GB_MONTH, source=_CALCULATOR)
-
-
-def gcp_price(item: str) -> Price:
-    """The price of something that is neither machine nor disk."""
-    try:
-        return GCP_ITEMS[item]
-    except KeyError:
-        raise UnknownName("Google Cloud price", item, GCP_ITEMS) from None
+        return NoPrice(item=f"disks in {region}", table=TABLE, known=tuple(_DISK))
+    return Price(usd=disk.gib * Decimal(_DISK[region][disk.kind]), unit=Unit.MONTH, source=_CALCULATOR)
 
 
 _Row = tuple[str, str | None, Source]
 
 
-def _price(row: _Row, *, spot: bool) -> Price:
+def _hour(row: _Row, *, spot: bool) -> Price:
     on_demand, cheaper, source = row
-    return Price(
-        usd=Decimal((cheaper if spot else None) or on_demand),
-        unit=Unit.HOUR,
-        source=source,
-        bound=spot and cheaper is None,
+    usd = Decimal((cheaper if spot else None) or on_demand)
+    return Price(usd=usd, unit=Unit.HOUR, source=source, bound=spot and cheaper is None)
+
+
+def _lookup(rows: Mapping[tuple[str, str], _Row], region: str, name: str, *, spot: bool, times: int) -> Price | NoPrice:
+    row = rows.get((region, name))
+    if row is not None:
+        return _hour(row, spot=spot).times(times)
+    return NoPrice(
+        item=f"{name} in {region}", table=TABLE, known=tuple(place for place, known in rows if known == name)
     )
-
-
-def _found(rows: Mapping[tuple[str, str], _Row], region: str, name: str, kind: str) -> _Row:
-    try:
-        return rows[region, name]
-    except KeyError:
-        regions = {place for place, known in rows if known == name}
-        if not regions:
-            raise UnknownName(f"{kind} with a price at Google", name, {known for _, known in rows}) from None
-        raise UnknownName(f"Google region with prices of {name}", region, regions) from None

@@ -1,1 +1,1 @@
-"""Cloud quotas: which one a machine counts against, and how much of it."""
+"""Cloud quotas: which of them a machine counts against, and by how much."""

@@ -1,20 +1,21 @@
-"""Which EC2 quota an instance type counts against: vCPUs of a family, on-demand and Spot apart, a region each.
+"""The EC2 quota of each instance type: vCPUs per family and region, on-demand and Spot separately.
 
-Codes, names and defaults: AWS's Service Quotas and EC2 Spot limits pages, and several public tools that list them,
-one of them checked against an account on 2026-07-27. All G, VT and P quotas are 0 in a new account. The families of
-P6 have no Spot quota that the sources agree on, so they are not in the table.
+Codes, names and defaults: AWS's pages on Service Quotas and EC2 Spot limits, and several public tools that list them,
+one of them checked against an account on 2026-07-27. In a new account all G, VT and P quotas are 0.
 """
 
 from __future__ import annotations
 
 import re
-from functools import cache
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from gpu.machines import ec2_type
-from gpu.nearest import UnknownName
-from gpu.quotas.claim import Claim, Demand, Quota
+from gpu.quotas.claim import Claim, Quota
 from gpu.regions import Cloud
+
+if TYPE_CHECKING:
+    from gpu.machines.groups import MachineGroup, Placement
 
 TITLES = MappingProxyType(
     {
@@ -27,7 +28,7 @@ TITLES = MappingProxyType(
         "L-34B43A08": ("All Standard (A, C, D, H, I, M, R, T, Z) Spot Instance Requests", 5),
     }
 )
-"""Quota code to its name and to what a new account has."""
+"""Quota code to its name and its value in a new account."""
 
 _CODES = (
     (re.compile(r"(gr?|vt)\d"), "L-DB2E81BA", "L-3819A6DF"),
@@ -35,18 +36,16 @@ _CODES = (
     (re.compile(r"p5"), "L-417A185B", "L-C4BD4855"),
     (re.compile(r"[acdhimrtz]\d"), "L-1216C47A", "L-34B43A08"),
 )
-"""How a type begins, its on-demand and its Spot quota."""
+"""The beginning of a type's name, its on-demand quota and its Spot quota. They cover every type in `EC2_TYPES`."""
 
 
 def quota_code(instance_type: str, *, spot: bool) -> str:
-    """The code of the quota that a type counts against."""
-    for begins, on_demand, spot_code in _CODES:
-        if begins.match(instance_type):
-            return spot_code if spot else on_demand
-    raise UnknownName("quota family of EC2", instance_type.partition(".")[0], ("g4dn", "g5", "g6", "m7i", "p4d", "p5"))
+    """Return the code of the quota that a type in `EC2_TYPES` counts against."""
+    return next(
+        spot_code if spot else on_demand for begins, on_demand, spot_code in _CODES if begins.match(instance_type)
+    )
 
 
-@cache
 def _quota(code: str, region: str) -> Quota:
     title, default = TITLES[code]
     return Quota(
@@ -63,14 +62,13 @@ def _quota(code: str, region: str) -> Quota:
     )
 
 
-@cache
-def aws_claims(demand: Demand) -> tuple[Claim, ...]:
-    """What a demand could use of each quota: all its machines, each of its largest type of that quota."""
+def aws_claims(group: MachineGroup, placement: Placement) -> tuple[Claim, ...]:
+    """Return the claim on each quota: all machines of the group, each of the largest type of that quota."""
     largest: dict[str, tuple[int, str]] = {}
-    for name in demand.machines:
-        code = quota_code(name, spot=demand.spot)
+    for name in group.types:
+        code = quota_code(name, spot=placement.spot)
         largest[code] = max(largest.get(code, (0, "")), (ec2_type(name).vcpus, name))
     return tuple(
-        Claim(quota=_quota(code, demand.region), demand=demand, machine=name, each=vcpus)
+        Claim(quota=_quota(code, placement.region), group=group, spot=placement.spot, machine=name, each=vcpus)
         for code, (vcpus, name) in sorted(largest.items())
     )

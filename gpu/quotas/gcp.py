@@ -1,137 +1,102 @@
-"""Which Compute Engine quotas a GPU machine counts against: GPUs of the model, GPUs of all models, and CPUs.
+"""The Compute Engine quotas of each machine: GPUs of its model, GPUs of all models, and CPUs.
 
-Names and ids: Google's allocation quota page and answers of the Cloud Quotas API as recorded in public tools
-(2026-06 to 2026-09): `NVIDIA-T4-GPUS-per-project-region` and its like, `PREEMPTIBLE-…` for Spot, and for H100 and
-RTX PRO 6000 on demand one quota for each family of GPU. Machines that bring their GPU (G2, A2, A3) need no CPU quota
-of their own; N1 does, and E2, which builds images. Spot machines use the common CPU quota for as long as no preemptible
-one was granted. New projects have no GPU, in any region. Spot machines are counted against all regions' GPUs as well:
-whether Google does so was not found, and too much is the safe side.
-Command: gcloud beta quotas preferences create (Google Cloud SDK reference, 2025).
+Names and ids: Google's page on allocation quotas, and answers of the Cloud Quotas API as recorded in public tools
+(2026-06 to 2026-09): `NVIDIA-T4-GPUS-per-project-region` and the like, `PREEMPTIBLE-…` for Spot, and for H100 on demand
+one quota per GPU family. Machines that bring their GPU (G2, A2, A3) need no CPU quota; N1 does, and so does E2, which
+builds images. Spot machines use the common CPU quota until a preemptible one is granted. A new project has no GPU in
+any region. Spot machines are also counted against the GPUs of all regions: whether Google does so is not documented,
+and a figure that is too high is safe. Command: gcloud beta quotas preferences create (Google Cloud SDK, 2025).
 """
 
 from __future__ import annotations
 
-from functools import cache
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
-from gpu.machines import GpuModel, MachineType, attach, gce_type, gpu_model
-from gpu.machines.gcp import Unattachable
-from gpu.nearest import UnknownName
-from gpu.quotas.claim import EVERYWHERE, Claim, Demand, Quota
+from gpu.machines import GPU_MODELS, GpuModel, attach, gce_type, gpu_model
+from gpu.quotas.claim import EVERYWHERE, Claim, Quota
 from gpu.regions import Cloud
 
-METRICS = MappingProxyType(
-    {
-        "t4": "NVIDIA_T4_GPUS",
-        "l4": "NVIDIA_L4_GPUS",
-        "p4": "NVIDIA_P4_GPUS",
-        "p100": "NVIDIA_P100_GPUS",
-        "v100": "NVIDIA_V100_GPUS",
-        "a100": "NVIDIA_A100_GPUS",
-        "a100-80gb": "NVIDIA_A100_80GB_GPUS",
-        "h100": "NVIDIA_H100_GPUS",
-        "rtx-pro-6000": "NVIDIA_RTX_PRO_6000_GPUS",
-    }
+if TYPE_CHECKING:
+    from gpu.machines.groups import MachineGroup, Placement
+
+METRICS: Final = MappingProxyType(
+    {slug: f"NVIDIA_{slug.upper().replace('-', '_')}_GPUS" for slug, model in GPU_MODELS.items() if model.google}
 )
-"""GPU model to the name of its regional quota."""
-ALL_REGIONS = "GPUS_ALL_REGIONS"
-"""GPUs of every model, wherever they are."""
-NAMES = frozenset({"CPUS", ALL_REGIONS, *METRICS.values(), *(f"PREEMPTIBLE_{metric}" for metric in METRICS.values())})
-"""Every quota that anything can count against."""
-_BY_FAMILY = MappingProxyType({"h100": "NVIDIA_H100", "rtx-pro-6000": "NVIDIA_RTX_PRO_6000"})
-"""Models that on demand have no quota of their own, and their family in the common one."""
-_FAMILY_QUOTA = "GPUS-PER-GPU-FAMILY-per-project-region"
-_CPUS_OF_A_NEW_PROJECT = 8
-"""The least that Google is known to grant a new project in a region; most have more. Recalled, not read."""
+"""GPU model to the name of its regional quota, for the models that Google offers."""
+ALL_REGIONS: Final = "GPUS_ALL_REGIONS"
+"""GPUs of every model in all regions."""
+NAMES: Final = frozenset(
+    {"CPUS", ALL_REGIONS, *METRICS.values(), *(f"PREEMPTIBLE_{metric}" for metric in METRICS.values())}
+)
+"""Every quota that a machine can count against."""
+_BY_FAMILY: Final = MappingProxyType({"h100": "NVIDIA_H100"})
+"""Models without an on-demand quota of their own, to their family in the common quota."""
+_FAMILY_QUOTA: Final = "GPUS-PER-GPU-FAMILY-per-project-region"
+_NEW_PROJECT_CPUS: Final = 8
+"""The smallest value known for a new project in a region; most have more. Recalled, not read."""
 
 
-class Unattached(ValueError):
-    """A machine without a GPU, or one that the stated GPU cannot be attached to."""
-
-
-def _command(project: str, quota_id: str, **dimensions: str) -> str:
+def _quota(
+    name: str, title: str, unit: str, *, project: str, region: str, quota_id: str, default: int = 0, family: str = ""
+) -> Quota:
+    dimensions = {} if region == EVERYWHERE else {"region": region, **({"gpu_family": family} if family else {})}
     named = ",".join(f"{key}={value}" for key, value in dimensions.items())
-    return (
-        f"gcloud beta quotas preferences create --service=compute.googleapis.com --project={project} "
-        f"--quota-id={quota_id} --preferred-value={{value}}{f' --dimensions={named}' if named else ''}"
-    )
-
-
-@cache
-def _regional(metric: str, *, project: str, region: str, title: str, unit: str, default: int) -> Quota:
     return Quota(
-        cloud=Cloud.GCP, region=region, name=metric, title=title, unit=unit, default=default,
-        command=_command(project, f"{metric.replace('_', '-')}-per-project-region", region=region),
-    )  # fmt: skip
-
-
-@cache
-def _gpu_quota(model: GpuModel, project: str, region: str, *, spot: bool) -> Quota:
-    if model.slug not in METRICS:
-        raise UnknownName("GPU of Google", model.slug, METRICS)
-    metric = METRICS[model.slug]
-    if spot:
-        return _regional(
-            f"PREEMPTIBLE_{metric}",
-            project=project,
-            region=region,
-            title=f"preemptible {model.product}",
-            unit="GPUs",
-            default=0,
-        )
-    if model.slug not in _BY_FAMILY:
-        return _regional(metric, project=project, region=region, title=model.product, unit="GPUs", default=0)
-    family = _BY_FAMILY[model.slug]
-    return Quota(
-        cloud=Cloud.GCP, region=region, name=metric, title=f"{model.product}, within the quota per GPU family",
-        unit="GPUs", default=0, command=_command(project, _FAMILY_QUOTA, region=region, gpu_family=family),
-    )  # fmt: skip
-
-
-@cache
-def _all_regions(project: str) -> Quota:
-    return Quota(
-        cloud=Cloud.GCP, region=EVERYWHERE, name=ALL_REGIONS, title="of all models in all regions",
-        unit="GPUs", default=0, command=_command(project, "GPUS-ALL-REGIONS-per-project"),
-    )  # fmt: skip
-
-
-def _cpus(project: str, region: str) -> Quota:
-    return _regional(
-        "CPUS",
-        project=project,
+        cloud=Cloud.GCP,
         region=region,
-        title="CPUs of N1 and E2",
-        unit="CPUs",
-        default=_CPUS_OF_A_NEW_PROJECT,
+        name=name,
+        title=title,
+        unit=unit,
+        default=default,
+        command=(
+            f"gcloud beta quotas preferences create --service=compute.googleapis.com --project={project} "
+            f"--quota-id={quota_id} --preferred-value={{value}}{f' --dimensions={named}' if named else ''}"
+        ),
     )
 
 
-def _machine(demand: Demand, name: str) -> tuple[MachineType, GpuModel | None]:
-    machine = gce_type(name)
-    if demand.gpu is not None:
-        try:
-            machine = attach(machine, gpu_model(demand.gpu), demand.gpus)
-        except Unattachable as fault:
-            raise Unattached(str(fault)) from None
-    if machine.gpu is None and not demand.plain:
-        raise Unattached(f"{name} brings no GPU, and none is attached to it")
-    return machine, machine.gpu
+def _gpu_quota(model: GpuModel, project: str, region: str, *, spot: bool) -> Quota:
+    metric, title, quota_id, family = METRICS[model.slug], model.product, "", ""
+    if spot:
+        metric, title = f"PREEMPTIBLE_{metric}", f"preemptible {title}"
+    elif model.slug in _BY_FAMILY:
+        family, title, quota_id = _BY_FAMILY[model.slug], f"{title}, in the quota per GPU family", _FAMILY_QUOTA
+    return _quota(
+        metric, title, "GPUs", project=project, region=region, quota_id=quota_id or _regional(metric), family=family
+    )
 
 
-@cache
-def gcp_claims(demand: Demand) -> tuple[Claim, ...]:
-    """What a demand could use of each quota: all its machines, each of the type that uses most of it."""
+def _regional(metric: str) -> str:
+    return f"{metric.replace('_', '-')}-per-project-region"
+
+
+def gcp_claims(group: MachineGroup, placement: Placement, project: str) -> tuple[Claim, ...]:
+    """Return the claim on each quota: all machines of the group, each of the type that uses the most of it."""
     most: dict[Quota, tuple[int, str]] = {}
 
     def claim(quota: Quota, amount: int, name: str) -> None:
         most[quota] = max(most.get(quota, (0, "")), (amount, name))
 
-    for name in demand.machines:
-        machine, model = _machine(demand, name)
-        if model is not None:
-            claim(_gpu_quota(model, demand.project, demand.region, spot=demand.spot), machine.gpus, name)
-            claim(_all_regions(demand.project), machine.gpus, name)
+    region = placement.region
+    for name in group.types:
+        machine = gce_type(name)
+        if group.attached_gpu is not None:
+            machine = attach(machine, gpu_model(group.attached_gpu), group.attached_gpus)
+        if machine.gpu is not None:
+            claim(_gpu_quota(machine.gpu, project, region, spot=placement.spot), machine.gpus, name)
+            everywhere = _quota(
+                ALL_REGIONS, "of all models in all regions", "GPUs", project=project, region=EVERYWHERE,
+                quota_id="GPUS-ALL-REGIONS-per-project",
+            )  # fmt: skip
+            claim(everywhere, machine.gpus, name)
         if name.startswith(("n1-", "e2-")):
-            claim(_cpus(demand.project, demand.region), machine.vcpus, name)
-    return tuple(Claim(quota=quota, demand=demand, machine=name, each=amount) for quota, (amount, name) in most.items())
+            cpus = _quota(
+                "CPUS", "CPUs of N1 and E2", "CPUs", project=project, region=region, quota_id=_regional("CPUS"),
+                default=_NEW_PROJECT_CPUS,
+            )  # fmt: skip
+            claim(cpus, machine.vcpus, name)
+    return tuple(
+        Claim(quota=quota, group=group, spot=placement.spot, machine=name, each=amount)
+        for quota, (amount, name) in most.items()
+    )

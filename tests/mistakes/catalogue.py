@@ -715,8 +715,8 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="quota",
         path="gpu-pools.t4-spot",
-        words=("56 vCPUs in us-west-2, quota L-3819A6DF", "16 are stated",
-               "ask for more and state 56 as quotas.L-3819A6DF", "--desired-value 56"),
+        words=("56 vCPUs in us-west-2, quota L-3819A6DF", "the stack file states 16",
+               "request more and state 56 as quotas.L-3819A6DF", "--desired-value 56"),
     ),
     Mistake(
         name="a GPU quota too small on Google Cloud",
@@ -724,7 +724,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="quota",
         path="runners.cirun-gcp-gpu",
-        words=("3 GPUs in us-central1, quota NVIDIA_T4_GPUS", "1 are stated", "--preferred-value=3"),
+        words=("3 GPUs in us-central1, quota NVIDIA_T4_GPUS", "the stack file states 1", "--preferred-value=3"),
     ),
     Mistake(
         name="a Spot GPU quota too small on Google Cloud",
@@ -748,7 +748,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="money",
         path="budget.expected",
-        words=("the expected month costs", "100.00 USD are allowed", "fewer or cheaper machines there, or raise the limit to "),
+        words=("the expected month costs", "over the limit of 100.00 USD", "use fewer or cheaper machines in ", "or raise the limit to "),
     ),
     Mistake(
         name="a worst month over its budget",
@@ -756,7 +756,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="money",
         path="budget.worst",
-        words=("the worst month costs", "1,000.00 USD are allowed", "gpu-pools.t4-spot is"),
+        words=("the worst month costs", "over the limit of 1,000.00 USD", "use fewer or cheaper machines in gpu-pools.t4-spot"),
     ),
     Mistake(
         name="a wait that cirun cannot make shorter",
@@ -764,7 +764,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="queue-time",
         path="runners.cirun-gcp-gpu.queue-target-minutes",
-        words=("1 are asked for", "nothing that can be stated makes it shorter: raise it to 3"),
+        words=("over the target of 1", "no setting makes it shorter; raise the target to 3"),
     ),
     Mistake(
         name="a fallback that a budget does not bear",
@@ -772,7 +772,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="money",
         path="budget.worst",
-        words=("the worst month costs", "3,200.00 USD are allowed", "raise the limit to "),
+        words=("the worst month costs", "over the limit of 3,200.00 USD", "raise the limit to "),
     ),
     Mistake(
         name="a budget that cannot be checked",
@@ -781,7 +781,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="money",
         path="runners.cirun-gcp-gpu",
-        words=("europe-west4 is not a known Google region with prices", "so the limit cannot be checked", "leave budget out"),
+        words=("no price is known for n1-standard in europe-west4", "so the budget cannot be checked", "remove budget, or add the price"),
     ),
     Mistake(
         name="a wait that most jobs exceed",
@@ -789,7 +789,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="queue-time",
         path="runners.gpu-t4.queue-target-minutes",
-        words=("2 are asked for", "set gpu-pools.t4-spot.min: 1", "USD a month"),
+        words=("over the target of 2", "set gpu-pools.t4-spot.min: 1", "USD a month"),
     ),
 )  # fmt: skip
 """What a stack file may say, and no machine can do."""
@@ -894,7 +894,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="money",
         path="gpu-pools.t4-spot.min",
-        words=("1 node kept costs", "USD a month", "set it to 0, or state runners.gpu-t4.queue-target-minutes"),
+        words=("1 idle node costs", "USD a month", "set it to 0, or state runners.gpu-t4.queue-target-minutes"),
     ),
     Mistake(
         name="a GPU runner that is kept for nothing",
@@ -902,7 +902,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="money",
         path="runners.gpu-t4.arc.min",
-        words=("1 idle runner kept costs", "set it to 0"),
+        words=("1 idle runner costs", "set it to 0"),
     ),
     Mistake(
         name="more work than a pool can do",
@@ -910,7 +910,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="money",
         path="gpu-pools.t4-spot.max",
-        words=("machine hours a month, and at most 730 are to be had", "set it to at least"),
+        words=("machine hours a month, and at most 730 are available", "set it to at least"),
         beside=("runners.gpu-t4.arc.max",),
     ),
     Mistake(
@@ -919,7 +919,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="spot-plan",
         path="runners.gpu-t4",
-        words=("a spot job of 240 minutes is lost", "name an on-demand pool in runners.gpu-t4.arc.pool and leave runners.gpu-t4.arc.fallback out",
+        words=("a spot job of 240 minutes is interrupted", "name an on-demand pool in runners.gpu-t4.arc.pool and remove runners.gpu-t4.arc.fallback",
                "or lower runners.gpu-t4.timeout-minutes to 63"),
     ),
     Mistake(
@@ -928,7 +928,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="queue-time",
         path="runners.gpu-t4.queue-target-minutes",
-        words=("6 are asked for", "set gpu-pools.t4-spot."),
+        words=("over the target of 6", "set gpu-pools.t4-spot."),
     ),
     Mistake(
         name="fewer runners than the working hours bring jobs for",
@@ -936,7 +936,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="queue-time",
         path="runners.gpu-t4.arc.max",
-        words=("the line grows all day", "set it to at least"),
+        words=("the queue grows all day", "set it to at least"),
     ),
     Mistake(
         name="parallel pulling where it does nothing",
@@ -946,7 +946,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="queue-time",
         path="gpu-pools.t4-on-demand.fast-image-pull",
-        words=("pulling in parallel is no help", "it needs a disk of 600 MiB/s", "leave fast-image-pull out"),
+        words=("parallel image pulls are no faster", "they need a disk of 600 MiB/s", "remove fast-image-pull"),
         beside=("gpu-pools.t4-on-demand.instance-types", "runners.gpu-t4-steady"),
     ),
     Mistake(
@@ -988,7 +988,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="quota",
         path="gpu-pools.t4-spot",
-        words=("a new account has 0", "when it is granted state 56 as quotas.us-west-2/L-3819A6DF", "--desired-value 56"),
+        words=("a new account has 0", "once it is granted state 56 as quotas.us-west-2/L-3819A6DF", "--desired-value 56"),
     ),
     Mistake(
         name="a quota under another name",
@@ -996,7 +996,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="quota",
         path="quotas.NVIDIA_T4_GPU",
-        words=("nothing here counts against a quota called NVIDIA_T4_GPU", "did you mean NVIDIA_T4_GPUS?"),
+        words=("no machine counts against a quota named NVIDIA_T4_GPU", "did you mean NVIDIA_T4_GPUS?"),
     ),
     Mistake(
         name="a quota for a region that is misspelt",
@@ -1004,7 +1004,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="quota",
         path="quotas.us-west-22/L-3819A6DF",
-        words=("nothing here runs in us-west-22", "did you mean us-west-2/L-3819A6DF?"),
+        words=("the stack has no machines in us-west-22", "did you mean us-west-2/L-3819A6DF?"),
     ),
     Mistake(
         name="an image with a runner that grows old",
@@ -1060,7 +1060,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="money",
         path="runners.cirun-gcp-gpu.cirun-gcp.at-once",
-        words=("machine hours a month, and at most 1460 are to be had", "set it to at least"),
+        words=("machine hours a month, and at most 1460 are available", "set it to at least"),
     ),
     Mistake(
         name="a region without known prices",
@@ -1068,7 +1068,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="money",
         path="runners.cirun-gcp-gpu",
-        words=("europe-west4 is not a known Google region with prices", "add the region's prices"),
+        words=("no price is known for n1-standard in europe-west4", "add the price to gpu/cost/prices_gcp.py"),
         beside=("runners.cirun-gcp-gpu.cirun-gcp.zones",),
     ),
 )  # fmt: skip

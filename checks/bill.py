@@ -1,0 +1,113 @@
+"""The bill of a stack: every part of the stack file that costs money."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+from checks.machine_groups import build_groups, machine_groups
+from gpu.cost.month import Bill, Item, Quantity, group_hours, machine_items
+from gpu.cost.prices import HOURS_A_MONTH
+from gpu.cost.prices_aws import aws_price
+from gpu.cost.prices_gcp import GCP_ITEMS
+from gpu.machines.start_up import USUAL_IMAGE_GIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from back_ends.stack import Stack
+    from config.aws import AmazonSettings
+    from config.settings import Settings
+    from gpu.cost.jobs import JobLoad
+    from gpu.cost.prices import NoPrice, Price
+
+CONTROL_PLANE_LOGS_GB: Final = Decimal(10)
+"""The control-plane logs of a small cluster in a month. An estimate: no figure is published, and the audit log, which
+is most of it, grows with the activity in the cluster."""
+HOST_IMAGE_GB: Final = Decimal(10)
+"""The stored, compressed size of a machine image. An estimate: a system, a driver and Docker."""
+BUILDS_A_MONTH: Final = 1
+"""The expected builds of the host image: its base image and its driver have about one release a month."""
+
+
+def bill(stack: Stack, loads: Sequence[JobLoad]) -> Bill:
+    """Return all items of a stack."""
+    items: list[Item] = []
+    settings = stack.settings
+    if settings.aws is not None:
+        items += _on_aws(stack, settings.aws)
+    for group in machine_groups(stack):
+        own = [load for load in loads if load.group == group.path]
+        items += machine_items(group, group_hours(group, own))
+    for name in settings.artifact_registry:
+        gb = Decimal(str(USUAL_IMAGE_GIB)) * settings.artifact_registry[name].keep
+        items.append(_always(f"artifact-registry.{name}", "container images", GCP_ITEMS["registry-storage"], gb))
+    return Bill(items=(*items, *_host_image(settings)))
+
+
+def _always(path: str, what: str, price: Price | NoPrice, units: Decimal) -> Item:
+    return Item(path=path, what=what, price=price, quantity=Quantity.always(units))
+
+
+def _on_aws(stack: Stack, aws: AmazonSettings) -> Iterator[Item]:
+    settings, hours = stack.settings, Decimal(HOURS_A_MONTH)
+    cluster, network = settings.cluster, settings.network
+    if cluster is not None:
+        # All versions that a stack file accepts were in standard support when their node images were pinned.
+        later = "extended" if cluster.support == "extended" else "standard"
+        for support, used in (
+            ("standard", Quantity(idle=hours, expected=hours, worst=hours if later == "standard" else Decimal(0))),
+            ("extended", Quantity(worst=hours if later == "extended" else Decimal(0))),
+        ):
+            price = aws_price(f"eks-{support}", aws.region)
+            yield Item(path="cluster", what=f"control plane, {support} support", price=price, quantity=used)
+        logs = CONTROL_PLANE_LOGS_GB if cluster.logs else Decimal(0)
+        kept = (logs * cluster.log_retention_days / 30).quantize(Decimal("0.000001"))
+        yield _always("cluster", "control-plane logs, written", aws_price("logs-ingestion", aws.region), logs)
+        yield _always("cluster", "control-plane logs, kept", aws_price("logs-storage", aws.region), kept)
+        yield _always("cluster", "encryption key", aws_price("kms-key", aws.region), Decimal(1))
+    if network is not None:
+        gateways = hours * (len(network.zones) if network.nat == "per-zone" else 1)
+        traffic = _image_traffic(stack)
+        yield _always("network", "NAT gateways", aws_price("nat-gateway", aws.region), gateways)
+        yield _always("network", "public addresses of NAT gateways", aws_price("public-ipv4", aws.region), gateways)
+        yield Item(
+            path="network",
+            what="traffic through NAT gateways",
+            price=aws_price("nat-traffic", aws.region),
+            quantity=Quantity(expected=traffic, worst=traffic),
+        )
+    for name, repository in settings.ecr.items():
+        sizes = [image.pulled_gib for image in settings.images.values() if image.repository == name]
+        gb = Decimal(str(max(sizes, default=USUAL_IMAGE_GIB))) * repository.keep
+        yield _always(f"ecr.{name}", "container images", aws_price("ecr-storage", aws.region), gb)
+
+
+def _image_traffic(stack: Stack) -> Decimal:
+    """Return the GB that pods pull through the NAT gateways: images of other registries, once for each job.
+
+    Image layers from ECR come through the gateway endpoint of S3.
+    """
+    total = Decimal(0)
+    for name, offer in stack.offers.items():
+        work = stack.settings.runners[name].workload
+        if offer.shared is not None and work is not None:
+            image = stack.settings.images[offer.shared.image]
+            if image.reference is not None:
+                total += Decimal(str(image.pulled_gib)) * work.jobs_per_month
+    return total
+
+
+def _host_image(settings: Settings) -> Iterator[Item]:
+    image = settings.host_image
+    if image is None:
+        return
+    controller = image.mode == "controller"
+    kept = HOST_IMAGE_GB * (image.keep if controller else 1)
+    yield _always("host-image", "machine images", GCP_ITEMS["image-storage"], kept)
+    minutes = {"build": image.builder.max_minutes, "verify": image.verifier.max_minutes}
+    for purpose, group in build_groups(settings).items():
+        # Each machine runs for as long as it may.
+        once = (Decimal(minutes[purpose] * BUILDS_A_MONTH) / 60).quantize(Decimal("0.000001"))
+        hours = Quantity(idle=once, expected=once, worst=once * (image.builder.attempts if controller else 1))
+        yield from machine_items(group, hours, f" to {purpose}")

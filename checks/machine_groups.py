@@ -1,0 +1,152 @@
+"""The machine groups and the job loads of a stack: the input of the checks on money, spot, waiting time and quotas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from config.values import gibibytes
+from gpu.cost.interruptions import GCP_BAND, aws_rate
+from gpu.cost.jobs import JobLoad, mean_minutes
+from gpu.machines import ec2_type, gce_type
+from gpu.machines.groups import Disk, MachineGroup, Placement
+from gpu.regions import Cloud, region_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from back_ends.offer import Offer, OwnMachines
+    from back_ends.stack import Stack
+    from config.machines import DiskSettings, PoolSettings
+    from config.runners import RunnerSettings
+    from config.settings import Settings
+
+EKS_UPDATE_SURGE = 2
+"""Nodes that a managed node group may have above its maximum while it is updated or rebalanced (EKS user guide)."""
+
+
+def machine_groups(stack: Stack) -> Iterator[MachineGroup]:
+    """Yield the node groups of the cluster, and the machines that runners have of their own."""
+    settings = stack.settings
+    system = settings.system_nodes
+    if settings.aws is not None and system is not None:
+        yield MachineGroup(
+            path="system-nodes",
+            cloud=Cloud.AWS,
+            types=system.instance_types,
+            placements=(Placement(region=settings.aws.region, spot=False),),
+            min=system.min,
+            max=system.max,
+            max_key="system-nodes.max",
+            least_max=system.min,
+            surge=EKS_UPDATE_SURGE,
+            disk=_root_volume(system.disk),
+        )
+    yield from pool_groups(stack).values()
+    for offer in stack.offers.values():
+        if offer.own is not None:
+            yield _own_machines(offer, offer.own)
+
+
+def pool_groups(stack: Stack) -> dict[str, MachineGroup]:
+    """Return the GPU pools, by their key in `gpu-pools`."""
+    aws = stack.settings.aws
+    if aws is None:
+        return {}
+    return {name: _pool(name, pool, stack, aws.region) for name, pool in stack.settings.gpu_pools.items()}
+
+
+def _pool(name: str, pool: PoolSettings, stack: Stack, region: str) -> MachineGroup:
+    autoscaler = stack.settings.autoscaler
+    jobs = ec2_type(pool.instance_types[0]).devices * (pool.sharing.replicas if pool.sharing else 1)
+    gpus_of_a_job = [
+        stack.settings.runners[runner].needs.gpus
+        for runner, offer in stack.offers.items()
+        if offer.shared is not None and offer.shared.pools[0] == name
+    ]
+    return MachineGroup(
+        path=f"gpu-pools.{name}",
+        cloud=Cloud.AWS,
+        types=pool.instance_types,
+        placements=(Placement(region=region, spot=pool.capacity == "spot"),),
+        min=pool.min,
+        max=pool.max,
+        max_key=f"gpu-pools.{name}.max",
+        least_max=max(1, pool.min),
+        surge=EKS_UPDATE_SURGE,
+        disk=_root_volume(pool.disk),
+        jobs_per_machine=max(1, jobs // max(gpus_of_a_job, default=1)),
+        idle_minutes=pool.scale_down_after_minutes or (autoscaler.scale_down_after_minutes if autoscaler else 0),
+        interruptions_per_hour=aws_rate(pool.instance_types, region)
+        if pool.interruptions_per_hour is None
+        else pool.interruptions_per_hour,
+    )
+
+
+def _root_volume(stated: DiskSettings) -> Disk:
+    return Disk(gib=gibibytes(stated.size), iops=stated.iops, mibps=stated.throughput)
+
+
+def _own_machines(offer: Offer, own: OwnMachines) -> MachineGroup:
+    rate = aws_rate(own.types, own.placements[0].region) if own.cloud is Cloud.AWS else GCP_BAND.per_hour
+    return MachineGroup(
+        path=offer.path,
+        cloud=own.cloud,
+        types=own.types,
+        placements=own.placements,
+        max=own.at_once,
+        max_key=own.at_once_key,
+        disk=Disk(gib=own.disk_gib, kind=own.disk_kind),
+        attached_gpu=own.attached_gpu,
+        attached_gpus=own.attached_gpus,
+        interruptions_per_hour=rate,
+    )
+
+
+def build_groups(settings: Settings) -> dict[str, MachineGroup]:
+    """Return the machines that build and verify the host image, by their purpose.
+
+    A declared builder runs in the first zone and on one market, and no verifier follows it.
+    """
+    image = settings.host_image
+    if image is None or (image.mode, image.phase) == ("declared", "image"):
+        return {}
+    declared = image.mode == "declared"
+    zones = image.zones[:1] if declared else image.zones
+    markets = (True, False) if image.builder.spot and not declared else (image.builder.spot,)
+    placements = tuple(
+        Placement(region=region, spot=spot)
+        for region in dict.fromkeys(region_of(zone) for zone in zones)
+        for spot in markets
+    )
+    disk = Disk(gib=gibibytes(image.builder.disk), kind="pd-balanced")
+
+    def machine(name: str, gpu: str | None = None, gpus: int = 0) -> MachineGroup:
+        return MachineGroup(
+            path="host-image", cloud=Cloud.GCP, types=(name,), placements=placements, max=1, disk=disk,
+            attached_gpu=gpu, attached_gpus=gpus,
+        )  # fmt: skip
+
+    builder, verifier = machine(image.builder.machine_type), image.verifier
+    if declared:
+        return {"build": builder}
+    attaches = gce_type(verifier.machine_type).gpu is None
+    return {
+        "build": builder,
+        "verify": machine(verifier.machine_type, verifier.gpu, verifier.gpus)
+        if attaches
+        else machine(verifier.machine_type),
+    }
+
+
+def job_load(runner: RunnerSettings, offer: Offer) -> JobLoad:
+    """Return the jobs of one runner."""
+    work, shared = runner.workload, offer.shared
+    return JobLoad(
+        path=offer.path,
+        group=f"gpu-pools.{shared.pools[0]}" if shared is not None else offer.path,
+        jobs_per_month=work.jobs_per_month if work else 0,
+        mean_minutes=mean_minutes(work.minutes, work.p95_minutes, runner.timeout_minutes) if work else 0.0,
+        idle=shared.idle_on_gpu if shared is not None else 0,
+        idle_key=shared.idle_key if shared is not None else "",
+        has_target=runner.queue_target_minutes is not None,
+    )
