@@ -280,8 +280,8 @@ LOWEST = {"gpu.verdict": "", "config.values": "", "config.pins": "", "gpu": "", 
             "wiring.values: imports checks.fit, which is in layer 7; its own layer is 6",
         ),
         (
-            {"kit.cirun": "import ops.plan", "ops.plan": ""},
-            "kit.cirun: imports ops.plan, which is in layer 12; its own layer is 10",
+            {"kit.stack": "import ops.plan", "ops.plan": ""},
+            "kit.stack: imports ops.plan, which is in layer 12; its own layer is 10",
         ),
         ({"ops.plan": "from . import wire", "ops.wire": ""}, "ops.plan: has a relative import"),
         (
@@ -317,8 +317,8 @@ def test_imports_of_lower_layers_are_allowed() -> None:
         "back_ends.arc.back_end": "from components.aws.nodes import Nodes",
         "checks.fit": "from gpu.pods import fit\nfrom back_ends.arc import back_end",
         "program": "import checks.fit",
-        "kit.cirun": "from program import run",
-        "ops.plan": "from program import run\nimport kit.cirun",
+        "kit.stack": "from program import run",
+        "ops.plan": "from program import run\nimport kit.stack",
         "ops.kinds": "if TYPE_CHECKING:\n    from ops.cloud import Cloud",
         "ops.cloud": "from ops.kinds import Kind",
     }
