@@ -28,9 +28,8 @@ from ops.engine import state as engine_state
 from ops.engine.events import Outcome, Step, Told
 from ops.engine.process import Cli, CommandFailedError, ending_on_terminate
 from ops.engine.program import called_back
-from ops.plan import sdk_run
+from ops.plan.isolation import hidden_environment
 from ops.plan.model import PROVIDER_TYPE
-from ops.plan.quiet import surroundings
 from ops.plan.stack_file import PROJECT, StackFile
 
 if TYPE_CHECKING:
@@ -190,9 +189,7 @@ class Engine:
         started = time.monotonic()
         problem = None
         self.stand_ins.start()
-        # What only a person at a debugger reads takes half of the time; the recorder leaves it out too.
-        trimmed = sdk_run._sdk_trimmed()  # noqa: SLF001
-        with surroundings(), trimmed, called_back(self._program, told.event) as address:
+        with hidden_environment(), called_back(self._program, told.event) as address:
             program = (f"--client={address}", "--exec-kind=auto.inline", f"--event-log=tcp://{address}")
             try:
                 self._cli.run(operation, *args, *self._which, *program, PULUMI_DEBUG_PROVIDERS=self.stand_ins.attached)

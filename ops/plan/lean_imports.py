@@ -1,9 +1,8 @@
-"""Imports of the clouds' packages that load what a program uses, and not all that a cloud has.
+"""Import only the parts of the clouds' packages that a program uses.
 
-A module such as `pulumi_gcp.compute` is a folder of three hundred files, one a resource, and its `__init__` reads all
-of them: most of the time of a plan that uses ten. While a plan is recorded, such a folder is opened lazily: a name is
-looked up in the file that is called like it. Whatever is not found that way is found by running the `__init__` after
-all, so that nothing can be missing; only what nobody asks for is left out.
+`pulumi_gcp.compute` has three hundred files, one per resource, and its `__init__` imports all of them. That is half of
+the time of a plan that uses ten of them (ADR 0009). While a plan is recorded, a name is first looked up in the file of
+that name. If it is not there, the `__init__` runs after all, so no name can be missing.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 @contextlib.contextmanager
 def lean_imports() -> Generator[None]:
-    """Open the clouds' packages lazily inside the block; those opened so stay so, and are none the poorer."""
+    """Import the clouds' packages lazily inside the block. Packages imported this way stay lazy after it."""
     finder = _Finder()
     sys.meta_path.insert(0, finder)
     try:
@@ -38,7 +37,7 @@ def lean_imports() -> Generator[None]:
 
 
 class _Finder(MetaPathFinder):
-    """Finds the folders of resources, and leaves everything else to others."""
+    """A finder for the packages of resources; all other modules are left to the other finders."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -53,24 +52,24 @@ class _Finder(MetaPathFinder):
 
 
 class _Loader(Loader):
-    """Loads a folder without reading it."""
+    """A loader that creates a package without running its `__init__`."""
 
     def __init__(self, whole: Loader, folder: Path) -> None:
         self._whole = whole
         self._folder = folder
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """Make the module as it would be made anyway."""
+        """Create the module in the usual way."""
         return self._whole.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Read nothing yet. The class is set here, because the SDK's own lazy modules set theirs until now."""
+        """Run nothing yet. The class is set here because the SDK's own lazy modules set theirs before this."""
         vars(module).update(_whole=self._whole, _folder=self._folder)
         module.__class__ = _Folder
 
 
 class _Folder(ModuleType):
-    """A package whose names stand in files of theirs."""
+    """A package whose names are looked up in files of the same name."""
 
     _whole: Loader | None
     _folder: Path
@@ -90,12 +89,12 @@ class _Folder(ModuleType):
         return getattr(self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Take the class where the import system hands over the file of that name, as the `__init__` would."""
+        """Store the class when the import system sets the submodule of the same name, as the `__init__` does."""
         inner = isinstance(value, ModuleType) and value.__name__ == f"{self.__name__}.{name}"
         super().__setattr__(name, getattr(value, name, value) if inner else value)
 
 
 def _files(name: str) -> tuple[str, ...]:
-    """The files that may define a name: `NodeGroup` and `NodeGroupArgs` stand in `node_group`, or in `NodeGroup`."""
+    """Return the files that may define a name: `node_group` and `NodeGroup` for `NodeGroup` and `NodeGroupArgs`."""
     bare = name.removesuffix("Args")
     return (name, _HUMP.sub("_", bare).lower(), bare)

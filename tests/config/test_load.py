@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from config.faults import Fault
 from config.load import StackFileError, load
 from ops.cli.options import ROOT
-from ops.plan import sdk_run
+from ops.plan import isolation
 from ops.plan.recorder import Recorder
 from ops.plan.stack_file import StackFile, read
 from tests.config import stacks
@@ -41,7 +41,7 @@ def test_the_secret_is_an_output_that_stays_secret() -> None:
         assert key is not None
         pulumi.Output.all(key, key.is_secret()).apply(lambda both: told.append((both[0], both[1])))
 
-    sdk_run.run(file, program, Recorder("staging", preview=False), preview=False)
+    isolation.run(file, program, Recorder("staging", preview=False), preview=False)
 
     assert told == [(file.config[KEY], True)]
 
@@ -145,7 +145,7 @@ def test_a_refusal_names_the_stack_that_is_loaded() -> None:
     file = StackFile(name="qa", path=ROOT / "Pulumi.qa.yaml", config={}, secret_keys=frozenset())
 
     with pytest.raises(StackFileError, match=r"\A1 fault in Pulumi\.qa\.yaml:\n  stack: missing; state stack\Z"):
-        sdk_run.run(file, load, Recorder("qa", preview=False), preview=False)
+        isolation.run(file, load, Recorder("qa", preview=False), preview=False)
 
 
 @given(st.text(max_size=30))

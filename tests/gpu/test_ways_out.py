@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
-from checks import money, queue_time, quota, spot_plan
 from composition.demands import demands
 from composition.estate import estate
 from composition.waiting import queue, spot
+
+from checks import money, queue_time, quota, spot_plan
 from config.load import settings_of
 from gpu.verdict import Level
 from judge import verdicts

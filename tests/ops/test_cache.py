@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ops import cache
-from ops.plan.quiet import surroundings
+from ops.plan.isolation import hidden_environment
 
 pytestmark = pytest.mark.pure
 
@@ -42,7 +42,7 @@ def test_a_user_without_a_home_has_a_cache_all_the_same(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("name", ["AWS_REGION", "DOCKER_HOST", "BUILDX_BUILDER", "GOOGLE_PROJECT", "KUBECONFIG"])
 def test_a_program_does_not_see_what_a_provider_would_fill_in(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, "mine")
-    with surroundings():
+    with hidden_environment():
         inside = os.environ.get(name)
 
     assert (inside, os.environ[name]) == (None, "mine")

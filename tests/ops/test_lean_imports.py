@@ -1,4 +1,4 @@
-"""Clouds' packages are opened lazily while a plan is recorded, and lack nothing for it."""
+"""The packages of the clouds are imported lazily while a plan is recorded, and have every name."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ops.cli.options import ROOT
 pytestmark = pytest.mark.plan
 
 
-def said(*lines: str) -> str:
-    """What a program says that opens the packages lazily, in a process of its own."""
+def printed(*lines: str) -> str:
+    """Return what these lines print inside `lean_imports`, in a new process."""
     body = [
         "import sys",
         "from ops.plan.lean_imports import lean_imports",
@@ -26,7 +26,7 @@ def said(*lines: str) -> str:
 
 def test_a_class_is_found_without_reading_its_siblings() -> None:
     assert (
-        said(
+        printed(
             "import pulumi_aws as aws",
             "print(aws.sqs.Queue.__name__, aws.sqs.QueueArgs.__module__)",
             "print('pulumi_aws.sqs.queue' in sys.modules, 'pulumi_aws.sqs.queue_policy' in sys.modules)",
@@ -35,9 +35,9 @@ def test_a_class_is_found_without_reading_its_siblings() -> None:
     )
 
 
-def test_a_class_in_a_file_of_its_own_name_is_the_class_however_often_it_is_asked_for() -> None:
+def test_a_class_whose_file_has_its_name_is_always_the_class() -> None:
     assert (
-        said(
+        printed(
             "import pulumi_kubernetes as k8s",
             "first = k8s.storage.v1.StorageClass",
             "import pulumi_kubernetes.storage.v1.StorageClass",
@@ -48,9 +48,9 @@ def test_a_class_in_a_file_of_its_own_name_is_the_class_however_often_it_is_aske
     )
 
 
-def test_what_stands_in_no_file_of_its_name_is_found_all_the_same() -> None:
+def test_a_name_without_a_file_of_its_own_is_found() -> None:
     assert (
-        said(
+        printed(
             "import pulumi_aws as aws",
             "print(aws.scheduler.outputs.__name__, aws.sqs.get_queue.__name__)",
             "print(aws.scheduler.ScheduleFlexibleTimeWindowArgs.__name__, 'pulumi_aws.scheduler.schedule' in sys.modules)",
@@ -59,23 +59,23 @@ def test_what_stands_in_no_file_of_its_name_is_found_all_the_same() -> None:
     )
 
 
-def test_a_name_that_is_nowhere_is_told_as_always() -> None:
+def test_an_unknown_name_raises_the_usual_error() -> None:
     assert (
-        said(
+        printed(
             "import pulumi_aws as aws",
-            "try: aws.sqs.Nowhere",
+            "try: aws.sqs.Unknown",
             "except AttributeError as fault: print(fault)",
         )
-        == "module 'pulumi_aws.sqs' has no attribute 'Nowhere'"
+        == "module 'pulumi_aws.sqs' has no attribute 'Unknown'"
     )
 
 
-def test_a_class_is_the_same_before_and_after_everything_is_read() -> None:
+def test_a_class_is_the_same_before_and_after_the_whole_package_is_read() -> None:
     assert (
-        said(
+        printed(
             "import pulumi_aws as aws",
             "before = aws.sqs.Queue",
-            "aws.sqs.RedrivePolicy, hasattr(aws.sqs, 'Nowhere')",
+            "aws.sqs.RedrivePolicy, hasattr(aws.sqs, 'Unknown')",
             "print(aws.sqs.Queue is before)",
         )
         == "True"
