@@ -6,6 +6,7 @@ page that has such markers. `--check` ends with 1 and names the pages that diffe
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import pkgutil
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from typer.models import ParameterInfo
 
+from checks import CHECKS
 from ops.cli import commands
 from tools.reference_components import components
 from tools.reference_sections import sections
@@ -74,14 +76,38 @@ def decisions() -> str:
     return "\n".join(["| Number | Decision | Status |", "|---|---|---|", *rows])
 
 
+def modules() -> str:
+    """Return every package of the program, and its folders, with the first sentence of its docstring."""
+    top = [path for path in sorted(ROOT.glob("[a-z]*/__init__.py")) if path.parent.name not in {"tests", "tools"}]
+    paths = [path for package in top for path in [package, *sorted(package.parent.glob("*/__init__.py"))]]
+    rows = [f"| `{path.parent.relative_to(ROOT).as_posix()}/` | {_cell(_summary(path))} |" for path in paths]
+    programs = [f"| `{name}` | {_cell(_summary(ROOT / name))} |" for name in ("program.py", "__main__.py")]
+    return "\n".join(["| Module | Content |", "|---|---|", *programs, *rows])
+
+
+def checks() -> str:
+    """Return every check with the summary of its module, linked to its page."""
+    rows = [
+        f"| [{module.CHECK}]({module.CHECK}.md) | {_cell((inspect.getdoc(module) or '').partition(chr(10) * 2)[0])} |"
+        for module in CHECKS
+    ]
+    return "\n".join(["| Check | Description |", "|---|---|", *rows])
+
+
+def _summary(path: Path) -> str:
+    return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n\n")[0]
+
+
 def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", r"\|").replace("<", "&lt;")
 
 
 GENERATED: Final[dict[str, Callable[[], str]]] = {
+    "checks": checks,
     "command line": command_line,
     "components": components,
     "decisions": decisions,
+    "modules": modules,
     "stack file": sections,
     "targets": targets,
 }
