@@ -19,11 +19,12 @@ from checks.pool_shape import own_spot
 from checks.runner_version import RUNNER_IMAGE, runner_version
 from checks.scale_from_zero import scale_from_zero
 from checks.system_room import system_room
-from composition import asks, facts, host_image, system
+from composition import asks, facts, system
 from config.values import gibibytes, mebibytes
 from gpu.machines import attach, ec2_type, gce_type, gpu_model
 from gpu.software.compatibility import conflicts, solve
 from gpu.verdict import Level, Verdict
+from wiring import host_image
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

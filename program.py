@@ -1,58 +1,487 @@
-"""The composition root: what is read, what is refused, what is made, and what is told of it.
+"""The composition root: read the stack file, check it, and declare one component after the other.
 
-It decides nothing: what is decided stands in the stack file, and what follows from it in the components' neighbours.
+It makes no decision: decisions are in the stack file, and derived values come from `wiring` and from the components'
+pure neighbours. The SDKs of the clouds are imported where they are needed, because loading the one of AWS is most of
+the time of a plan.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pulumi
+from pulumi import Output, ResourceOptions
 
 import judge
 import refusal
-from composition import exports, tools
+from back_ends.protocol import Site
+from back_ends.registry import BACK_ENDS
+from back_ends.stack import Stack
+from config import pins
 from config.identity import Identity
 from config.load import load
+from gpu.regions import region_of
+from wiring import host_image, outputs, tools, values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
+    from components.aws.network import Network
+    from components.gcp.docker_repository import DockerRepository
+    from config.aws import AmazonSettings, ClusterSettings
+    from config.gcp import GoogleSettings, GpuTestImageSettings, HostImageSettings
+    from config.machines import SystemNodesSettings
     from gpu.verdict import Verdict
+
+Declared = dict[str, pulumi.Resource]
+"""Resources by the path in the stack file that asked for them. Warnings are logged on them."""
 
 
 def run(on_path: Callable[[str], str | None] | None = None) -> list[Verdict]:
-    """Read the stack file, refuse what cannot work, declare the rest, and say how to use it.
+    """Read the stack file, refuse what cannot work, declare the rest, and export how to use it.
 
     Args:
-        on_path: where a program is on this machine; left out by who plans, whose answer must not hang on a machine.
+        on_path: returns where a program is on this machine. A plan omits it, because its result must not depend on
+            the machine.
 
     Returns:
-        Every judgement on the stack, for whoever shows them; Pulumi itself passes it over.
+        All verdicts on the stack.
 
     Raises:
-        config.load.StackFileError: the stack file says what it may not.
-        refusal.Refused: what it says cannot work.
-        composition.tools.ToolMissing: a program that the update needs is not there.
+        config.load.StackFileError: the stack file is invalid.
+        refusal.Refused: a check found an error.
+        wiring.tools.ToolMissing: the update needs a program that is not on PATH.
 
     """
     settings, secrets = load()
-    identity = Identity(project=pulumi.get_project(), stack=pulumi.get_stack(), extra=settings.stack.tags)
-    findings = judge.verdicts(settings, identity)
+    stack = Stack.of(
+        settings, Identity(project=pulumi.get_project(), stack=pulumi.get_stack(), extra=settings.stack.tags)
+    )
+    findings = judge.verdicts(settings, stack.identity)
     refusal.refuse(findings)
     if on_path is not None:
         tools.check(settings, on_path)
-    made: dict[str, pulumi.Resource] = {}
+
+    site, declared = Site(stack=stack, secrets=secrets, repositories={}), Declared()
     if settings.aws is not None:
-        # Here, so that a stack without AWS does not load its SDK, which is most of a plan's time.
-        from composition.aws import amazon  # noqa: PLC0415
-
-        made |= amazon(settings, settings.aws, secrets, identity)
+        site, on_aws = aws(site=site, account=settings.aws)
+        declared |= on_aws
     if settings.gcp is not None:
-        # Here, for the same reason.
-        from composition.gcp import google  # noqa: PLC0415
+        site, on_gcp = gcp(site=site, account=settings.gcp)
+        declared |= on_gcp
+    for back_end in BACK_ENDS.values():
+        declared |= back_end.declare(site)
 
-        made |= google(settings, settings.gcp, identity)
-    refusal.warn(findings, made)
-    pulumi.export("runs_on", exports.runs_on(settings))
+    pulumi.export("runs_on", outputs.runs_on(settings))
+    refusal.warn(findings, declared)
     return findings
+
+
+def aws(*, site: Site, account: AmazonSettings) -> tuple[Site, Declared]:
+    """Declare the provider and the image repositories; and the network and the cluster where they are stated."""
+    import pulumi_aws
+
+    from components.aws.network import Network, NetworkArgs
+    from components.aws.registry import Registry
+
+    settings, identity = site.stack.settings, site.stack.identity
+    declared: Declared = {}
+
+    provider = pulumi_aws.Provider(
+        "aws",
+        region=account.region,
+        # Refuse the credentials of another account before anything is created.
+        allowed_account_ids=[account.account],
+        default_tags={"tags": identity.tags},
+    )
+    site = replace(site, aws=ResourceOptions(providers=[provider]))
+
+    if settings.ecr:
+        registry = Registry("registry", values.registry(settings, identity), site.aws)
+        declared["ecr"] = registry
+        site = replace(site, repositories=registry.urls)
+        pulumi.export("repositories", dict(registry.urls))
+        pulumi.export("registry_login", outputs.ecr_login(account.account, account.region))
+
+    if settings.network is None:
+        return site, declared
+    network = Network(
+        "network",
+        NetworkArgs(
+            name=identity.prefix,
+            region=account.region,
+            cidr=settings.network.cidr,
+            zones=settings.network.zones,
+            nat=settings.network.nat,
+        ),
+        site.aws,
+    )
+    declared["network"] = network
+
+    if settings.cluster is None or settings.system_nodes is None:
+        return site, declared
+    site, inside = _cluster(
+        site=site, account=account, stated=settings.cluster, nodes=settings.system_nodes, network=network
+    )
+    return site, {**declared, **inside}
+
+
+def _cluster(
+    *,
+    site: Site,
+    account: AmazonSettings,
+    stated: ClusterSettings,
+    nodes: SystemNodesSettings,
+    network: Network,
+) -> tuple[Site, Declared]:
+    """Declare the control plane, its add-ons and nodes, and the provider for what runs in the cluster."""
+    from components.aws.add_ons import AddOnsArgs, ClusterAddOns, NodeAddOns
+    from components.aws.cluster import Cluster, ClusterArgs
+    from components.aws.gpu_pool import GpuPool, GpuPoolArgs
+    from components.aws.nodes import NodeRole, SystemNodes, SystemNodesArgs
+    from components.kubernetes.connection import Connection, ConnectionArgs
+
+    settings, identity = site.stack.settings, site.stack.identity
+
+    cluster = Cluster(
+        "cluster",
+        ClusterArgs(
+            cluster_name=identity.prefix,
+            account=account.account,
+            region=account.region,
+            version=stated.version,
+            subnet_ids=[network.private_subnet_ids[zone] for zone in stated.zones],
+            public_ranges=stated.endpoint.public,
+            service_range=stated.service_cidr,
+            administrators=stated.administrators,
+            log_types=stated.logs,
+            log_retention_days=stated.log_retention_days,
+            extended_support=stated.support == "extended",
+            protect=settings.stack.protect,
+        ),
+        site.aws,
+    )
+
+    add_ons = AddOnsArgs(cluster_name=cluster.facts.name, version=stated.version, add_ons=values.add_ons(settings))
+    node_add_ons = NodeAddOns("node-add-ons", add_ons, site.aws)
+    role = NodeRole("node-role", site.aws)
+    # A node joins only with the network add-on and the policies of its role.
+    joinable = [*node_add_ons.all, *role.policies]
+
+    system = SystemNodes(
+        "system-nodes",
+        SystemNodesArgs(
+            cluster_name=cluster.facts.name,
+            role_arn=role.arn,
+            subnet_ids=[network.private_subnet_ids[zone] for zone in nodes.zones],
+            ami_release=pins.EKS_AMI_RELEASES[stated.version],
+            version=stated.version,
+            instance_types=nodes.instance_types,
+            min=nodes.min,
+            max=nodes.max,
+            disk=values.disk(nodes.disk),
+            title=f"{identity.prefix}-system",
+            tags=identity.tags,
+            after=joinable,
+        ),
+        site.aws,
+    )
+
+    pools = {
+        name: GpuPool(
+            f"pool-{name}",
+            GpuPoolArgs(
+                cluster_name=cluster.facts.name,
+                role_arn=role.arn,
+                subnet_ids=[network.private_subnet_ids[zone] for zone in pool.zones],
+                ami_release=pins.EKS_AMI_RELEASES[stated.version],
+                version=stated.version,
+                instance_types=pool.instance_types,
+                capacity=pool.capacity,
+                min=pool.min,
+                max=pool.max,
+                disk=values.disk(pool.disk),
+                node=values.gpu_node(name, pool),
+                fast_image_pull=pool.fast_image_pull,
+                title=f"{identity.prefix}-{name}",
+                tags=identity.tags,
+                after=joinable,
+            ),
+            site.aws,
+        )
+        for name, pool in settings.gpu_pools.items()
+    }
+
+    cluster_add_ons = ClusterAddOns("cluster-add-ons", replace(add_ons, after=[system.node_group]), site.aws)
+    node_groups = [system.node_group, *(pool.node_group for pool in pools.values())]
+
+    connection = Connection(
+        "kubernetes",
+        ConnectionArgs(
+            name=cluster.facts.name,
+            arn=cluster.facts.arn,
+            endpoint=cluster.facts.endpoint,
+            certificate_authority=cluster.facts.certificate_authority,
+            region=account.region,
+            after=[*cluster.access, *node_groups, *cluster_add_ons.all],
+        ),
+        site.aws,
+    )
+
+    pulumi.export(
+        "cluster",
+        {
+            "name": cluster.facts.name,
+            "arn": cluster.facts.arn,
+            "endpoint": cluster.facts.endpoint,
+            "issuer": cluster.issuer,
+            "node_role_arn": role.arn,
+            "vpc_id": network.vpc_id,
+        },
+    )
+    pulumi.export("kubeconfig", connection.kubeconfig)
+    pulumi.export("configure_kubectl", outputs.configure_kubectl(identity.prefix, account.region))
+    pulumi.export("verify", outputs.verify(settings))
+    inside = ResourceOptions.merge(site.aws, ResourceOptions(providers=[connection.provider]))
+    site = replace(site, cluster=inside)
+    return site, {
+        "cluster": cluster,
+        "system-nodes": system,
+        **{f"gpu-pools.{name}": pool for name, pool in pools.items()},
+        **_services(site=site, account=account, version=stated.version, cluster_name=cluster.facts.name),
+    }
+
+
+def _services(*, site: Site, account: AmazonSettings, version: str, cluster_name: Output[str]) -> Declared:
+    """Declare what runs in the cluster for every runner: storage, device plugin, autoscaler, metrics."""
+    from components.kubernetes.autoscaler import Autoscaler, AutoscalerArgs
+    from components.kubernetes.device_plugin import DevicePlugin
+    from components.kubernetes.gpu_metrics import GpuMetrics, GpuMetricsArgs
+    from components.kubernetes.storage import Storage
+
+    settings, declared = site.stack.settings, Declared()
+
+    if settings.storage is not None:
+        declared["storage"] = Storage("storage", default_class=settings.storage.default_class, opts=site.cluster)
+
+    if settings.device_plugin is not None:
+        declared["device-plugin"] = DevicePlugin(
+            "device-plugin",
+            version=pins.DEVICE_PLUGIN_CHART,
+            values=values.device_plugin(settings),
+            opts=site.cluster,
+        )
+
+    if settings.autoscaler is not None:
+        declared["autoscaler"] = Autoscaler(
+            "autoscaler",
+            AutoscalerArgs(
+                cluster_name=cluster_name,
+                known_cluster_name=site.stack.identity.prefix,
+                version=pins.CLUSTER_AUTOSCALER_CHART,
+                values=values.autoscaler(settings, settings.autoscaler, region=account.region, version=version),
+            ),
+            site.cluster,
+        )
+
+    if settings.monitoring is not None and settings.monitoring.dcgm is not None:
+        declared["monitoring"] = GpuMetrics(
+            "gpu-metrics",
+            GpuMetricsArgs(
+                version=pins.DCGM_EXPORTER_CHART,
+                interval_seconds=settings.monitoring.dcgm.interval_seconds,
+                service_monitor=settings.monitoring.dcgm.service_monitor,
+                alerts=settings.monitoring.dcgm.alerts,
+                tolerations=values.gpu_tolerations(settings),
+            ),
+            site.cluster,
+        )
+
+    return declared
+
+
+def gcp(*, site: Site, account: GoogleSettings, installer: Path = host_image.INSTALLER) -> tuple[Site, Declared]:
+    """Declare everything on Google Cloud that no single back end owns.
+
+    Args:
+        site: what is declared already.
+        account: the section `gcp`.
+        installer: the folder of the host image's installer.
+
+    """
+    import pulumi_command as command
+    import pulumi_gcp
+
+    from components.gcp.apis import Apis
+    from components.gcp.docker_repository import DockerRepository, DockerRepositoryArgs
+    from components.gcp.federation import Federation, FederationArgs
+    from components.gcp.runner_account import RunnerAccount
+
+    settings, identity = site.stack.settings, site.stack.identity
+
+    provider = pulumi_gcp.Provider(
+        "gcp",
+        project=account.project,
+        region=account.region,
+        default_labels=identity.labels,
+        # Charge calls to the runners' project, whichever credentials make them.
+        user_project_override=True,
+        billing_project=account.project,
+    )
+    providers = ResourceOptions(providers=[provider, command.Provider("command")])
+
+    apis = Apis("apis", project=account.project, apis=host_image.apis(settings), opts=providers)
+    # The engine sees no edge from a resource to the API that creates it.
+    site = replace(site, gcp=ResourceOptions.merge(providers, ResourceOptions(depends_on=[apis])))
+    declared: Declared = {"gcp": apis}
+
+    runner = RunnerAccount(
+        "runner-account", project=account.project, account=f"{identity.prefix}-runner", opts=site.gcp
+    )
+    declared["gcp.runner-account"] = runner
+    site = replace(site, runner_account=runner.account_id)
+    pulumi.export("runner_service_account", runner.email)
+
+    pushing: dict[str, Output[str]] = {}
+    if settings.github_federation is not None:
+        federation = Federation(
+            "federation",
+            FederationArgs(
+                project=account.project,
+                pool=identity.prefix,
+                owner_id=settings.github_federation.owner_id,
+                repositories=settings.github_federation.repositories,
+                branches=settings.github_federation.branches,
+            ),
+            site.gcp,
+        )
+        pushing = {f"github-{name}": member for name, member in federation.trusted.items()}
+        declared["github-federation"] = federation
+        pulumi.export("workload_identity_provider", federation.provider_name)
+
+    for name, repository in settings.artifact_registry.items():
+        region = repository.region or account.region
+        images = DockerRepository(
+            f"repository-{name}",
+            DockerRepositoryArgs(
+                project=account.project,
+                region=region,
+                repository=name,
+                immutable_tags=repository.immutable_tags,
+                keep=repository.keep,
+                drop_after_days=repository.drop_after_days,
+                dry_run=repository.cleanup == "dry-run",
+                readers={"runners": runner.member, **repository.readers},
+                writers={**pushing, **repository.writers},
+                protect=settings.stack.protect,
+            ),
+            site.gcp,
+        )
+        declared[f"artifact-registry.{name}"] = images
+        pulumi.export(f"repository_{name}", images.url)
+        pulumi.export(f"repository_{name}_login", outputs.artifact_registry_login(region))
+        if settings.test_image is not None and settings.test_image.repository == name:
+            declared["test-image"] = _test_image(stated=settings.test_image, images=images, opts=providers)
+
+    image = None
+    if settings.host_image is not None:
+        image = host_image.name(settings.host_image, account.region, installer)
+        declared["host-image"] = _host_image(
+            site=site, stated=settings.host_image, account=account, installer=installer
+        )
+    pulumi.export("storage_locations", outputs.storage_locations(settings, image))
+    return site, declared
+
+
+def _test_image(*, stated: GpuTestImageSettings, images: DockerRepository, opts: ResourceOptions) -> pulumi.Resource:
+    """Build the container of the GPU tests, or leave that to a workflow of the repository."""
+    pulumi.export("test_image", Output.concat(images.url, "/gpu-tests:", stated.tag))
+    if stated.built_by == "workflow":
+        return images
+    import pulumi_docker_build as docker_build
+
+    from components.gcp.gpu_test_image import GpuTestImage, GpuTestImageArgs
+
+    builder = ResourceOptions(providers=[docker_build.Provider("docker-build")], depends_on=[images])
+    return GpuTestImage(
+        "test-image",
+        GpuTestImageArgs(repository_url=images.url, tag=stated.tag, cuda_image=stated.cuda_image),
+        ResourceOptions.merge(opts, builder),
+    )
+
+
+def _host_image(*, site: Site, stated: HostImageSettings, account: GoogleSettings, installer: Path) -> pulumi.Resource:
+    """Declare the network of the image's builders, its archive, and the image in the stated mode."""
+    from components.gcp.build_network import BuildNetwork
+    from components.gcp.controlled_image import ArchiveArgs, ControlledImage, ControlledImageArgs
+    from components.gcp.declared_image import DeclaredImage, DeclaredImageArgs
+    from components.gcp.host_image import HostImageArgs
+    from components.gcp.image_archive import ImageArchive, ImageArchiveArgs
+
+    prefix = site.stack.identity.prefix
+
+    network = BuildNetwork(
+        "build-network",
+        project=account.project,
+        title=f"{prefix}-build",
+        regions={region_of(zone) for zone in stated.zones},
+        opts=site.gcp,
+    )
+
+    host = HostImageArgs(
+        project=account.project,
+        family=stated.family,
+        content=host_image.content(stated, account.region, installer),
+        zones=stated.zones,
+        machine_type=stated.builder.machine_type,
+        spot=stated.builder.spot,
+        build_minutes=stated.builder.max_minutes,
+        subnetwork=network.subnetwork,
+        share_with=stated.share_with,
+    )
+    pulumi.export("host_image", host_image.facts(host.image, stated, account.project))
+    if stated.mode == "declared":
+        return DeclaredImage(
+            "host-image",
+            DeclaredImageArgs(host=host, phase=stated.phase, keep_on_destroy=stated.keep_on_destroy),
+            site.gcp,
+        )
+
+    archive = None
+    if stated.export is not None:
+        bucket = ImageArchive(
+            "host-image-archive",
+            ImageArchiveArgs(
+                project=account.project,
+                region=account.region,
+                bucket=stated.export.bucket,
+                keep_days=stated.export.keep_days,
+                keep_on_destroy=stated.keep_on_destroy,
+                prefix=prefix,
+            ),
+            site.gcp,
+        )
+        archive = ArchiveArgs(
+            bucket=bucket.bucket, build_account=bucket.build_account, machine_account=bucket.machine_account
+        )
+
+    return ControlledImage(
+        "host-image",
+        ControlledImageArgs(
+            host=host,
+            owner=prefix,
+            attempts=stated.builder.attempts,
+            verify_machine_type=stated.verifier.machine_type,
+            verify_accelerator=host_image.accelerator(stated.verifier),
+            verify_gpus=stated.verifier.gpus,
+            verify_minutes=stated.verifier.max_minutes,
+            verify_options=host_image.verify_options(stated),
+            keep=stated.keep - 1,
+            keep_on_destroy=stated.keep_on_destroy,
+            archive=archive,
+            folder=host_image.folder(installer),
+        ),
+        site.gcp,
+    )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from back_ends.arc.values import scale_set
 from checks.counts import RunnerFacts
 from checks.image_fit import ImageUse
 from checks.machine_fit import OwnDisk
@@ -14,7 +15,6 @@ from components.aws.gpu_node import api_taints, autoscaler_tags, node_labels
 from components.kubernetes.device_plugin_values import device_plugin_values
 from components.kubernetes.gpu_metrics import GpuMetricsArgs, gpu_metrics_values
 from components.kubernetes.scale_set_values import job_pod, runner_pod
-from composition import wiring
 from config import pins
 from config.values import gibibytes, mebibytes
 from gpu.kubernetes.daemonsets import DaemonSet
@@ -23,6 +23,7 @@ from gpu.kubernetes.pods import Pod, pod_from_template
 from gpu.kubernetes.quantities import MIB
 from gpu.kubernetes.sharing import Sharing
 from gpu.kubernetes.template_node import Autoscaler
+from wiring import values as wiring
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -59,7 +60,7 @@ def node_group(name: str, pool: PoolSettings, settings: Settings, cluster: str) 
 
 def gpu_pod(name: str, runner: RunnerSettings, arc: ArcBackEnd, settings: Settings) -> Pod:
     """The pod that stands on the GPU node: the runner's own, or the job's where it has one."""
-    values = wiring.scale_set(name, runner, arc, settings)
+    values = scale_set(name, runner, arc, settings)
     return pod_from_template(runner_pod(values, "") if arc.container_mode == "none" else job_pod(values))
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from back_ends.arc.values import scale_set
 from components.kubernetes.arc_controller import CONTROLLER_RESOURCES
 from components.kubernetes.autoscaler_values import RESOURCES as AUTOSCALER_RESOURCES
 from components.kubernetes.scale_set_values import LISTENER, runner_pod
-from composition import wiring
 from config.values import gibibytes
 from gpu.kubernetes.node_group import NodeGroupFacts
 from gpu.kubernetes.pods import SystemPods, pod_from_template
+from wiring import values as wiring
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +49,7 @@ def pods(settings: Settings) -> Iterator[SystemPods]:
         yield _one(f"the listener of {name}", LISTENER["resources"])
         if runner.arc.container_mode != "none":
             # The job's pod goes to a GPU; the runner that waits for it does not.
-            pod = pod_from_template(runner_pod(wiring.scale_set(name, runner, runner.arc, settings), ""))
+            pod = pod_from_template(runner_pod(scale_set(name, runner, runner.arc, settings), ""))
             idle, most = runner.arc.min, runner.arc.max
             yield SystemPods(name=f"runner of {name}", pod=pod, copies=idle, jobs=most - idle)
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from composition import host_image
-from composition.exports import gpu_test_image, runner_network
+from back_ends.cirun_gcp.back_end import network_name as runner_network
 from config.cirun import cirun_label
 from config.values import gibibytes
 from gpu.machines import gce_type, gpu_model
@@ -19,6 +18,8 @@ from kit.cirun_runners import GpuRunner, cirun_yml
 from kit.cirun_workflow import workflows
 from kit.gpu_tests import gpu_tests
 from kit.image_workflow import GpuTestsImage, image_files
+from wiring import host_image
+from wiring.outputs import gpu_test_image
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

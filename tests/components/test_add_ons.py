@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from composition import wiring
 from gpu.kubernetes import add_ons
 from gpu.kubernetes.add_ons import ADD_ONS, AddOn, AddOnRole
 from gpu.kubernetes.daemonsets import DaemonSet
@@ -17,6 +16,7 @@ from tests.components.made import names, waits_for
 from tests.config import stacks
 from tests.config.stacks import STAGING
 from tests.plan.stacks import stack_file
+from wiring import values as wiring
 
 ADD_ON = "aws:eks/addon:Addon"
 AGENT = AddOn(

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from composition.exports import verify
 from tests.config import stacks as files
 from tests.plan import stacks
+from wiring.outputs import verify
 
 if TYPE_CHECKING:
     from ops.plan.model import Plan

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from composition import wiring
+from back_ends.arc.section import ArcSection
+from back_ends.arc.values import scale_set
 from config.identity import Identity
 from tests.config import stacks
 from tests.config.stacks import OUT, SHARED, STAGING
+from wiring import values as wiring
 
 pytestmark = pytest.mark.pure
 
@@ -82,8 +84,7 @@ def test_a_runner_is_made_as_it_is_stated() -> None:
     }
     settings = stacks.settings(STAGING, changes)
     runner = settings.runners["gpu-t4"]
-    assert runner.arc is not None
-    found = wiring.scale_set("gpu-t4", runner, runner.arc, settings)
+    found = scale_set("gpu-t4", runner, runner.section(ArcSection), settings)
 
     assert (found.runner, found.min, found.max, list(found.labels)) == ("gpu-t4", 1, 5, ["gpu"])
     assert (found.gpus, found.cpu, found.memory, found.disk, found.timeout_minutes) == (1, 3, "12Gi", "40Gi", 60)
@@ -96,9 +97,3 @@ def test_repositories_of_two_stacks_have_different_names() -> None:
     prefixes = {wiring.registry(settings, Identity(project="gpu-ci", stack=stack)).prefix for stack in ("a", "b")}
 
     assert prefixes == {"gpu-ci-a", "gpu-ci-b"}
-
-
-def test_a_stack_without_an_autoscaler_tells_none_anything() -> None:
-    fixed = {"autoscaler": OUT, "gpu-pools/t4-spot/min": 5, "gpu-pools/t4-on-demand/min": 2}
-
-    assert wiring.autoscaler(stacks.settings(STAGING, fixed), "us-west-2", "1.35") is None

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Final
 
 import pytest
 
-from composition import exports, host_image
 from tests.config import stacks
 from tests.config.stacks import OUT
 from tests.plan import stacks as plans
+from wiring import host_image
+from wiring import outputs as exports
 
 pytestmark = pytest.mark.plan
 
@@ -72,34 +72,6 @@ def test_an_archive_can_be_made_an_image_again_as_capable_as_the_first() -> None
         f" --source-uri gs://archive-of-images/images/{NAME}.tar.gz"
         " --guest-os-features GVNIC,UEFI_COMPATIBLE,VIRTIO_SCSI_MULTIQUEUE"
     )
-
-
-def test_what_cirun_needs_by_hand_is_told_step_by_step() -> None:
-    found = exports.cirun_google("cirun@gpu-test-runners.iam.gserviceaccount.com")
-
-    assert list(found) == ["repository", "key", "paste", "files"]
-    assert "https://cirun.io" in found["repository"]
-    assert shlex.split(found["key"])[-2:] == ["--iam-account", "cirun@gpu-test-runners.iam.gserviceaccount.com"]
-    assert "delete the file" in found["paste"]
-
-
-def test_todays_ami_is_looked_up_in_each_region_by_the_stated_parameter() -> None:
-    parameter = "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id"
-    found = exports.cirun_amazon("cirun", stacks.settings(AMAZON))
-
-    assert shlex.split(found["key"]) == ["aws", "iam", "create-access-key", "--user-name", "cirun"]
-    assert {key: value for key, value in found.items() if key.startswith("image-")} == {
-        f"image-cirun-aws-gpu-{region}": f"aws ssm get-parameter --region {region} --name {parameter}"
-        " --query Parameter.Value --output text"
-        for region in ("us-east-1", "us-west-2")
-    }
-
-
-def test_without_a_parameter_nothing_is_said_of_looking_it_up() -> None:
-    plain = stacks.settings(AMAZON, {"runners/cirun-aws-gpu/cirun-aws/image-parameter": OUT})
-
-    assert exports.newest_images(plain) == {}
-    assert exports.newest_images(stacks.settings(GOOGLE)) == {}
 
 
 @pytest.mark.parametrize(("name", "output"), [(GOOGLE, "cirun_gcp"), (AMAZON, "cirun_aws")])

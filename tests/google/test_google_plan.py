@@ -31,15 +31,16 @@ from components.gcp.federation import Federation, FederationArgs, condition
 from components.gcp.host_image import HostImageArgs
 from components.gcp.image_archive import ImageArchive, ImageArchiveArgs
 from components.gcp.runner_account import RunnerAccount
-from composition import host_image
 from config.identity import Identity
 from config.load import settings_of
 from gpu.machines.zones import GOOGLE_ZONES
+from gpu.regions import region_of
 from kit import stack as kit
 from ops.plan.recorder import record
 from tests.components.made import names, only, part, waits_for
 from tests.ops.small import stack_file
 from tests.plan import stacks
+from wiring import host_image
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -552,7 +553,7 @@ def test_only_what_the_image_is_called_is_shared() -> None:
 
 @given(zones=st.lists(st.sampled_from([f"{region}-a" for region in REGIONS]), min_size=1, max_size=8))
 def test_a_region_has_its_range_whatever_stands_beside_it_and_in_which_order(zones: list[str]) -> None:
-    regions = host_image.regions(zones)
+    regions = {region_of(zone) for zone in zones}
 
     assert {region: range_of(region) for region in regions} == {
         region: str(ipaddress.ip_network((int(ipaddress.ip_address("10.200.0.0")) + 256 * REGIONS.index(region), 28)))

@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any, Final
 import pulumi
 import pytest
 
-from composition import host_image
-from composition.gcp import google
-from composition.host_image import INSTALLER
+from back_ends.protocol import Site
+from back_ends.stack import Stack
 from config.identity import Identity
 from config.load import load, settings_of
 from kit import stack as kit
 from kit.cirun import FILE, read
 from ops.engine import rehearsal
 from ops.engine.engine import Engine
+from program import gcp
 from tests.google.stub import Google
 from tests.plan import stacks
+from wiring import host_image
+from wiring.host_image import INSTALLER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,10 +54,11 @@ def program(installer: Path) -> Callable[[], None]:
     """The Google half of the program, with an installer of the test's own."""
 
     def run() -> None:
-        settings, _ = load()
+        settings, secrets = load()
         assert settings.gcp is not None
         identity = Identity(project=pulumi.get_project(), stack=pulumi.get_stack())
-        google(settings, settings.gcp, identity, installer)
+        site = Site(stack=Stack.of(settings, identity), secrets=secrets, repositories={})
+        gcp(site=site, account=settings.gcp, installer=installer)
 
     return run
 

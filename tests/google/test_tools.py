@@ -10,10 +10,10 @@ import pulumi
 import pytest
 
 import program
-from composition.tools import ToolMissing, check
 from ops.plan.recorder import record
 from tests.config import stacks
 from tests.plan import stacks as plans
+from wiring.tools import ToolMissing, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable

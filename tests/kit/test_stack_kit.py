@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from composition import exports, host_image
 from config.identity import Identity
 from kit import stack as kit
 from kit.cirun import FILE, read
@@ -22,6 +21,8 @@ from ops.cli.options import ROOT
 from tests.config import stacks
 from tests.config.stacks import OUT
 from tests.kit.test_cirun_migrate import NESTED, OF_2022
+from wiring import host_image
+from wiring import outputs as exports
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""From the stack file to the content of the GCE host image, and to what is told of it. Nothing is made here."""
+"""The content of the Compute Engine host image, its name, and the outputs about it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from gpu.machines import gce_type, gpu_model
 from gpu.software.cuda import toolkit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from config.gcp import HostImageSettings, VerifierSettings
+    from config.settings import Settings
 
 INSTALLER: Final = Path(__file__).resolve().parent.parent / FOLDER
-"""The project's own installer."""
+"""The folder of the project's installer."""
 
 
 def content(settings: HostImageSettings, location: str, installer: Path = INSTALLER) -> ImageContent:
-    """Everything that decides what is in the image: the installer's bytes, and what is chosen of it."""
+    """Return everything that decides the image's content: the installer's bytes and its options."""
     return ImageContent(
         files={name: (installer / name).read_text(encoding="utf-8") for name in INSTALL_FILES},
         options={
@@ -37,22 +36,22 @@ def content(settings: HostImageSettings, location: str, installer: Path = INSTAL
 
 
 def name(settings: HostImageSettings, location: str, installer: Path = INSTALLER) -> str:
-    """The image's name."""
+    """Return the image's name, which is derived from its content."""
     return image_name(settings.family, content(settings, location, installer))
 
 
 def folder(installer: Path) -> str:
-    """The installer as the controller is told of it: a path of one machine would be a difference on every other."""
+    """Return the installer's folder as the builder gets it: relative, because another machine has another path."""
     return FOLDER if installer == INSTALLER else str(installer)
 
 
 def accelerator(verifier: VerifierSettings) -> str:
-    """The GPU to attach to the verifying machine; empty where it brings its own."""
+    """Return the GPU to attach to the verifier; empty where the machine type has its own."""
     return "" if gce_type(verifier.machine_type).gpu is not None else gpu_model(verifier.gpu).google or ""
 
 
 def verify_options(settings: HostImageSettings) -> dict[str, str]:
-    """What must be true of a machine booted from the image."""
+    """Return the options of the verification: what a machine that boots from the image must have."""
     return {
         "CUDA_IMAGE": f"nvidia/cuda:{toolkit(settings.cuda).newest}-base-ubuntu24.04",
         "GPUS": str(settings.verifier.gpus),
@@ -60,13 +59,22 @@ def verify_options(settings: HostImageSettings) -> dict[str, str]:
     }
 
 
-def regions(zones: Sequence[str]) -> set[str]:
-    """The regions that builders may stand in."""
-    return {zone.rpartition("-")[0] for zone in zones}
+def apis(settings: Settings) -> list[str]:
+    """Return the APIs of Google Cloud that the stated sections need."""
+    # The resource manager grants roles on a project.
+    needed = ["cloudresourcemanager", "iam", "compute"]
+    if settings.artifact_registry:
+        needed.append("artifactregistry")
+    if settings.github_federation is not None:
+        needed += ["iamcredentials", "sts"]
+    if settings.host_image is not None and settings.host_image.export is not None:
+        # The export by gcloud fails where logging is disabled.
+        needed += ["cloudbuild", "logging", "storage"]
+    return needed
 
 
 def facts(image: str, settings: HostImageSettings, project: str) -> dict[str, str]:
-    """The image, how to ask for it, and how others come to it."""
+    """Return the image, commands that describe it, and commands that use it in another project."""
     images = "gcloud compute images"
     found = {
         "name": image,
@@ -75,7 +83,7 @@ def facts(image: str, settings: HostImageSettings, project: str) -> dict[str, st
         "list": f"{images} list --project {project} --no-standard-images --show-deprecated"
         f" --filter family={settings.family}",
         "describe": f"{images} describe {image} --project {project}",
-        # In another project, by whom `share-with` names: nothing is copied, and nothing grows old there.
+        # For members that `share-with` names. Nothing is copied, so nothing gets outdated.
         "use-elsewhere": f"gcloud compute instances create NAME --project OTHER --zone {settings.zones[0]}"
         f" --image {image} --image-project {project}",
     }

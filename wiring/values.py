@@ -1,7 +1,4 @@
-"""From the stack file to the components' arguments: plain values in, plain values out, nothing made here.
-
-Components do not know the stack file, and the stack file does not know components; this is where they meet.
-"""
+"""Arguments of components that checks read too."""
 
 from __future__ import annotations
 
@@ -13,7 +10,6 @@ from components.aws.launch import Disk
 from components.aws.registry import RegistryArgs, RepositoryArgs
 from components.kubernetes.autoscaler_values import AutoscalerValues
 from components.kubernetes.device_plugin_values import DevicePluginValues, Sharing
-from components.kubernetes.scale_set_values import ScaleSetValues
 from config import pins
 from config.values import gibibytes
 from gpu.kubernetes import add_ons as table
@@ -22,13 +18,13 @@ from gpu.machines import ec2_type
 if TYPE_CHECKING:
     from config.identity import Identity
     from config.machines import DiskSettings, PoolSettings, SharingSettings
-    from config.runners import ArcBackEnd, RunnerSettings
+    from config.services import AutoscalerSettings
     from config.settings import Settings
     from gpu.kubernetes.add_ons import AddOn
 
 
 def registry(settings: Settings, identity: Identity) -> RegistryArgs:
-    """The stack's image repositories."""
+    """Return the arguments of the ECR repositories."""
     return RegistryArgs(
         prefix=identity.prefix,
         protect=settings.stack.protect,
@@ -46,17 +42,17 @@ def registry(settings: Settings, identity: Identity) -> RegistryArgs:
 
 
 def disk(stated: DiskSettings) -> Disk:
-    """A node's root volume."""
+    """Return the arguments of a node's root volume."""
     return Disk(gib=gibibytes(stated.size), iops=stated.iops, throughput=stated.throughput)
 
 
 def gpu_node(name: str, pool: PoolSettings) -> GpuNode:
-    """What marks a pool's nodes. The autoscaler reckons with the first type, so the figures are that type's."""
+    """Return the marks of a pool's nodes. The autoscaler sizes new nodes by the first type, so its figures count."""
     sharing = pool.sharing.mode if pool.sharing else None
     models = {model.label for stated in pool.instance_types if (model := ec2_type(stated).gpu) is not None}
     return GpuNode(
         pool=name,
-        # A label that names one model on nodes of several would lie; the autoscaler asks only that there be one.
+        # Nodes of several models get a neutral label. The autoscaler only requires that the label exists.
         accelerator=models.pop() if len(models) == 1 else "nvidia-gpu",
         gpus=max(1, ec2_type(pool.instance_types[0]).gpus),
         disk_gib=gibibytes(pool.disk.size),
@@ -69,12 +65,12 @@ def gpu_node(name: str, pool: PoolSettings) -> GpuNode:
 
 
 def sharing_name(sharing: SharingSettings) -> str:
-    """The device plugin's configuration that shares a GPU so."""
+    """Return the name of the device plugin's configuration for a kind of sharing."""
     return f"{sharing.mode}-{sharing.replicas}"
 
 
 def device_plugin(settings: Settings) -> DevicePluginValues:
-    """The plugin for every pool's nodes."""
+    """Return the values of the device plugin for the nodes of every pool."""
     shared = [pool.sharing for pool in settings.gpu_pools.values() if pool.sharing is not None]
     return DevicePluginValues(
         fail_on_init_error=settings.device_plugin.fail_on_init_error if settings.device_plugin else True,
@@ -84,15 +80,12 @@ def device_plugin(settings: Settings) -> DevicePluginValues:
 
 
 def gpu_tolerations(settings: Settings) -> list[dict[str, str]]:
-    """What a daemon needs to stand on every pool's nodes."""
+    """Return the tolerations that a DaemonSet needs on the nodes of every pool."""
     return every_toleration([pool.taints for pool in settings.gpu_pools.values()])
 
 
-def autoscaler(settings: Settings, region: str, version: str) -> AutoscalerValues | None:
-    """The autoscaler, where there is one."""
-    stated = settings.autoscaler
-    if stated is None:
-        return None
+def autoscaler(settings: Settings, stated: AutoscalerSettings, *, region: str, version: str) -> AutoscalerValues:
+    """Return the values of the Cluster Autoscaler's chart."""
     return AutoscalerValues(
         region=region,
         image_tag=pins.CLUSTER_AUTOSCALER_IMAGES[version],
@@ -116,25 +109,3 @@ def _enables(settings: Settings, path: str) -> bool:
         if value is None:
             return False
     return value is not False
-
-
-def scale_set(name: str, runner: RunnerSettings, arc: ArcBackEnd, settings: Settings) -> ScaleSetValues:
-    """One runner's pods."""
-    pools = [name for name in (arc.pool, arc.fallback) if name is not None]
-    return ScaleSetValues(
-        runner=name,
-        github_url=settings.github.url if settings.github else "",
-        runner_group=settings.arc.runner_group if settings.arc else "default",
-        min=arc.min,
-        max=arc.max,
-        labels=arc.labels,
-        container_mode=arc.container_mode,
-        gpus=runner.needs.gpus,
-        cpu=runner.needs.cpu,
-        memory=runner.needs.memory,
-        disk=runner.needs.disk,
-        timeout_minutes=runner.timeout_minutes,
-        pools=pools,
-        shared=any(settings.gpu_pools[pool].sharing is not None for pool in pools),
-        tolerations=every_toleration([settings.gpu_pools[pool].taints for pool in pools]),
-    )

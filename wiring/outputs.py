@@ -1,0 +1,92 @@
+"""Outputs of a stack: commands that reach it and verify it, and the lines that workflows state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from back_ends.registry import BACK_ENDS
+from components.kubernetes.alerts import SYSTEMS
+from components.kubernetes.arc_controller import RUNNERS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from config.settings import Settings
+
+
+def configure_kubectl(cluster: str, region: str) -> str:
+    """Return the command that configures `kubectl` for the cluster."""
+    return f"aws eks update-kubeconfig --name {cluster} --region {region}"
+
+
+def ecr_login(account: str, region: str) -> str:
+    """Return the command that logs `docker` in to ECR for twelve hours."""
+    host = f"{account}.dkr.ecr.{region}.amazonaws.com"
+    return f"aws ecr get-login-password --region {region} | docker login --username AWS --password-stdin {host}"
+
+
+def runs_on(settings: Settings) -> dict[str, str]:
+    """Return the line that a workflow states for each runner."""
+    return {name: BACK_ENDS[runner.back_end].runs_on(name, runner).line for name, runner in settings.runners.items()}
+
+
+def verify(settings: Settings) -> Mapping[str, str]:
+    """Return commands that inspect a running cluster, by subject."""
+    plugin = "kubectl --namespace kube-system"
+    commands = {
+        "gpu-nodes": "kubectl get nodes --selector nvidia.com/gpu=true"
+        " --label-columns gpu-ci/pool,node.kubernetes.io/instance-type",
+        "gpu-capacity": "kubectl get nodes --selector nvidia.com/gpu=true --output "
+        r"custom-columns='NODE:.metadata.name,GPUS:.status.allocatable.nvidia\.com/gpu'",
+        "device-plugin": f"{plugin} get daemonset --selector app.kubernetes.io/name=nvidia-device-plugin",
+        "device-plugin-log": f"{plugin} logs --selector app.kubernetes.io/name=nvidia-device-plugin --tail 50",
+        "gpu-persistence": f"{plugin} exec daemonset/nvidia-device-plugin -- nvidia-smi"
+        " --query-gpu=name,persistence_mode --format=csv",
+        "gpu-use": f"{plugin} exec daemonset/nvidia-device-plugin -- nvidia-smi dmon -c 5",
+    }
+    if settings.autoscaler is not None:
+        commands["autoscaler"] = "kubectl --namespace kube-system get configmap cluster-autoscaler-status --output yaml"
+        commands["autoscaler-log"] = "kubectl --namespace kube-system logs deployment/cluster-autoscaler --tail 100"
+    if settings.arc is not None:
+        commands["scale-sets"] = f"kubectl --namespace {RUNNERS} get autoscalingrunnersets,ephemeralrunners"
+        commands["listeners"] = (
+            f"kubectl --namespace {SYSTEMS} get pods --selector app.kubernetes.io/component=runner-scale-set-listener"
+        )
+        commands["runner-log"] = (
+            f"kubectl --namespace {RUNNERS} logs --selector gpu-ci/runner --container runner --tail 100"
+        )
+    if settings.monitoring is not None and settings.monitoring.metrics_server:
+        commands["usage"] = "kubectl top nodes"
+    return commands
+
+
+def artifact_registry_login(region: str) -> str:
+    """Return the command that logs `docker` in to the repositories of a region."""
+    return f"gcloud auth configure-docker {region}-docker.pkg.dev"
+
+
+def gpu_test_image(settings: Settings) -> str | None:
+    """Return the reference of the GPU tests' container; none where the stack has none."""
+    image, google = settings.test_image, settings.gcp
+    if image is None or google is None:
+        return None
+    region = settings.artifact_registry[image.repository].region or google.region
+    return f"{region}-docker.pkg.dev/{google.project}/{image.repository}/gpu-tests:{image.tag}"
+
+
+def storage_locations(settings: Settings, image: str | None) -> dict[str, str]:
+    """Return where on Google Cloud the large objects are that cost money by the month.
+
+    Args:
+        settings: the stack file.
+        image: the name of the host image; None where the stack builds none.
+
+    """
+    found: dict[str, str | None] = {"test-image": gpu_test_image(settings)}
+    stated = settings.host_image
+    if settings.gcp is not None and stated is not None and image is not None:
+        found["host-image"] = f"projects/{settings.gcp.project}/global/images/{image}"
+        found["host-image-region"] = settings.gcp.region
+        if stated.export is not None:
+            found["host-image-archive"] = f"gs://{stated.export.bucket}/images/{image}.tar.gz"
+    return {what: where for what, where in sorted(found.items()) if where is not None}
