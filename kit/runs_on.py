@@ -1,8 +1,7 @@
-"""What the jobs of a repository's workflows ask for, held to what a stack's runners serve.
+"""Check the jobs of a repository's workflows against the runners of a stack.
 
-Owns the judgement of one workflow that was read. A scale set is asked for by its one name, cirun by its label with
-anything behind two hyphens; GitHub's own runners are left alone. A job that nothing serves waits for a day at GitHub,
-and no run says why.
+Each back end says how a job asks for its runners. Jobs for runners that GitHub hosts are not checked. A job that no
+runner serves waits for a day at GitHub, and no log gives the reason.
 """
 
 from __future__ import annotations
@@ -12,75 +11,63 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from config.cirun import cirun_label
+from back_ends.registry import BACK_ENDS
 from gpu.machines import GPU_MODELS
-from gpu.verdict import Level, Verdict
-from kit.cirun import ADDED_BY_CIRUN, LABEL_PREFIX
+from gpu.verdict import Verdict, error, ok, warning
 from kit.matrix import OPENS, UnresolvedError, combinations, replaced, resolved
 
 if TYPE_CHECKING:
+    from back_ends.protocol import RunsOn
     from config.settings import Settings
 
 CHECK: Final = "runs-on"
 GITHUB_MINUTES: Final = 360
-"""When GitHub ends a job that states no timeout-minutes (GitHub's workflow syntax, 2026)."""
+"""Minutes after which GitHub ends a job without timeout-minutes (GitHub, workflow syntax, 2026)."""
 
 _HOSTED: Final = ("ubuntu-", "windows-", "macos-")
 _NEARLY: Final = 0.8
-"""How alike two names are that one letter or a transposition parts (difflib's ratio)."""
+"""The similarity of two names that differ in one letter or a transposition (difflib's ratio)."""
 _LONGEST: Final = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """One runner of the stack, as a job asks for it."""
+    """One runner of the stack, and how a job asks for it."""
 
     runner: str
     """Its key in the stack file."""
-    name: str
-    """What `runs-on` says."""
-    labels: frozenset[str]
-    """What a job may ask for beside the name."""
     minutes: int
-    """The longest job it is meant for."""
-    scale_set: bool
-    """Whether it is a scale set; cirun's otherwise."""
-    job_container: bool | None
-    """Whether a job must state `container`, or must not; None where it is free to."""
+    """The longest job that it accepts."""
+    asked: RunsOn
 
 
 def served(settings: Settings) -> tuple[Served, ...]:
-    """Every runner of a stack."""
+    """Return every runner of a stack."""
     return tuple(
         Served(
             runner=name,
-            name=name if runner.arc is not None else cirun_label(name),
-            labels=frozenset(runner.arc.labels) if runner.arc is not None else ADDED_BY_CIRUN,
             minutes=runner.timeout_minutes,
-            scale_set=runner.arc is not None,
-            job_container=None if runner.arc is None else runner.arc.container_mode != "none",
+            asked=BACK_ENDS[runner.back_end].runs_on(name, runner),
         )
         for name, runner in settings.runners.items()
     )
 
 
 def judge(file: str, document: object, runners: Sequence[Served]) -> tuple[Verdict, ...]:
-    """What is to be said of each job of the workflow `file`; one verdict where all is well with it."""
+    """Check each job of the workflow `file`; a job without a problem gets one verdict of level ok."""
     jobs = document.get("jobs") if isinstance(document, Mapping) else None
     if not isinstance(jobs, Mapping) or not jobs:
-        return (
-            _verdict(Level.ERROR, f"{file}: jobs", "it states no job, and GitHub runs none", "state a map of jobs"),
-        )
+        return (error(CHECK, f"{file}: jobs", "the workflow has no jobs, so GitHub runs none", "add a map of jobs"),)
     found: list[Verdict] = []
     for name, job in jobs.items():
         path = f"{file}: jobs.{shown(name)}"
-        said = list(dict.fromkeys(_job(path, job, runners)))
-        found += said or [_verdict(Level.OK, f"{path}.runs-on", "what it asks for is served")]
+        verdicts = list(dict.fromkeys(_job(path, job, runners)))
+        found += verdicts or [ok(CHECK, f"{path}.runs-on", "a runner serves the job")]
     return tuple(found)
 
 
 def shown(value: object) -> str:
-    """A value of a stranger's file for one line of a terminal."""
+    """Return a value of a foreign file as printable text for one line of a terminal."""
     text = "".join(
         letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in str(value)
     )
@@ -89,32 +76,32 @@ def shown(value: object) -> str:
 
 def _job(path: str, job: object, runners: Sequence[Served]) -> Iterator[Verdict]:
     if not isinstance(job, Mapping):
-        yield _verdict(Level.ERROR, path, "it is no map, and GitHub refuses the file", "state runs-on and steps")
+        yield error(CHECK, path, "the job is not a map; GitHub rejects the file", "add runs-on and steps")
         return
     if "uses" in job:
         return
     here = f"{path}.runs-on"
     if not job.get("runs-on"):
-        yield _verdict(Level.ERROR, here, "the job asks for no runner, and GitHub refuses the file", _write(runners))
+        yield error(CHECK, here, "the job has no runs-on; GitHub rejects the file", _write(runners))
         return
     for combination in combinations(job):
         try:
             asked = _asked(job["runs-on"], combination)
-        except UnresolvedError as error:
-            reason = f"{shown(error)} is known only when the workflow runs, so that nobody can say what serves the job"
-            yield _verdict(Level.WARNING, here, reason, "write the name, or a matrix that states it")
+        except UnresolvedError as unresolved:
+            reason = f"{shown(unresolved)} is only known when the workflow runs, so the runner cannot be checked"
+            yield warning(CHECK, here, reason, "write the name of the runner, or a literal matrix")
             continue
         if asked is None:
-            yield _verdict(Level.ERROR, here, f"{shown(job['runs-on'])} is no name of a runner", _write(runners))
+            yield error(CHECK, here, f"{shown(job['runs-on'])} is not the name of a runner", _write(runners))
         elif not asked:
-            reason = "it names a group alone, and any runner of that group may take the job"
-            yield _verdict(Level.WARNING, here, reason, "state labels beside the group")
+            reason = "only a group is stated, so any runner of that group may take the job"
+            yield warning(CHECK, here, reason, "state labels in addition to the group")
         else:
             yield from _labels(path, asked, job, combination, runners)
 
 
 def _asked(stated: object, combination: Mapping[str, object]) -> tuple[str, ...] | None:
-    """The labels that all have to fit; none for a group alone, and None for what is no label."""
+    """Return the labels that must all match: an empty tuple for a group alone, None for a value that is no label."""
     value = replaced(stated, combination)
     if isinstance(value, Mapping):
         if "labels" not in value:
@@ -126,7 +113,7 @@ def _asked(stated: object, combination: Mapping[str, object]) -> tuple[str, ...]
 
 
 def _label(value: object) -> str | None:
-    """One label. What stands behind two hyphens need not be known: cirun drops it."""
+    """Return one label. Text after two hyphens may be unknown: it only identifies the run."""
     if not isinstance(value, str):
         return None
     if OPENS in value.partition("--")[0]:
@@ -150,90 +137,90 @@ def _labels(
 
 
 def _serves(runner: Served, asked: Sequence[str]) -> bool:
-    """Whether each label is one of the runner's; GitHub takes upper and lower case for the same."""
-    mine = {runner.name.casefold(), *(label.casefold() for label in runner.labels)}
-    names = [(label if runner.scale_set else label.partition("--")[0]).casefold() for label in asked]
-    # What cirun adds to every runner starts none: only its own label does.
-    return set(names) <= mine and (runner.scale_set or runner.name.casefold() in names)
+    """Return True if the runner has every label. GitHub ignores upper and lower case."""
+    asked_for = runner.asked
+    mine = {label.casefold() for label in (asked_for.label, *asked_for.more)}
+    names = [(_base(label) if asked_for.suffix else label).casefold() for label in asked]
+    return set(names) <= mine and (not asked_for.named or asked_for.label.casefold() in names)
+
+
+def _base(label: str) -> str:
+    """Return a label without the text that identifies the run."""
+    return label.partition("--")[0]
 
 
 def _unserved(here: str, asked: Sequence[str], runners: Sequence[Served]) -> Iterator[Verdict]:
-    """Why nothing serves what is asked for, each label by itself where that is known."""
-    known = {one.name.casefold(): one for one in runners}
-    bases = [label.partition("--")[0].casefold() for label in asked]
+    """Explain why no runner matches, for each label on its own where that is possible."""
+    known = {one.asked.label.casefold(): one.asked.label for one in runners}
+    bases = [_base(label).casefold() for label in asked]
     meant = next((known[base] for base in bases if base in known), None)
     if meant is not None:
-        beside = [label for label, base in zip(asked, bases, strict=True) if base != meant.name.casefold()]
-        if beside:
-            reason = (
-                f"it asks for {shown(', '.join(beside))} beside {meant.name}, and no runner has all of these labels"
-            )
-        else:
-            reason = f"{meant.name} is a scale set, known by this name alone; only cirun drops what follows two hyphens"
-        yield _verdict(Level.ERROR, here, reason, f"write runs-on: {meant.name}")
+        others = [label for label, base in zip(asked, bases, strict=True) if base != meant.casefold()]
+        reason = f"no runner has {shown(', '.join(others))} in addition to {meant}"
+        if not others:
+            reason = f"{meant} accepts no text after two hyphens"
+        yield error(CHECK, here, reason, f"write runs-on: {meant}")
         return
-    keys = {one.runner.casefold(): one.name for one in runners}
-    renamed = keys | {one.name.removeprefix(LABEL_PREFIX).casefold(): one.name for one in runners}
+    by_key = {one.runner.casefold(): one.asked.label for one in runners}
     unknown: list[str] = []
     for label, base in zip(asked, bases, strict=True):
-        name = renamed.get(base) or _nearest(base, known)
+        name = by_key.get(base) or _near(base, known)
         if name is not None:
-            yield _verdict(Level.ERROR, here, f"no runner is called {shown(label)}", f"did you mean {name}?")
+            yield error(CHECK, here, f"no runner has the label {shown(label)}", f"did you mean {name}?")
         elif not base.startswith(_HOSTED):
             unknown.append(label)
     if unknown:
-        reason = f"{shown(', '.join(unknown))}: no runner of this stack, and none of GitHub's standard ones"
-        fix = f"{_write(runners)}; leave it where it is another stack's, or a larger runner of GitHub's"
-        yield _verdict(Level.WARNING, here, reason, fix)
+        reason = f"no runner of this stack and no standard runner of GitHub has {shown(', '.join(unknown))}"
+        fix = f"{_write(runners)}; ignore this for a runner of another stack or a larger runner of GitHub"
+        yield warning(CHECK, here, reason, fix)
 
 
-def _nearest(name: str, known: Mapping[str, Served]) -> str | None:
-    """The runner that was probably meant. Another GPU's name is not a slip of the pen: gpu-l4 is not gpu-t4."""
+def _near(name: str, known: Mapping[str, str]) -> str | None:
+    """Return the runner that was probably meant. Another GPU is not a typing error: gpu-l4 is not gpu-t4."""
+    longer = next((label for key, label in known.items() if "-" in name and key.endswith(f"-{name}")), None)
+    if longer is not None:
+        return longer
     close = difflib.get_close_matches(name, known, n=1, cutoff=_NEARLY)
     if not close or (set(name.split("-")) - set(close[0].split("-"))) & GPU_MODELS.keys():
         return None
-    return known[close[0]].name
+    return known[close[0]]
 
 
 def _minutes(
     path: str, runner: Served, job: Mapping[object, object], combination: Mapping[str, object]
 ) -> Iterator[Verdict]:
-    here, right = f"{path}.timeout-minutes", f"write timeout-minutes: {runner.minutes}, or less"
+    here, fix = f"{path}.timeout-minutes", f"write timeout-minutes: {runner.minutes} or less"
     stated = job.get("timeout-minutes")
     if stated is None:
         if runner.minutes < GITHUB_MINUTES:
-            reason = f"none is stated, GitHub's is {GITHUB_MINUTES}, and {runner.name} is ended after {runner.minutes}"
-            yield _verdict(Level.WARNING, here, reason, right)
+            reason = f"GitHub's default is {GITHUB_MINUTES}; {runner.asked.label} ends after {runner.minutes}"
+            yield warning(CHECK, here, reason, fix)
         return
     try:
         minutes = resolved(stated, combination)
-    except UnresolvedError as error:
-        yield _verdict(Level.WARNING, here, f"{shown(error)} is known only when the workflow runs", right)
+    except UnresolvedError as unresolved:
+        yield warning(CHECK, here, f"{shown(unresolved)} is only known when the workflow runs", fix)
         return
     if isinstance(minutes, bool) or not isinstance(minutes, int | float):
-        yield _verdict(Level.ERROR, here, f"{shown(minutes)} is no number", right)
+        yield error(CHECK, here, f"{shown(minutes)} is not a number", fix)
     elif minutes > runner.minutes:
-        reason = f"the job may take {shown(minutes)} minutes, and {runner.name} is ended after {runner.minutes}"
-        yield _verdict(Level.ERROR, here, reason, right)
+        reason = f"the job may take {shown(minutes)} minutes; {runner.asked.label} ends after {runner.minutes}"
+        yield error(CHECK, here, reason, fix)
 
 
 def _container(path: str, runner: Served, job: Mapping[object, object]) -> Iterator[Verdict]:
-    """A scale set either runs a job's container as a pod of its own, or has no Docker to run one with."""
-    if runner.job_container is False:
+    """Check `container`: some runners need it, and others have no Docker to run it with."""
+    if runner.asked.job_container is False:
         for key in ("container", "services"):
             if job.get(key) and OPENS not in str(job[key]):
-                reason = f"{runner.name} has no Docker: its steps run in the runner's own container"
-                fix = f"leave {key} out, or state runners.{runner.runner}.arc.container-mode: kubernetes-novolume"
-                yield _verdict(Level.ERROR, f"{path}.{key}", reason, fix)
-    elif runner.job_container and not job.get("container"):
-        reason = f"{runner.name} takes only jobs that state their container, which is where the GPU is"
-        yield _verdict(Level.ERROR, f"{path}.container", reason, "state container: IMAGE")
+                reason = f"{runner.asked.label} has no Docker: its steps run in the container of the runner"
+                fix = f"remove {key}, or state {runner.asked.container_fix}"
+                yield error(CHECK, f"{path}.{key}", reason, fix)
+    elif runner.asked.job_container and not job.get("container"):
+        reason = f"{runner.asked.label} only accepts jobs with a container, which gets the GPU"
+        yield error(CHECK, f"{path}.container", reason, "add container: IMAGE")
 
 
 def _write(runners: Sequence[Served]) -> str:
-    names = ", ".join(one.name for one in runners)
-    return f"this stack serves {names}" if names else "this stack serves no runner"
-
-
-def _verdict(level: Level, subject: str, reason: str, fix: str = "") -> Verdict:
-    return Verdict(check=CHECK, level=level, subject=subject, reason=reason, fix=fix)
+    names = ", ".join(one.asked.label for one in runners)
+    return f"this stack has the runners {names}" if names else "this stack has no runners"

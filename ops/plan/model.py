@@ -145,7 +145,7 @@ class Plan:
                     "level": str(verdict.level),
                     "subject": verdict.subject,
                     "reason": verdict.reason,
-                    "wayOut": verdict.fix,
+                    "fix": verdict.fix,
                     "chain": list(verdict.chain),
                 }
                 for verdict in self.verdicts

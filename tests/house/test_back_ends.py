@@ -48,7 +48,6 @@ NOT_YET: Final[frozenset[str]] = frozenset(
         "gpu/machines/queue_steps.py",
         "judge.py",
         "kit/gpu_tests.py",
-        "kit/runs_on.py",
         "kit/stack.py",
     }
 )

@@ -1,4 +1,4 @@
-"""The workflows of a repository, held to the runners of a stack."""
+"""Workflows of a repository are checked against the runners of a stack."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def runners() -> tuple[Served, ...]:
     return runs_on.served(stacks.settings(stacks.STAGING, CHANGES))
 
 
-def said(job: Any) -> list[tuple[str, str, str]]:
-    """Level, what follows the job's name, and reason with way out, of what is said of one job."""
+def findings(job: Any) -> list[tuple[str, str, str]]:
+    """Return the level, the key of the job, and the reason with the fix of each finding."""
     return [
         (str(one.level), one.subject.removeprefix("w.yml: jobs.a."), f"{one.reason}; {one.fix}")
         for one in judge("w.yml", {"jobs": {"a": job}}, runners())
@@ -49,30 +49,30 @@ def said(job: Any) -> list[tuple[str, str, str]]:
     ]
 
 
-def asking(stated: Any, **more: Any) -> Any:
+def job_on(stated: Any, **more: Any) -> Any:
     return {"runs-on": stated, "timeout-minutes": 30, **more}
 
 
 @pytest.mark.parametrize(
     "job",
     [
-        pytest.param(asking("gpu-t4"), id="a scale set by its name"),
-        pytest.param(asking(["gpu-t4"]), id="a list of its name alone"),
-        pytest.param(asking({"group": "default", "labels": "gpu-t4"}), id="a group and its name"),
-        pytest.param(asking({"labels": ["gpu-t4"]}), id="labels"),
-        pytest.param(asking(["self-hosted", "linux", "gpu-t4-steady"]), id="labels that the scale set states"),
-        pytest.param(asking(["self-hosted", "linux"]), id="stated labels without the name"),
-        pytest.param(asking("cirun-gcp-gpu"), id="cirun's label"),
-        pytest.param(asking(f"cirun-gcp-gpu--{RUN}"), id="cirun's label for one run"),
-        pytest.param(asking(["self-hosted", f"cirun-gcp-gpu--{RUN}"]), id="what cirun adds to every runner"),
+        pytest.param(job_on("gpu-t4"), id="a scale set by its name"),
+        pytest.param(job_on(["gpu-t4"]), id="a list of its name alone"),
+        pytest.param(job_on({"group": "default", "labels": "gpu-t4"}), id="a group and its name"),
+        pytest.param(job_on({"labels": ["gpu-t4"]}), id="labels"),
+        pytest.param(job_on(["self-hosted", "linux", "gpu-t4-steady"]), id="labels that the scale set states"),
+        pytest.param(job_on(["self-hosted", "linux"]), id="stated labels without the name"),
+        pytest.param(job_on("cirun-gcp-gpu"), id="cirun's label"),
+        pytest.param(job_on(f"cirun-gcp-gpu--{RUN}"), id="cirun's label for one run"),
+        pytest.param(job_on(["self-hosted", f"cirun-gcp-gpu--{RUN}"]), id="what cirun adds to every runner"),
         pytest.param({"runs-on": "ubuntu-24.04"}, id="hosted by GitHub"),
         pytest.param({"runs-on": "windows-latest"}, id="Windows"),
         pytest.param({"runs-on": "macos-15-xlarge"}, id="a larger macOS"),
         pytest.param({"uses": "./.github/workflows/other.yml"}, id="a reusable workflow"),
         pytest.param({"runs-on": "gpu-a10g", "container": "python:3.12"}, id="longer than GitHub's own limit"),
-        pytest.param(asking("${{ matrix.r }}", strategy={"matrix": {"r": ["gpu-t4", "ubuntu-24.04"]}}), id="a matrix"),
+        pytest.param(job_on("${{ matrix.r }}", strategy={"matrix": {"r": ["gpu-t4", "ubuntu-24.04"]}}), id="a matrix"),
         pytest.param(
-            asking("${{ matrix.r }}", strategy={"matrix": {"r": [f"cirun-gcp-gpu--{RUN}"]}}), id="a matrix of suffixes"
+            job_on("${{ matrix.r }}", strategy={"matrix": {"r": [f"cirun-gcp-gpu--{RUN}"]}}), id="a matrix of suffixes"
         ),
         pytest.param(
             {
@@ -82,86 +82,100 @@ def asking(stated: Any, **more: Any) -> Any:
             },
             id="a time for each runner",
         ),
-        pytest.param(asking("gpu-t4", container="${{ inputs.image }}"), id="a container that may be none"),
+        pytest.param(job_on("gpu-t4", container="${{ inputs.image }}"), id="a container that may be none"),
     ],
 )
-def test_a_job_that_is_served_is_good(job: Any) -> None:
-    assert said(job) == []
+def test_a_job_with_a_runner_passes(job: Any) -> None:
+    assert findings(job) == []
 
 
 @pytest.mark.parametrize(
     ("job", "level", "where", "words"),
     [
-        pytest.param(asking("gpu-tt4"), "error", "runs-on", "did you mean gpu-t4?", id="nearly a name"),
-        pytest.param(asking("gcp-gpu"), "error", "runs-on", "did you mean cirun-gcp-gpu?", id="without cirun's prefix"),
+        pytest.param(job_on("gpu-tt4"), "error", "runs-on", "did you mean gpu-t4?", id="nearly a name"),
+        pytest.param(job_on("gcp-gpu"), "error", "runs-on", "did you mean cirun-gcp-gpu?", id="without cirun's prefix"),
         pytest.param(
-            asking(["self-hosted", "gpu-t4"]), "error", "runs-on", "write runs-on: gpu-t4", id="self-hosted beside it"
+            job_on(["self-hosted", "gpu-t4"]), "error", "runs-on", "write runs-on: gpu-t4", id="self-hosted in addition"
         ),
         pytest.param(
-            asking(f"gpu-t4--{RUN}"), "error", "runs-on", "only cirun drops what follows", id="a suffix for a scale set"
-        ),
-        pytest.param(
-            asking(["fast", "cirun-gcp-gpu"]),
+            job_on(f"gpu-t4--{RUN}"),
             "error",
             "runs-on",
-            "fast beside cirun-gcp-gpu",
-            id="a label beside cirun's",
+            "accepts no text after two hyphens",
+            id="a suffix for a scale set",
         ),
-        pytest.param(asking("gpu-l4"), "warning", "runs-on", "gpu-l4: no runner of this stack", id="another GPU"),
         pytest.param(
-            asking(["self-hosted", "x64", "gpu"]),
+            job_on(["fast", "cirun-gcp-gpu"]),
+            "error",
+            "runs-on",
+            "no runner has fast in addition to cirun-gcp-gpu",
+            id="another label with cirun's",
+        ),
+        pytest.param(job_on("gpu-l4"), "warning", "runs-on", "of GitHub has gpu-l4", id="another GPU"),
+        pytest.param(
+            job_on(["self-hosted", "x64", "gpu"]),
             "warning",
             "runs-on",
-            "self-hosted, x64, gpu: no",
+            "of GitHub has self-hosted, x64, gpu",
             id="labels of none",
         ),
         pytest.param(
-            asking(["self-hosted", "x64"]), "warning", "runs-on", "self-hosted, x64: no runner", id="what cirun adds"
-        ),
-        pytest.param(asking("${{ inputs.r }}"), "warning", "runs-on", "only when the workflow runs", id="an input"),
-        pytest.param(asking("${{ matrix.r }}"), "warning", "runs-on", "${{ matrix.r }} is known only", id="no matrix"),
-        pytest.param(asking({"group": "gpus"}), "warning", "runs-on", "a group alone", id="a group alone"),
-        pytest.param({"steps": []}, "error", "runs-on", "asks for no runner", id="no runs-on"),
-        pytest.param(asking(5), "error", "runs-on", "5 is no name", id="a number"),
-        pytest.param(asking(["gpu-t4", ""]), "error", "runs-on", "is no name", id="an empty label"),
-        pytest.param(
-            asking("gpu-t4", **{"timeout-minutes": 61}), "error", "timeout-minutes", "61 minutes", id="too long"
-        ),
-        pytest.param({"runs-on": "gpu-t4"}, "warning", "timeout-minutes", "GitHub's is 360", id="no time"),
-        pytest.param(
-            asking("gpu-t4", **{"timeout-minutes": "60"}), "error", "timeout-minutes", "60 is no number", id="no number"
+            job_on(["self-hosted", "x64"]),
+            "warning",
+            "runs-on",
+            "of GitHub has self-hosted, x64",
+            id="labels that cirun adds",
         ),
         pytest.param(
-            asking("gpu-t4", **{"timeout-minutes": True}), "error", "timeout-minutes", "is no number", id="a truth"
+            job_on("${{ inputs.r }}"), "warning", "runs-on", "only known when the workflow runs", id="an input"
+        ),
+        pytest.param(job_on("${{ matrix.r }}"), "warning", "runs-on", "${{ matrix.r }} is only known", id="no matrix"),
+        pytest.param(job_on({"group": "gpus"}), "warning", "runs-on", "only a group", id="a group alone"),
+        pytest.param({"steps": []}, "error", "runs-on", "has no runs-on", id="no runs-on"),
+        pytest.param(job_on(5), "error", "runs-on", "5 is not the name", id="a number"),
+        pytest.param(job_on(["gpu-t4", ""]), "error", "runs-on", "is not the name", id="an empty label"),
+        pytest.param(
+            job_on("gpu-t4", **{"timeout-minutes": 61}), "error", "timeout-minutes", "61 minutes", id="too long"
+        ),
+        pytest.param({"runs-on": "gpu-t4"}, "warning", "timeout-minutes", "GitHub's default is 360", id="no time"),
+        pytest.param(
+            job_on("gpu-t4", **{"timeout-minutes": "60"}),
+            "error",
+            "timeout-minutes",
+            "60 is not a number",
+            id="a string",
         ),
         pytest.param(
-            asking("gpu-t4", **{"timeout-minutes": "${{ inputs.t }}"}),
+            job_on("gpu-t4", **{"timeout-minutes": True}), "error", "timeout-minutes", "is not a number", id="a boolean"
+        ),
+        pytest.param(
+            job_on("gpu-t4", **{"timeout-minutes": "${{ inputs.t }}"}),
             "warning",
             "timeout-minutes",
-            "known only when",
+            "only known when",
             id="an input for a time",
         ),
-        pytest.param(asking("gpu-t4", container="x"), "error", "container", "gpu-t4 has no Docker", id="a container"),
-        pytest.param(asking("gpu-t4", services={"db": {}}), "error", "services", "has no Docker", id="services"),
-        pytest.param(asking("gpu-a10g"), "error", "container", "state container: IMAGE", id="no container"),
+        pytest.param(job_on("gpu-t4", container="x"), "error", "container", "gpu-t4 has no Docker", id="a container"),
+        pytest.param(job_on("gpu-t4", services={"db": {}}), "error", "services", "has no Docker", id="services"),
+        pytest.param(job_on("gpu-a10g"), "error", "container", "add container: IMAGE", id="no container"),
         pytest.param(
-            asking("${{ matrix.r }}", strategy={"matrix": {"r": ["gpu-t4", "gpu-tt4"]}}),
+            job_on("${{ matrix.r }}", strategy={"matrix": {"r": ["gpu-t4", "gpu-tt4"]}}),
             "error",
             "runs-on",
-            "no runner is called gpu-tt4",
+            "no runner has the label gpu-tt4",
             id="one value of a matrix",
         ),
     ],
 )
-def test_a_job_that_goes_wrong_is_told_where_why_and_the_way_out(job: Any, level: str, where: str, words: str) -> None:
-    ((found, subject, text),) = said(job)
+def test_a_job_with_a_problem_gets_its_key_the_reason_and_the_fix(job: Any, level: str, where: str, words: str) -> None:
+    ((found, subject, text),) = findings(job)
 
     assert (found, subject) == (level, where)
     assert words in text
 
 
 @pytest.mark.parametrize("document", [None, [], "text", {}, {"jobs": None}, {"jobs": {}}, {"jobs": ["a"]}])
-def test_what_has_no_jobs_is_no_workflow(document: Any) -> None:
+def test_a_document_without_jobs_is_an_error(document: Any) -> None:
     (verdict,) = judge("w.yml", document, runners())
 
     assert (verdict.level, verdict.subject) == (Level.ERROR, "w.yml: jobs")
@@ -185,7 +199,7 @@ JOBS = st.fixed_dictionaries(
 
 @settings(max_examples=150, deadline=None)
 @given(DOCUMENTS | st.fixed_dictionaries({"jobs": st.dictionaries(KEYS, JOBS | DOCUMENTS, max_size=3)}))
-def test_no_document_is_answered_with_a_traceback(document: Any) -> None:
+def test_no_document_raises(document: Any) -> None:
     verdicts = judge("w.yml", document, runners())
 
     assert verdicts
@@ -194,7 +208,7 @@ def test_no_document_is_answered_with_a_traceback(document: Any) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(alphabet="abj:os-[]{}&*!<\"'\n \t#|>?%@`0\\", max_size=60))
-def test_no_text_is_answered_with_a_traceback(text: str) -> None:
+def test_no_text_raises(text: str) -> None:
     try:
         document = load_yaml(text, "w.yml")
     except FileError:
@@ -204,7 +218,7 @@ def test_no_text_is_answered_with_a_traceback(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", stacks.FILES)
-def test_the_workflows_that_the_kit_writes_ask_for_what_the_stack_serves(name: str) -> None:
+def test_the_workflows_of_the_kit_pass(name: str) -> None:
     stated = stacks.settings(name)
     for repository in stated.gpu_tests or [None]:
         written = kit.files(stated, Identity(project="gpu-ci", stack="staging"), repository=repository)
@@ -230,12 +244,14 @@ def ran(folder: Path, *more: str) -> int:
 GOOD = "on: push\njobs: {a: {runs-on: gpu-t4, timeout-minutes: 60}, b: {runs-on: ubuntu-24.04}}\n"
 
 
-def test_a_good_checkout_ends_with_0_and_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_checkout_without_problems_exits_with_0_and_a_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert ran(checkout(tmp_path, one=GOOD, two=GOOD)) == 0
-    assert "2 workflows held to staging.yaml: 4 jobs good, no errors, no warnings." in capsys.readouterr().out
+    assert "2 workflows checked against staging.yaml: 4 jobs served, no errors, no warnings." in capsys.readouterr().out
 
 
-def test_a_finding_ends_with_1_and_names_the_file_and_the_job(
+def test_a_finding_exits_with_1_and_names_the_file_and_the_job(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = checkout(tmp_path, one=GOOD, two=GOOD.replace("gpu-t4,", "gpu-tt4,"), three="jobs: [\n")
@@ -243,14 +259,15 @@ def test_a_finding_ends_with_1_and_names_the_file_and_the_job(
     assert ran(folder) == 1
     printed = capsys.readouterr().out
     assert (
-        "error .github/workflows/two.yml: jobs.a.runs-on: no runner is called gpu-tt4; did you mean gpu-t4?" in printed
+        "error .github/workflows/two.yml: jobs.a.runs-on: no runner has the label gpu-tt4; did you mean gpu-t4?"
+        in printed
     )
     assert "error .github/workflows/three.yml: line 2, column 1: not YAML" in printed
 
 
-def test_a_folder_without_workflows_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_without_workflows_exits_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ran(tmp_path) == 2
-    assert "name a repository's checkout" in capsys.readouterr().err
+    assert "name the checkout of a repository" in capsys.readouterr().err
 
 
 def test_the_verdicts_are_written_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -259,15 +276,15 @@ def test_the_verdicts_are_written_as_json(tmp_path: Path, capsys: pytest.Capture
     assert (verdict["level"], verdict["subject"]) == ("warning", ".github/workflows/one.yml: jobs.a.timeout-minutes")
 
 
-def test_a_workflow_that_is_no_utf_8_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_workflow_that_is_not_utf_8_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = checkout(tmp_path)
     (folder / ".github" / "workflows" / "latin.yaml").write_bytes("# é".encode("latin-1"))
 
     assert ran(folder) == 1
-    assert "latin.yaml: it is not UTF-8 text" in capsys.readouterr().out
+    assert "latin.yaml: the file is not UTF-8 text" in capsys.readouterr().out
 
 
-def test_anything_that_a_terminal_would_take_for_more_than_text_is_escaped(tmp_path: Path) -> None:
+def test_control_characters_are_escaped(tmp_path: Path) -> None:
     text = yaml.safe_dump({"jobs": {"\x1b[2J": {"runs-on": "\x07"}}})
 
     assert ran(checkout(tmp_path, one=text)) == 0

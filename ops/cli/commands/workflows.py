@@ -1,4 +1,4 @@
-"""Hold the workflows of a repository to the runners of a stack."""
+"""Check the workflows of a repository against the runners of a stack."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from config.load import settings_of
-from gpu.verdict import Level, Verdict
+from gpu.verdict import Level, Verdict, error
 from kit import runs_on
 from kit.closed import FileError, load_yaml
 from ops.cli import terminal
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 WORKFLOWS: Final = Path(".github", "workflows")
 
-Folder = Annotated[Path, typer.Argument(help="The repository's checkout: the folder that .github is in.")]
+Folder = Annotated[Path, typer.Argument(help="The checkout of the repository: the folder that contains .github.")]
 
 
 def main(folder: Folder, stack: Stack = None, file: File = None, json: Json = None) -> None:
-    """Hold what the workflows of a repository ask for to the runners that a stack serves.
+    """Check the workflows of a repository against the runners of a stack.
 
-    Ends with 1 where a job would never get a runner, or would be ended by it.
+    The exit code is 1 if a job would never get a runner, or if the runner would end it.
     """
     stack_file = chosen(stack, file)
     settings = settings_of(stack_file.config, stack_file.secret_keys, stack_file.name, stack_file.path.name)
     runners = runs_on.served(settings)
     files = _files(folder)
-    found = [verdict for path in files for verdict in _judged(folder, path, runners)]
+    found = [verdict for path in files for verdict in _verdicts(folder, path, runners)]
     if json is not None:
         terminal.write_json([_data(verdict) for verdict in found], json)
     console = terminal.out(quiet=str(json) == "-")
@@ -44,41 +44,37 @@ def main(folder: Folder, stack: Stack = None, file: File = None, json: Json = No
                 line = f"{escape(verdict.subject)}: {escape(verdict.reason)}; {escape(verdict.fix)}"
                 console.print(f"[{level}]{level}[/] {line}", soft_wrap=True)
     good = sum(verdict.level is Level.OK for verdict in found)
-    told = f"{counted(len(files), 'workflow')} held to {stack_file.path.name}: {counted(good, 'job')} good"
-    console.print(f"{told}, {counts(found)}.", markup=False, soft_wrap=True)
+    summary = f"{counted(len(files), 'workflow')} checked against {stack_file.path.name}: {counted(good, 'job')} served"
+    console.print(f"{summary}, {counts(found)}.", markup=False, soft_wrap=True)
     if any(verdict.level is Level.ERROR for verdict in found):
         raise Stop(Exit.FINDING)
 
 
 def _files(folder: Path) -> list[Path]:
-    """The workflows, in order of their names: GitHub reads no folder below that one."""
+    """Return the workflows by name. GitHub does not read folders below that one."""
     where = folder / WORKFLOWS
     try:
         return sorted(path for path in where.iterdir() if path.suffix in {".yml", ".yaml"} and path.is_file())
     except FileNotFoundError:
-        raise Stop(Exit.WRONG, f"{where}: there is no such folder; name a repository's checkout") from None
-    except OSError as error:
-        raise Stop(Exit.WRONG, f"{where} cannot be read ({error}); name a repository's checkout") from None
+        raise Stop(Exit.WRONG, f"{where}: no such folder; name the checkout of a repository") from None
+    except OSError as failed:
+        raise Stop(Exit.WRONG, f"{where} cannot be read ({failed}); name the checkout of a repository") from None
 
 
-def _judged(folder: Path, path: Path, runners: Sequence[runs_on.Served]) -> tuple[Verdict, ...]:
+def _verdicts(folder: Path, path: Path, runners: Sequence[runs_on.Served]) -> tuple[Verdict, ...]:
     name = runs_on.shown(path.relative_to(folder))
     try:
         document = load_yaml(path.read_text(encoding="utf-8-sig"), name)
     except UnicodeDecodeError:
-        return (_fault(name, "it is not UTF-8 text", "save it as UTF-8"),)
-    except FileError as error:
+        return (error(runs_on.CHECK, name, "the file is not UTF-8 text", "save it as UTF-8"),)
+    except FileError as refused:
         return tuple(
-            _fault(f"{name}: {one.path}" if one.path else name, runs_on.shown(one.problem), one.fix)
-            for one in error.faults
+            error(runs_on.CHECK, f"{name}: {one.path}" if one.path else name, runs_on.shown(one.problem), one.fix)
+            for one in refused.faults
         )
-    except OSError as error:
-        raise Stop(Exit.WRONG, f"{path} cannot be read ({error}); name a repository's checkout") from None
+    except OSError as failed:
+        raise Stop(Exit.WRONG, f"{path} cannot be read ({failed}); name the checkout of a repository") from None
     return runs_on.judge(name, document, runners)
-
-
-def _fault(subject: str, wrong: str, right: str) -> Verdict:
-    return Verdict(check=runs_on.CHECK, level=Level.ERROR, subject=subject, reason=wrong, fix=right)
 
 
 def _data(verdict: Verdict) -> dict[str, str]:
@@ -86,5 +82,5 @@ def _data(verdict: Verdict) -> dict[str, str]:
         "level": str(verdict.level),
         "subject": verdict.subject,
         "reason": verdict.reason,
-        "wayOut": verdict.fix,
+        "fix": verdict.fix,
     }
