@@ -1,7 +1,6 @@
-"""What has to be on PATH where `pulumi up` runs, asked before anything is made.
+"""Programs that `pulumi up` needs on PATH, checked before the first resource.
 
-Only who runs the program for real says how to look: a plan, and a rehearsal against stand-in clouds, must come out the
-same on every machine.
+Only the real program looks at PATH. The result of a plan or a rehearsal must not depend on the machine.
 """
 
 from __future__ import annotations
@@ -17,27 +16,27 @@ if TYPE_CHECKING:
 
 
 class ToolMissing(pulumi.RunError):
-    """A program that the update would need half-way. Pulumi shows it as a message, without a traceback."""
+    """A program that the update needs is missing. Pulumi prints the message without a traceback."""
 
 
 def check(settings: Settings, on_path: Callable[[str], str | None]) -> None:
-    """Stop an update, and warn in a preview, where a program is missing: what only previews needs none.
+    """Stop an update if a program is missing; warn in a preview, which does not need it.
 
     Raises:
-        ToolMissing: it is missing, and this is an update.
+        ToolMissing: a program is missing, and this is an update.
 
     """
     missing = [f"{tool} is not on PATH: {fix}" for tool, fix in _needed(settings) if on_path(tool) is None]
     if not missing:
         return
     if pulumi.runtime.is_dry_run():
-        pulumi.log.warn(f"the update would stop at once: {'; '.join(missing)}")
+        pulumi.log.warn(f"the update will fail: {'; '.join(missing)}")
         return
     raise ToolMissing(f"{'; '.join(missing)}. Nothing was started.")
 
 
 def _needed(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Each program with the way out."""
+    """Yield each program that the stack needs, with the fix."""
     image = settings.host_image
     if image is not None and image.mode == "controller":
         yield "gcloud", "install the Google Cloud CLI where this runs, or state host-image.mode: declared"

@@ -1,4 +1,4 @@
-"""From the stack file to the components: nothing is lost on the way, and nothing made up."""
+"""Values that components and checks share, computed from the settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from back_ends.arc.values import scale_set
 from config.identity import Identity
 from tests.config import stacks
 from tests.config.stacks import OUT, SHARED, STAGING
-from wiring import values as wiring
+from wiring import values
 
 pytestmark = pytest.mark.pure
 
@@ -24,26 +24,24 @@ pytestmark = pytest.mark.pure
         (["g4dn.xlarge", "g6.xlarge"], "nvidia-gpu"),
     ],
 )
-def test_a_node_is_marked_with_its_gpu_and_never_with_another(types: list[str], accelerator: str) -> None:
-    """On nodes of several models a model's name would lie; the autoscaler asks only for some value."""
+def test_the_accelerator_label_is_neutral_on_a_pool_of_several_models(types: list[str], accelerator: str) -> None:
     free = {"runners": {}, "gpu-pools/t4-spot/instance-types": types}
     settings = stacks.settings(STAGING, free)
 
-    assert wiring.gpu_node("t4-spot", settings.gpu_pools["t4-spot"]).accelerator == accelerator
+    assert values.gpu_node("t4-spot", settings.gpu_pools["t4-spot"]).accelerator == accelerator
 
 
 @pytest.mark.parametrize(("first", "gpus"), [("g4dn.xlarge", 1), ("g4dn.12xlarge", 4), ("g6f.xlarge", 1)])
-def test_gpus_are_those_of_the_first_type(first: str, gpus: int) -> None:
-    """The autoscaler reckons with it; EC2 counts a fraction of a GPU as none, and a job asks for one."""
+def test_the_gpu_count_is_that_of_the_first_type(first: str, gpus: int) -> None:
+    """The autoscaler sizes nodes by the first type. EC2 counts a fraction of a GPU as 0, but a job requests 1."""
     settings = stacks.settings(STAGING, {"runners": {}, "gpu-pools/t4-spot/instance-types": [first, "g4dn.2xlarge"]})
 
-    assert wiring.gpu_node("t4-spot", settings.gpu_pools["t4-spot"]).gpus == gpus
+    assert values.gpu_node("t4-spot", settings.gpu_pools["t4-spot"]).gpus == gpus
 
 
 @pytest.mark.parametrize(("pool", "replicas", "named"), [("t4-shared", 2, "time-slicing-2"), ("l4-spot", 1, None)])
-def test_a_node_that_shares_says_how_often_and_how(pool: str, replicas: int, named: str | None) -> None:
-    """Without the number the autoscaler would buy a node for every job."""
-    node = wiring.gpu_node(pool, stacks.settings(SHARED).gpu_pools[pool])
+def test_a_shared_gpu_sets_replicas_and_the_plugin_configuration(pool: str, replicas: int, named: str | None) -> None:
+    node = values.gpu_node(pool, stacks.settings(SHARED).gpu_pools[pool])
 
     assert (node.sharing_replicas, node.device_plugin_config) == (replicas, named)
 
@@ -57,26 +55,26 @@ def test_a_node_that_shares_says_how_often_and_how(pool: str, replicas: int, nam
         ({"storage": OUT, "monitoring": OUT}, set()),
     ],
 )
-def test_an_add_on_is_there_where_its_section_is(changes: dict[str, Any], add_ons: set[str]) -> None:
-    found = {add_on.name for add_on in wiring.add_ons(stacks.settings(STAGING, changes))}
+def test_a_section_enables_its_add_on(changes: dict[str, Any], add_ons: set[str]) -> None:
+    found = {add_on.name for add_on in values.add_ons(stacks.settings(STAGING, changes))}
 
     assert found == {"vpc-cni", "kube-proxy", "coredns", "eks-pod-identity-agent", *add_ons}
 
 
-def test_pools_that_share_alike_are_told_once() -> None:
+def test_equal_sharing_of_two_pools_is_one_configuration() -> None:
     both = {"gpu-pools/l4-spot/sharing": {"mode": "time-slicing", "replicas": 2}}
 
-    assert set(wiring.device_plugin(stacks.settings(SHARED)).sharing) == {"time-slicing-2"}
-    assert set(wiring.device_plugin(stacks.settings(SHARED, both)).sharing) == {"time-slicing-2"}
+    assert set(values.device_plugin(stacks.settings(SHARED)).sharing) == {"time-slicing-2"}
+    assert set(values.device_plugin(stacks.settings(SHARED, both)).sharing) == {"time-slicing-2"}
 
 
-def test_a_daemon_is_told_of_every_pools_taints() -> None:
-    keys = [toleration["key"] for toleration in wiring.gpu_tolerations(stacks.settings(SHARED))]
+def test_daemonsets_tolerate_the_taints_of_every_pool() -> None:
+    keys = [toleration["key"] for toleration in values.gpu_tolerations(stacks.settings(SHARED))]
 
     assert keys == ["nvidia.com/gpu", "team"]
 
 
-def test_a_runner_is_made_as_it_is_stated() -> None:
+def test_a_scale_set_gets_the_stated_values() -> None:
     changes = {
         "runners/gpu-t4/arc/labels": ["gpu"],
         "runners/gpu-t4/needs/disk": "40Gi",
@@ -94,6 +92,6 @@ def test_a_runner_is_made_as_it_is_stated() -> None:
 
 def test_repositories_of_two_stacks_have_different_names() -> None:
     settings = stacks.settings()
-    prefixes = {wiring.registry(settings, Identity(project="gpu-ci", stack=stack)).prefix for stack in ("a", "b")}
+    prefixes = {values.registry(settings, Identity(project="gpu-ci", stack=stack)).prefix for stack in ("a", "b")}
 
     assert prefixes == {"gpu-ci-a", "gpu-ci-b"}

@@ -1,4 +1,4 @@
-"""What a stack tells of itself is true of what it builds."""
+"""Outputs of a stack agree with the resources of its plan."""
 
 from __future__ import annotations
 
@@ -21,14 +21,13 @@ REGISTRIES = [name for name in stacks.NAMES if "ecr" in files.sections(name)]
 CLOUD_NAMESPACES = {"kube-system"}
 
 
-def questions(plan: Plan) -> dict[str, str]:
+def commands(plan: Plan) -> dict[str, str]:
     found: dict[str, str] = plan.outputs["verify"]
     return found
 
 
 @pytest.mark.parametrize("name", stacks.NAMES)
-def test_every_runner_says_how_it_is_asked_for(name: str) -> None:
-    """A job that cirun serves asks for a machine of its own run and attempt, which nobody else's job gets."""
+def test_runs_on_has_the_line_for_each_runner(name: str) -> None:
     said = stacks.planned(name).outputs["runs_on"]
     runners = files.sections(name).get("runners", {})
 
@@ -43,7 +42,7 @@ def test_every_runner_says_how_it_is_asked_for(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CLUSTERS)
-def test_the_way_in_leads_to_the_cluster(name: str) -> None:
+def test_configure_kubectl_names_the_cluster_and_its_region(name: str) -> None:
     plan = stacks.planned(name)
     (cluster,) = plan.of("aws:eks/cluster:Cluster")
     region = files.sections(name)["aws"]["region"]
@@ -56,37 +55,36 @@ def test_the_way_in_leads_to_the_cluster(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CLUSTERS)
-def test_questions_ask_of_what_is_there(name: str) -> None:
+def test_verify_commands_use_namespaces_and_labels_that_exist(name: str) -> None:
     plan = stacks.planned(name)
     namespaces = {each.inputs["metadata"]["name"] for each in plan.of("kubernetes:core/v1:Namespace")}
-    asked = {found for text in questions(plan).values() for found in re.findall(r"--namespace (\S+)", text)}
+    used = {found for text in commands(plan).values() for found in re.findall(r"--namespace (\S+)", text)}
     labels = {key for group in plan.of("aws:eks/nodeGroup:NodeGroup") for key in group.inputs["labels"]}
-    text = " ".join(questions(plan).values())
+    text = " ".join(commands(plan).values())
 
-    assert asked <= namespaces | CLOUD_NAMESPACES
+    assert used <= namespaces | CLOUD_NAMESPACES
     assert {"nvidia.com/gpu", "gpu-ci/pool"} <= labels
     assert "--selector nvidia.com/gpu=true" in text
     assert "gpu-ci/runner" in text
 
 
 @pytest.mark.parametrize(
-    ("section", "gone"),
+    ("section", "omitted"),
     [
         ("autoscaler", {"autoscaler", "autoscaler-log"}),
         ("arc", {"scale-sets", "listeners", "runner-log"}),
         ("monitoring", {"usage"}),
     ],
 )
-def test_nothing_is_asked_of_a_part_that_is_off(section: str, gone: set[str]) -> None:
-
+def test_verify_omits_the_commands_of_disabled_sections(section: str, omitted: set[str]) -> None:
     settings = files.settings()
     without = settings.model_copy(update={section: None})
 
-    assert set(verify(settings)) - set(verify(without)) == gone
+    assert set(verify(settings)) - set(verify(without)) == omitted
 
 
 @pytest.mark.parametrize("name", REGISTRIES)
-def test_a_login_is_for_the_registry_that_holds_the_images(name: str) -> None:
+def test_registry_login_is_for_the_registry_of_the_repositories(name: str) -> None:
     plan = stacks.planned(name)
     hosts = {url.partition("/")[0] for url in plan.outputs["repositories"].values()}
 
