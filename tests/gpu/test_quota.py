@@ -1,84 +1,87 @@
-"""What a stack asks of each quota, and what is said about it."""
+"""The quotas that a stack uses, and the check against the stated values."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from dataclasses import replace
-from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.quota import EKS_UPDATE_HEADROOM, Demand, QuotaNeed, judge, needs
+from checks.machine_groups import EKS_UPDATE_SURGE
+from checks.quota import check, needs
 from gpu.machines import EC2_TYPES, GPU_MODELS, ec2_type
-from gpu.nearest import UnknownName
-from gpu.quotas.aws import quota_code
-from gpu.quotas.gcp import METRICS, Unattached
+from gpu.machines.groups import Disk, MachineGroup, Placement
+from gpu.quotas.aws import TITLES, quota_code
+from gpu.quotas.gcp import METRICS
 from gpu.regions import Cloud
 from gpu.verdict import Level, Verdict
+from ops.cli.options import ROOT
+from tests.config.stacks import OUT
+from tests.gpu.stacks import stack
 
 pytestmark = pytest.mark.pure
 
-POOL = Demand(
+POOL: Final = MachineGroup(
     path="gpu-pools.t4-spot",
     cloud=Cloud.AWS,
-    region="us-west-2",
-    machines=("g4dn.xlarge", "g4dn.2xlarge"),
-    spot=True,
-    max_count=5,
-    headroom=EKS_UPDATE_HEADROOM,
+    types=("g4dn.xlarge", "g4dn.2xlarge"),
+    placements=(Placement(region="us-west-2", spot=True),),
+    max=5,
+    surge=EKS_UPDATE_SURGE,
+    disk=Disk(gib=200),
 )
-GOOGLE = Demand(
-    path="runners.gpu-t4-gcp",
+OWN: Final = MachineGroup(
+    path="runners.own",
     cloud=Cloud.GCP,
-    region="us-central1",
-    machines=("n1-standard-4",),
-    gpu="t4",
-    gpus=1,
-    spot=True,
-    max_count=4,
-    project="acme-ci",
+    types=("n1-standard-4",),
+    placements=(Placement(region="us-central1", spot=True),),
+    max=4,
+    disk=Disk(gib=100, kind="pd-balanced"),
+    attached_gpu="t4",
+    attached_gpus=1,
 )
-LIMITED = replace(POOL, limit="gpu-pools.t4-spot.max")
-GPU_TYPES = sorted(name for name, row in EC2_TYPES.items() if row.gpu)
 
 
-def amounts(*demands: Demand) -> dict[str, int]:
-    return {f"{need.quota.region}/{need.quota.name}": need.needed for need in needs(demands)}
+def amounts(*groups: MachineGroup) -> dict[str, int]:
+    return {f"{need.quota.region}/{need.quota.name}": need.needed for need in needs(groups, {}, project="acme-ci")}
 
 
-# AWS ---------------------------------------------------------------------------------------------------------
+def placed(group: MachineGroup, *places: tuple[str, bool], **changes: Any) -> MachineGroup:
+    return replace(group, placements=tuple(Placement(region=region, spot=spot) for region, spot in places), **changes)
 
 
-def test_a_pool_is_reckoned_at_its_largest_type_with_room_to_update() -> None:
-    assert amounts(POOL) == {"us-west-2/L-3819A6DF": (5 + 2) * 8}
+# AWS.
 
 
-def test_spot_and_on_demand_are_apart_and_regions_too() -> None:
-    fallback = replace(POOL, path="gpu-pools.t4", spot=False)
-    elsewhere = replace(POOL, region="eu-west-1")
+def test_a_pool_needs_its_largest_type_and_the_nodes_of_an_update() -> None:
+    (need,) = needs([POOL], {})
 
-    assert amounts(POOL, fallback, elsewhere) == {
+    assert need.needed == (5 + 2) * 8
+    assert need.claims[0].why == (
+        "gpu-pools.t4-spot: 5 Spot machines and 2 during an update, g4dn.2xlarge at most, with 8 vCPUs each: 56"
+    )
+
+
+def test_markets_and_regions_have_separate_quotas() -> None:
+    assert amounts(placed(POOL, ("us-west-2", True), ("us-west-2", False), ("eu-west-1", True))) == {
         "eu-west-1/L-3819A6DF": 56,
         "us-west-2/L-3819A6DF": 56,
         "us-west-2/L-DB2E81BA": 56,
     }
 
 
-def test_pools_of_one_quota_are_added_up() -> None:
-    (need,) = needs([POOL, replace(POOL, path="gpu-pools.a10g", machines=("g5.12xlarge",), max_count=1, headroom=0)])
-
-    assert need.needed == 56 + 48
-    assert [claim.path for claim in need.claims] == ["gpu-pools.t4-spot", "gpu-pools.a10g"]
-    assert need.claims[0].why == (
-        "gpu-pools.t4-spot: 5 Spot machines and 2 while updating, at worst g4dn.2xlarge with 8 vCPUs each: 56"
-    )
+def test_the_pools_of_one_quota_are_added() -> None:
+    assert amounts(POOL, replace(POOL, path="gpu-pools.a10g", types=("g5.12xlarge",), max=1, surge=0)) == {
+        "us-west-2/L-3819A6DF": 56 + 48
+    }
 
 
 def test_a_pool_that_mixes_families_can_fill_either_quota() -> None:
-    mixed = replace(POOL, machines=("g4dn.xlarge", "p3.2xlarge"), headroom=0)
+    mixed = replace(POOL, types=("g4dn.xlarge", "p3.2xlarge"), surge=0)
 
     assert amounts(mixed) == {"us-west-2/L-3819A6DF": 20, "us-west-2/L-7212CCBC": 40}
 
@@ -86,84 +89,50 @@ def test_a_pool_that_mixes_families_can_fill_either_quota() -> None:
 @pytest.mark.parametrize(
     ("name", "on_demand", "spot"),
     [
-        ("g4dn.xlarge", "L-DB2E81BA", "L-3819A6DF"),
         ("g6e.12xlarge", "L-DB2E81BA", "L-3819A6DF"),
         ("gr6.4xlarge", "L-DB2E81BA", "L-3819A6DF"),
-        ("p3.2xlarge", "L-417A185B", "L-7212CCBC"),
         ("p4d.24xlarge", "L-417A185B", "L-7212CCBC"),
         ("p5.48xlarge", "L-417A185B", "L-C4BD4855"),
         ("m7i.large", "L-1216C47A", "L-34B43A08"),
-        ("t3.medium", "L-1216C47A", "L-34B43A08"),
     ],
 )
 def test_each_family_has_its_quotas(name: str, on_demand: str, spot: str) -> None:
     assert (quota_code(name, spot=False), quota_code(name, spot=True)) == (on_demand, spot)
 
 
-@pytest.mark.parametrize("name", ["inf2.xlarge", "trn1.2xlarge", "dl1.24xlarge", "p6-b200.48xlarge", "x2idn.16xlarge"])
-def test_a_family_with_another_quota_is_not_taken_for_a_known_one(name: str) -> None:
-    with pytest.raises(UnknownName, match="is not a known quota family of EC2"):
-        quota_code(name, spot=True)
+def test_every_instance_type_has_a_quota() -> None:
+    assert {quota_code(name, spot=spot) for name in EC2_TYPES for spot in (True, False)} == set(TITLES)
 
 
-def test_every_type_in_the_table_has_a_quota() -> None:
-    codes = {quota_code(name, spot=spot) for name in EC2_TYPES for spot in (True, False)}
+@given(st.lists(st.sampled_from(sorted(EC2_TYPES)), min_size=1, max_size=4), st.integers(1, 50), st.booleans())
+def test_no_choice_of_types_needs_more(types: list[str], most: int, spot: bool) -> None:
+    found = amounts(placed(POOL, ("us-west-2", spot), types=tuple(types), max=most))
 
-    assert {"L-3819A6DF", "L-DB2E81BA", "L-1216C47A"} <= codes
-
-
-@given(
-    st.lists(st.sampled_from(GPU_TYPES), min_size=1, max_size=4), st.integers(0, 50), st.integers(0, 5), st.booleans()
-)
-def test_no_choice_of_types_can_need_more_than_what_is_reckoned(
-    types: list[str], count: int, headroom: int, spot: bool
-) -> None:
-    found = amounts(replace(POOL, machines=tuple(types), max_count=count, headroom=headroom, spot=spot))
     for name in types:
-        used = ec2_type(name).vcpus * (count + headroom)
-
-        assert used <= found.get(f"us-west-2/{quota_code(name, spot=spot)}", 0)
+        assert ec2_type(name).vcpus * (most + 2) <= found[f"us-west-2/{quota_code(name, spot=spot)}"]
 
 
-@given(st.permutations([POOL, GOOGLE, replace(POOL, spot=False), replace(GOOGLE, region="us-east1")]))
-def test_the_order_of_demands_does_not_matter(demands: list[Demand]) -> None:
-    assert amounts(*demands) == amounts(*reversed(demands))
-    assert list(amounts(*demands)) == list(amounts(*reversed(demands)))
-
-
-# Google ------------------------------------------------------------------------------------------------------
+# Google Cloud.
 
 
 def test_an_n1_with_a_t4_counts_against_three_quotas() -> None:
-    assert amounts(GOOGLE) == {
+    assert amounts(OWN) == {
         "global/GPUS_ALL_REGIONS": 4,
         "us-central1/CPUS": 16,
         "us-central1/PREEMPTIBLE_NVIDIA_T4_GPUS": 4,
     }
 
 
-def test_on_demand_counts_against_the_models_own_quota() -> None:
-    assert amounts(replace(GOOGLE, spot=False))["us-central1/NVIDIA_T4_GPUS"] == 4
-
-
 def test_a_machine_that_brings_its_gpu_needs_no_cpu_quota() -> None:
-    found = amounts(replace(GOOGLE, machines=("g2-standard-4", "g2-standard-24"), gpu=None, gpus=0))
+    own = replace(OWN, types=("g2-standard-4", "g2-standard-24"), attached_gpu=None, attached_gpus=0)
 
-    assert found == {"global/GPUS_ALL_REGIONS": 8, "us-central1/PREEMPTIBLE_NVIDIA_L4_GPUS": 8}
-
-
-def test_all_regions_are_one_quota() -> None:
-    other = replace(GOOGLE, path="runners.gpu-t4-east", region="us-east1")
-
-    assert amounts(GOOGLE, other)["global/GPUS_ALL_REGIONS"] == 8
+    assert amounts(own) == {"global/GPUS_ALL_REGIONS": 8, "us-central1/PREEMPTIBLE_NVIDIA_L4_GPUS": 8}
 
 
-def test_markets_and_regions_that_are_tried_in_turn_are_no_further_machines() -> None:
-    ways = [
-        replace(GOOGLE, spot=spot, region=region) for spot in (True, False) for region in ("us-central1", "us-east1")
-    ]
+def test_placements_of_a_group_are_alternatives_that_share_common_quotas() -> None:
+    places = [(region, spot) for region in ("us-central1", "us-east1") for spot in (True, False)]
 
-    assert amounts(*ways) == {
+    assert amounts(placed(OWN, *places)) == {
         "global/GPUS_ALL_REGIONS": 4,
         **{
             f"{region}/{name}": amount
@@ -173,13 +142,10 @@ def test_markets_and_regions_that_are_tried_in_turn_are_no_further_machines() ->
     }
 
 
-def test_a_machine_without_a_gpu_by_intention_claims_cpus_alone() -> None:
-    builder = replace(
-        GOOGLE, path="host-image", machines=("e2-standard-8",), gpu=None, gpus=0, plain=True, spot=False, max_count=1
-    )
-    verifier = replace(GOOGLE, path="host-image", spot=False, max_count=1)
+def test_groups_with_one_path_run_one_after_another() -> None:
+    builder = placed(OWN, ("us-central1", False), types=("e2-standard-8",), attached_gpu=None, attached_gpus=0, max=1)
+    verifier = placed(OWN, ("us-central1", False), max=1)
 
-    assert amounts(builder) == {"us-central1/CPUS": 8}
     assert amounts(builder, verifier) == {
         "global/GPUS_ALL_REGIONS": 1,
         "us-central1/CPUS": 8,
@@ -187,229 +153,142 @@ def test_a_machine_without_a_gpu_by_intention_claims_cpus_alone() -> None:
     }
 
 
-def test_an_h100_on_demand_is_asked_for_by_its_family() -> None:
-    (need,) = [
-        need
-        for need in needs([replace(GOOGLE, machines=("a3-highgpu-8g",), gpu=None, gpus=0, spot=False, max_count=1)])
-        if need.quota.region != "global"
-    ]
+def test_an_h100_on_demand_is_requested_by_its_family() -> None:
+    own = placed(OWN, ("us-central1", False), types=("a3-highgpu-8g",), attached_gpu=None, attached_gpus=0, max=1)
+    need = next(need for need in needs([own], {}, project="acme-ci") if need.quota.region != "global")
 
-    assert need.request == (
+    assert need.quota.request(need.needed) == (
         "gcloud beta quotas preferences create --service=compute.googleapis.com --project=acme-ci "
         "--quota-id=GPUS-PER-GPU-FAMILY-per-project-region --preferred-value=8 "
         "--dimensions=region=us-central1,gpu_family=NVIDIA_H100"
     )
 
 
-@pytest.mark.parametrize(
-    ("changed", "fault"),
-    [
-        ({"gpu": None}, Unattached),
-        ({"gpu": "l4"}, Unattached),
-        ({"gpus": 3}, Unattached),
-        ({"machines": ("g2-standard-4",)}, Unattached),
-        ({"gpu": "t5"}, UnknownName),
-        ({"machines": ("n1-standard-5",)}, UnknownName),
-    ],
-)
-def test_a_machine_that_cannot_be_is_not_reckoned(changed: dict[str, object], fault: type[Exception]) -> None:
-    with pytest.raises(fault):
-        needs([replace(GOOGLE, **changed)])  # type: ignore[arg-type]  # fields of a demand, given by this test
+def test_every_model_that_google_offers_has_a_quota() -> None:
+    assert set(METRICS) == {slug for slug, model in GPU_MODELS.items() if model.google}
+    assert METRICS["a100-80gb"] == "NVIDIA_A100_80GB_GPUS"
 
 
-def test_every_model_that_google_rents_has_a_quota() -> None:
-    assert {slug for slug, model in GPU_MODELS.items() if model.google} <= set(METRICS)
-
-
-# Verdicts ----------------------------------------------------------------------------------------------------
-
-
-def one(demand: Demand, **stated: int) -> tuple[Level, str, str]:
-    verdict = judge([demand], stated={key.replace("_", "-"): value for key, value in stated.items()})[0]
-    return verdict.level, verdict.reason, verdict.fix
-
-
-def test_a_stated_quota_that_is_too_small_is_an_error_with_the_request() -> None:
-    level, reason, fix = one(POOL, L_3819A6DF=40)
-
-    assert level is Level.ERROR
-    assert reason == (
-        "the stack can ask for 56 vCPUs in us-west-2, quota L-3819A6DF (All G and VT Spot Instance Requests), "
-        "and 40 are stated"
-    )
-    assert fix == (
-        "ask for more and state 56 as quotas.L-3819A6DF: aws service-quotas request-service-quota-increase "
-        "--region us-west-2 --service-code ec2 --quota-code L-3819A6DF --desired-value 56"
-    )
-
-
-def test_the_chapter_shows_what_is_really_said() -> None:
-    chapter = (Path(__file__).parents[2] / "docs/explanation/checks/quota.md").read_text()
-    verdict = judge([LIMITED], stated={"L-3819A6DF": 40})[0]
-
-    assert str(verdict).rpartition(" (")[0] in chapter
-    assert verdict.chapter == "explanation/checks/quota.md"
-
-
-def test_a_stated_quota_that_is_enough_holds() -> None:
-    assert one(POOL, L_3819A6DF=56)[0] is Level.OK
-    assert one(POOL, L_3819A6DF=55)[0] is Level.ERROR
-
-
-def test_a_quota_that_nobody_stated_is_a_warning_since_new_accounts_have_none() -> None:
-    level, reason, fix = one(POOL)
-
-    assert level is Level.WARNING
-    assert reason.endswith("and a new account has 0")
-    assert fix.startswith(
-        "ask for it, and when it is granted state 56 as quotas.us-west-2/L-3819A6DF: aws service-quotas"
-    )
-
-
-def test_what_every_account_has_needs_no_statement() -> None:
-    nodes = replace(POOL, machines=("t3.medium",), spot=False, max_count=2, headroom=0)
-
-    assert one(nodes)[0] is Level.OK
-    assert one(replace(nodes, max_count=3))[0] is Level.WARNING
-
-
-def test_a_statement_for_a_region_goes_before_one_for_all() -> None:
-    stated = {"L-3819A6DF": 100, "us-west-2/L-3819A6DF": 10}
-
-    both = {verdict.level: verdict for verdict in judge([POOL, replace(POOL, region="us-east-1")], stated=stated)}
-
-    assert "us-west-2" in both[Level.ERROR].reason
-    assert "state 56 as quotas.us-west-2/L-3819A6DF:" in both[Level.ERROR].fix
-    assert "us-east-1" in both[Level.OK].reason
-
-
-def test_a_fault_hides_no_other_verdict() -> None:
-    misspelt = replace(POOL, path="gpu-pools.bad", machines=("g4dm.xlarge",))
-    verdicts = judge([misspelt, POOL])
-
-    assert [(verdict.subject, verdict.level) for verdict in verdicts] == [
-        ("gpu-pools.bad", Level.ERROR),
-        ("gpu-pools.t4-spot", Level.WARNING),
-    ]
-    assert verdicts[0].fix == "write g4dn.xlarge"
-
-
-def test_the_largest_claim_is_the_offender() -> None:
-    small = replace(POOL, path="gpu-pools.small", max_count=1, headroom=0)
-
-    assert judge([small, POOL])[0].subject == "gpu-pools.t4-spot"
-
-
-def test_nothing_demanded_is_nothing_said() -> None:
-    assert judge([replace(POOL, max_count=0, headroom=0)]) == ()
-    assert judge([]) == ()
-
-
-def test_a_request_is_a_command_that_a_shell_takes() -> None:
-    found: list[QuotaNeed] = list(needs([POOL, GOOGLE, replace(POOL, machines=("p5.48xlarge",))]))
-    words = [shlex.split(need.request) for need in found]
+def test_every_request_is_a_valid_command_line() -> None:
+    found = needs([POOL, OWN, replace(POOL, types=("p5.48xlarge",))], {}, project="acme-ci")
+    words = [shlex.split(need.quota.request(need.needed)) for need in found]
 
     assert {line[0] for line in words} == {"aws", "gcloud"}
-    assert [line for line in words if any("{" in word for word in line)] == []
+    assert [word for line in words for word in line if "{" in word] == []
 
 
-@given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 300))
-def test_more_machines_never_make_a_quota_enough(some: int, more: int, granted: int) -> None:
-    def enough(count: int) -> bool:
-        return all(need.enough for need in needs([replace(POOL, max_count=count)], stated={"L-3819A6DF": granted}))
-
-    assert enough(some) or not enough(some + more)
+# The check.
 
 
-def test_three_hundred_pools_cost_little() -> None:
-    pools = [replace(POOL, path=f"gpu-pools.{index}", max_count=1) for index in range(300)]
-    (verdict,) = judge(pools)
-
-    assert len(verdict.chain) == 302
-    assert "7200 vCPUs" in verdict.reason
+def verdict(quotas: dict[str, int], quota: str, **changes: Any) -> Verdict:
+    """Return the verdict on one quota in a stack that states only these quotas."""
+    found = check(stack({"quotas": quotas, **{key.replace("__", "/"): value for key, value in changes.items()}}))
+    return next(one for one in found if f"quota {quota} " in one.reason)
 
 
-@pytest.mark.parametrize(
-    ("key", "fix"),
-    [
-        ("NVIDIA_T4_GPU", "did you mean NVIDIA_T4_GPUS?"),
-        ("us-west-2/L-3819A6DE", "did you mean us-west-2/L-3819A6DF?"),
-        ("nonsense", "leave it out"),
-    ],
-)
-def test_what_is_stated_under_another_name_is_not_passed_over(key: str, fix: str) -> None:
-    first = judge([], stated={key: 4})[0]
+def test_a_stated_quota_that_is_too_small_is_an_error_as_on_the_docs_page() -> None:
+    found = verdict({"L-3819A6DF": 40}, "L-3819A6DF")
+    page = (ROOT / "docs/explanation/checks/quota.md").read_text(encoding="utf-8")
 
-    assert (first.level, first.subject, first.fix) == (Level.WARNING, f"quotas.{key}", fix)
+    assert (found.level, found.subject) == (Level.ERROR, "gpu-pools.t4-spot")
+    assert str(found).rpartition(" (")[0] in page
 
 
-@pytest.mark.parametrize("key", ["L-3819A6DF", "us-west-2/L-417A185B", "PREEMPTIBLE_NVIDIA_L4_GPUS", "CPUS"])
-def test_a_quota_that_nothing_uses_yet_may_be_stated(key: str) -> None:
-    said = judge([replace(POOL, max_count=0, headroom=0)], stated={key: 4})
+@pytest.mark.parametrize(("granted", "level"), [(56, Level.OK), (55, Level.ERROR)])
+def test_the_stated_quota_must_cover_what_the_stack_can_use(granted: int, level: Level) -> None:
+    assert verdict({"L-3819A6DF": granted}, "L-3819A6DF").level is level
 
-    assert said == ()
+
+def test_a_quota_that_is_not_stated_is_a_warning_with_the_request() -> None:
+    found = verdict({}, "L-3819A6DF")
+
+    assert found.level is Level.WARNING
+    assert found.reason.endswith("and a new account has 0")
+    assert found.fix.startswith(
+        "request it, and once it is granted state 56 as quotas.us-west-2/L-3819A6DF: aws service-quotas"
+    )
+
+
+def test_the_value_of_a_new_account_may_suffice() -> None:
+    assert verdict({}, "CPUS", **{"runners__cirun-gcp-gpu": OUT, "cirun": OUT}).level is Level.OK
+
+
+def test_a_value_for_a_region_overrides_the_one_for_all() -> None:
+    found = verdict({"L-3819A6DF": 100, "us-west-2/L-3819A6DF": 10}, "L-3819A6DF")
+
+    assert found.level is Level.ERROR
+    assert "state 56 as quotas.us-west-2/L-3819A6DF:" in found.fix
+
+
+@given(st.integers(1, 8), st.integers(1, 8), st.integers(0, 130))
+def test_the_number_to_lower_to_is_the_largest_that_suffices(most: int, other: int, granted: int) -> None:
+    pools = [
+        replace(POOL, max=most, max_key="gpu-pools.t4-spot.max"),
+        replace(POOL, path="gpu-pools.o", max=other, max_key="gpu-pools.o.max"),
+    ]
+
+    def enough(path: str, number: int) -> bool:
+        lowered = [replace(pool, max=number) if pool.max_key == path else pool for pool in pools]
+        (need,) = needs(lowered, {"L-3819A6DF": granted})
+        return need.granted >= need.needed
+
+    (need,) = needs(pools, {"L-3819A6DF": granted})
+    lower = re.fullmatch(r"lower (\S+) to (\d+)", need.lowered)
+    if need.granted < need.needed:
+        assert (lower is None) == (not any(enough(pool.max_key, 1) for pool in pools))
+        assert lower is None or (enough(lower[1], int(lower[2])) and not enough(lower[1], int(lower[2]) + 1))
+
+
+def test_no_number_is_named_below_the_machines_that_are_kept() -> None:
+    changes = {"gpu-pools__t4-spot__min": 4, "runners__gpu-t4__queue-target-minutes": 60}
+
+    assert verdict({"L-3819A6DF": 40}, "L-3819A6DF", **changes).fix.startswith("request more")
 
 
 @pytest.mark.parametrize(
     ("key", "reason", "fix"),
     [
-        ("us-west-22/L-3819A6DF", "nothing here runs in us-west-22", "did you mean us-west-2/L-3819A6DF?"),
-        ("us-centrall/CPUS", "nothing here runs in us-centrall", "did you mean us-central1/CPUS?"),
-        ("us-west-2/CPUS", "nothing here runs in us-west-2", "leave it out"),
-        ("us-central1/GPUS_ALL_REGIONS", "GPUS_ALL_REGIONS is one quota for all regions", "did you mean GPUS_ALL_REGIONS?"),
+        ("NVIDIA_T4_GPU", "no machine counts against a quota named NVIDIA_T4_GPU", "did you mean NVIDIA_T4_GPUS?"),
+        ("us-west-2/L-3819A6DE", "no machine counts against a quota named L-3819A6DE",
+         "did you mean us-west-2/L-3819A6DF?"),
+        ("nonsense", "no machine counts against a quota named nonsense", "remove it"),
+        ("us-west-22/L-3819A6DF", "the stack has no machines in us-west-22", "did you mean us-west-2/L-3819A6DF?"),
+        ("us-centrall/CPUS", "the stack has no machines in us-centrall", "did you mean us-central1/CPUS?"),
+        ("us-west-2/CPUS", "the stack has no machines in us-west-2", "remove it"),
+        ("us-central1/GPUS_ALL_REGIONS", "GPUS_ALL_REGIONS is one quota for all regions",
+         "did you mean GPUS_ALL_REGIONS?"),
     ],
 )  # fmt: skip
-def test_what_is_stated_for_a_region_without_machines_is_not_passed_over(key: str, reason: str, fix: str) -> None:
-    said = next(verdict for verdict in judge([POOL, GOOGLE], stated={key: 4}) if verdict.subject == f"quotas.{key}")
+def test_a_key_without_effect_is_a_warning(key: str, reason: str, fix: str) -> None:
+    found = next(one for one in check(stack({"quotas": {key: 4}})) if one.subject == f"quotas.{key}")
 
-    assert (said.level, said.reason, said.fix) == (Level.WARNING, reason, fix)
-
-
-def test_a_region_whose_only_machine_is_misspelt_is_a_region_all_the_same() -> None:
-    said = judge([replace(POOL, machines=("g4dm.xlarge",))], stated={"us-west-2/L-3819A6DF": 56})
-
-    assert [(verdict.level, verdict.subject) for verdict in said] == [(Level.ERROR, POOL.path)]
+    assert (found.level, found.reason, found.fix) == (Level.WARNING, reason, fix)
 
 
-# Way-outs, followed to the letter ----------------------------------------------------------------------------
+def test_a_quota_that_no_machine_uses_yet_may_be_stated() -> None:
+    unused = {"us-west-2/L-417A185B": 4, "PREEMPTIBLE_NVIDIA_L4_GPUS": 4}
+
+    assert [one for one in check(stack({"quotas": unused})) if one.subject.startswith("quotas.")] == []
 
 
-def judged(demands: list[Demand], stated: dict[str, int], quota: str) -> Verdict:
-    return next(verdict for verdict in judge(demands, stated=stated) if f"quota {quota} " in verdict.reason)
+# The host image.
+
+ALONE: Final = {"runners/cirun-gcp-gpu": OUT, "cirun": OUT, "quotas": {}}
+DECLARED: Final = {"host-image/mode": "declared", "host-image/zones": ["us-central1-b"], "host-image/keep": OUT}
 
 
-@given(st.integers(1, 8), st.integers(1, 8), st.integers(0, 130))
-def test_the_number_that_is_to_be_lowered_is_enough_and_no_larger_one_is(most: int, other: int, granted: int) -> None:
-    pools = [
-        replace(LIMITED, max_count=most),
-        replace(LIMITED, path="gpu-pools.o", limit="gpu-pools.o.max", max_count=other),
-    ]
-    stated = {"L-3819A6DF": granted}
-    lower = re.match(r"lower (gpu-pools\.[\w-]+)\.max to (\d+), or", judged(pools, stated, "L-3819A6DF").fix)
-    if lower is None:
-        assert (min(most, other) + 1 + 4) * 8 > granted or (most + other + 4) * 8 <= granted
-        return
+@pytest.mark.parametrize(
+    ("change", "quotas"),
+    [
+        ({}, {"CPUS", "NVIDIA_T4_GPUS", "PREEMPTIBLE_NVIDIA_T4_GPUS", "GPUS_ALL_REGIONS"}),
+        ({"host-image/builder": {"spot": False}, "host-image/verifier": {"machine-type": "g2-standard-4", "gpu": "l4"}},
+         {"CPUS", "NVIDIA_L4_GPUS", "GPUS_ALL_REGIONS"}),
+        (DECLARED, {"CPUS"}),
+        ({**DECLARED, "host-image/phase": "image", "host-image/proved": "0a1b2c3d"}, set()),
+    ],
+)  # fmt: skip
+def test_builder_and_verifier_of_the_host_image_count(change: dict[str, Any], quotas: set[str]) -> None:
+    found = [one for one in check(stack({**ALONE, **change})) if one.subject == "host-image"]
 
-    def level(count: int) -> Level:
-        lowered = [replace(pool, max_count=count) if pool.path == lower[1] else pool for pool in pools]
-        return judged(lowered, stated, "L-3819A6DF").level
-
-    assert (level(int(lower[2])), level(int(lower[2]) + 1)) == (Level.OK, Level.ERROR)
-
-
-def test_a_number_is_not_lowered_below_what_is_kept() -> None:
-    assert judged([replace(LIMITED, least=4)], {"L-3819A6DF": 40}, "L-3819A6DF").fix.startswith("ask for more")
-
-
-@pytest.mark.parametrize("stated", [{}, {"L-3819A6DF": 1}, {"L-3819A6DF": 99, "us-west-2/L-3819A6DF": 1}])
-@pytest.mark.parametrize("demands", [[POOL], [LIMITED, GOOGLE], [GOOGLE]])
-def test_what_is_to_be_stated_ends_every_verdict(demands: list[Demand], stated: dict[str, int]) -> None:
-    followed = dict(stated)
-    for verdict in judge(demands, stated=stated):
-        if verdict.fix == "leave it out":
-            followed.pop(verdict.subject.removeprefix("quotas."))
-        found = re.search(r"state (\d+) as quotas\.(\S+):", verdict.fix)
-        if found is not None:
-            followed[found[2]] = int(found[1])
-
-    assert {verdict.level for verdict in judge(demands, stated=followed)} == {Level.OK}
+    assert {name for one in found for name in re.findall(r"quota (\S+) \(", one.reason)} == quotas
+    assert [one for one in found if "can use 8 CPUs" not in one.reason and "can use 1 GPUs" not in one.reason] == []
