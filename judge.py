@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 from back_ends.stack import Stack
 from checks import money, queue_time, quota, spot_plan
 from checks.counts import counts
-from checks.fit import fits
+from checks.fit import ImageUse, fits, image_fits
 from checks.floor import floor
 from checks.gpu_zones import gpu_zones
-from checks.image_fit import image_fits
 from checks.image_proof import image_proof
 from checks.image_region import image_region
-from checks.machine_fit import disk_fits, machine_fits
-from checks.pool_shape import own_spot
+from checks.machine_fit import OwnDisk, disk_fits, machine_fits
+from checks.pool_shape import own_spot, pool_shapes
 from checks.runner_version import RUNNER_IMAGE, runner_version
 from checks.scale_from_zero import scale_from_zero
 from checks.system_room import system_room
 from composition import asks, facts, system
 from config.values import gibibytes, mebibytes
+from gpu.kubernetes.quantities import MIB
 from gpu.machines import attach, ec2_type, gce_type, gpu_model
 from gpu.software.compatibility import conflicts, solve
 from gpu.verdict import Level, Verdict
@@ -39,7 +39,7 @@ def verdicts(settings: Settings, identity: Identity) -> list[Verdict]:
     """Every judgement on the stack, good ones too, each once: what two runners share is judged for both."""
     stack = Stack.of(settings, identity)
     found = [
-        *_pools(settings, identity.prefix),
+        *_pools(Stack.of(settings, identity)),
         *_system_nodes(settings, identity.prefix),
         *(verdict for ask in asks.compatibility(settings) for verdict in solve(ask)),
         *_machines(settings),
@@ -54,32 +54,39 @@ def verdicts(settings: Settings, identity: Identity) -> list[Verdict]:
     return list(dict.fromkeys(found))
 
 
-def _pools(settings: Settings, cluster: str) -> Iterator[Verdict]:
-    plugin, autoscaler = facts.device_plugin(settings), facts.autoscaler(settings)
-    beside = facts.daemonsets(settings)
-    everywhere = beside if plugin is None else (*beside, plugin)
-    groups = [facts.node_group(name, pool, settings, cluster) for name, pool in settings.gpu_pools.items()]
-    runners = [
-        facts.runner_facts(name, runner, runner.arc, settings)
-        for name, runner in settings.runners.items()
-        if runner.arc is not None
+def _pools(stack: Stack) -> Iterator[Verdict]:
+    settings = stack.settings
+    plugin, daemonsets = facts.device_plugin(settings), facts.daemonsets(settings)
+    everywhere = daemonsets if plugin is None else (*daemonsets, plugin)
+    groups = [
+        facts.node_group(name, pool, settings, stack.identity.prefix) for name, pool in settings.gpu_pools.items()
     ]
-    yield from counts(groups, runners, daemonsets=everywhere)
-    for image, size, uses in facts.image_uses(groups, runners, settings):
-        yield from image_fits(image, size, uses)
+    runners = {offer.path: offer.shared for offer in stack.offers.values() if offer.shared is not None}
+    yield from counts(groups, runners, everywhere)
+    yield from pool_shapes(groups, runners)
+    for name, image in settings.images.items():
+        if image.compressed is not None:
+            uses = [
+                ImageUse(runner=path, pod=runner.pod, group=group)
+                for path, runner in runners.items()
+                for group in groups
+                if runner.image == name and runner.waiting_pod is None and group.name in runner.pools
+            ]
+            yield from image_fits(f"images.{name}.compressed", mebibytes(image.compressed) * MIB, uses)
     for group in groups:
-        for known in (runner for runner in runners if group.path in runner.pools):
-            room = fits(known.path, known.pod, group, daemonsets=everywhere)
-            yield from room
-            yield from scale_from_zero(
-                known.path,
-                known.pod,
-                group,
-                plugin=plugin,
-                autoscaler=autoscaler,
-                daemonsets=beside,
-                fits=all(verdict.level is Level.OK for verdict in room),
-            )
+        for path, runner in runners.items():
+            if group.name in runner.pools:
+                room = fits(path, runner.pod, group, everywhere)
+                yield room
+                yield from scale_from_zero(
+                    path,
+                    runner.pod,
+                    group,
+                    plugin=plugin,
+                    autoscaler=settings.autoscaler is not None,
+                    daemonsets=daemonsets,
+                    fits=room.level is Level.OK,
+                )
 
 
 def _system_nodes(settings: Settings, cluster: str) -> list[Verdict]:
@@ -94,6 +101,21 @@ def _system_nodes(settings: Settings, cluster: str) -> list[Verdict]:
     )
 
 
+def _own_disk(name: str, runner: RunnerSettings, settings: Settings) -> OwnDisk | None:
+    """The root disk of a runner that has a machine to itself."""
+    served = runner.cirun_aws or runner.cirun_gcp
+    if served is None:
+        return None
+    image = settings.host_image if runner.cirun_gcp else None
+    return OwnDisk(
+        path=f"runners.{name}",
+        stated=f"runners.{name}.{'cirun-gcp' if runner.cirun_gcp else 'cirun-aws'}.disk",
+        gib=gibibytes(served.disk),
+        image_gib=gibibytes(image.builder.disk) if image else 0,
+        wanted_gib=gibibytes(runner.needs.disk) if runner.needs.disk else 0,
+    )
+
+
 def _machines(settings: Settings) -> Iterator[Verdict]:
     """Runners that have a machine to themselves, on every type that they may be given."""
     for name, runner in settings.runners.items():
@@ -102,7 +124,7 @@ def _machines(settings: Settings) -> Iterator[Verdict]:
         if machines:
             memory = mebibytes(needs.memory)
             yield from machine_fits(f"runners.{name}", machines, cpu=needs.cpu, memory_mib=memory, gpus=needs.gpus)
-        disk = facts.own_disk(name, runner, settings)
+        disk = _own_disk(name, runner, settings)
         if disk is not None:
             yield from disk_fits(disk)
 

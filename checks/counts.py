@@ -1,209 +1,244 @@
-"""Whether the numbers of pools and of their runners go together.
+"""Check that the numbers of nodes, GPUs and runners match.
 
-Owns the arithmetic of nodes, GPUs, shares and runners, over all pools at once: runners share them, and fall back. How
-jobs find room is `gpu.kubernetes.room`, what is said where they do not is `gpu.kubernetes.shortage`, what surprises in a pool by itself is
-`checks.pool_shape`, and what a share is, is `gpu.kubernetes.sharing`.
+Runners share pools and fall back from one pool to another. Therefore jobs are summed up per pool, then per pool and
+fallback, then per runner. Each resource is summed up on its own, so a reported shortage exists however the scheduler
+places the pods. `checks.pool_shape` checks a pool on its own.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from math import gcd
+from typing import TYPE_CHECKING, Final
 
 from checks.fit import place
-from checks.pool_shape import pool_shape
-from gpu.kubernetes.quantities import CPU, GIB, MEMORY, PODS, Resources
-from gpu.kubernetes.room import Jobs, Nodes, shortages
-from gpu.kubernetes.sharing import gpu_resource
-from gpu.kubernetes.shortage import Key, told_of
-from gpu.verdict import Level, Verdict
+from gpu.kubernetes.quantities import CPU, EPHEMERAL_STORAGE, GIB, GPU, MEMORY, PODS, Resources, describe
+from gpu.verdict import Verdict, error, ok, warning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from back_ends.offer import SharedNodes
     from checks.fit import Place
     from gpu.kubernetes.daemonsets import DaemonSet
     from gpu.kubernetes.node_group import NodeGroupFacts
-    from gpu.kubernetes.pods import Pod
 
-CHECK = "counts"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunnerFacts:
-    """A runner scale set on its pools."""
-
-    path: str
-    """Where the stack file states it, as in `runners.gpu-t4`."""
-    pools: tuple[str, ...]
-    """The pools whose nodes it may get, as in `gpu-pools.t4-spot`: the one that is tried first, and its fall-back."""
-    pod: Pod
-    """What one job takes on a GPU node."""
-    min_runners: int
-    """Idle runners that stand on GPU nodes."""
-    max_runners: int
+CHECK: Final = "counts"
+_RESOURCES: Final = (GPU, CPU, MEMORY, EPHEMERAL_STORAGE, PODS)
+_SHOWN: Final = 4
+"""The length up to which a list is printed in full."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pool:
-    """A pool, what its nodes have, and who uses it."""
+    """A pool with its users."""
 
     group: NodeGroupFacts
     places: tuple[Place, ...]
-    runners: tuple[RunnerFacts, ...]
-    """Those that may get its nodes."""
+    """A node of each instance type."""
+    left: Resources
+    """The resources that the DaemonSets leave on a node of any type."""
+    runners: Mapping[str, SharedNodes]
+    """The runners that may use it, by path."""
     copies: Mapping[str, int]
-    """How many jobs of each find room on one node of the type that holds least; 0 is for `checks.fit` to tell."""
+    """Jobs of each runner on one node, on the type with the least room. `checks.fit` reports 0."""
 
     @property
-    def first(self) -> tuple[RunnerFacts, ...]:
-        """Those that try it first."""
-        return tuple(runner for runner in self.runners if runner.pools[0] == self.group.path)
-
-    def room(self) -> Nodes:
-        """Its nodes, each with what every type leaves."""
-        left = [each.left for each in self.places]
-        least = {name: min(one[name] for one in left) for name in left[0].names}
-        return Nodes(path=self.group.path, count=self.group.max_size, left=Resources.of(least))
+    def first(self) -> dict[str, SharedNodes]:
+        """The runners that try this pool first."""
+        return {path: runner for path, runner in self.runners.items() if runner.pools[0] == self.group.name}
 
 
 def counts(
-    groups: Sequence[NodeGroupFacts], runners: Sequence[RunnerFacts], *, daemonsets: Sequence[DaemonSet] = ()
-) -> list[Verdict]:
-    """Judge every pool together with every runner."""
-    pools = {group.path: _pool(group, runners, daemonsets) for group in groups}
-    found = {
-        path: [*pool_shape(pool.group, behind=_behind(pool)), *_uses(pool), *_idle_nodes(pool)]
-        for path, pool in pools.items()
-    }
-    for short, verdict in _room(runners, pools):
-        for path in short:
-            found[path].append(verdict)
-    unordered = [
-        _verdict(
-            Level.ERROR,
-            runner.path,
-            f"min {runner.min_runners} is more than max {runner.max_runners}",
-            f"set min to at most {runner.max_runners}",
-        )
-        for runner in runners
-        if runner.min_runners > runner.max_runners
-    ]
-    judged = [verdict for path, pool in pools.items() for verdict in found[path] or (_sound(pool),)]
-    return list(dict.fromkeys((*unordered, *judged)))
+    groups: Sequence[NodeGroupFacts], runners: Mapping[str, SharedNodes], daemonsets: Sequence[DaemonSet] = ()
+) -> Iterator[Verdict]:
+    """Check every pool together with the runners that may use it."""
+    pools = {group.name: _pool(group, runners, daemonsets) for group in groups}
+    short = list(_shortages(runners, pools))
+    yield from (verdict for _, verdict in short)
+    reported = {name for names, _ in short for name in names}
+    for name, pool in pools.items():
+        found = [*_shares(pool), *_unused_gpus(pool), *_unused_nodes(pool)]
+        yield from found
+        if not found and name not in reported:
+            yield _sound(pool)
 
 
-def _pool(group: NodeGroupFacts, runners: Sequence[RunnerFacts], daemonsets: Sequence[DaemonSet]) -> _Pool:
+def _pool(group: NodeGroupFacts, runners: Mapping[str, SharedNodes], daemonsets: Sequence[DaemonSet]) -> _Pool:
     places = tuple(place(group, machine, daemonsets) for machine in group.machines)
-    users = tuple(runner for runner in runners if group.path in runner.pools)
-    copies = {runner.path: min(each.copies(runner.pod) for each in places) for runner in users}
-    return _Pool(group=group, places=places, runners=users, copies=copies)
-
-
-def _behind(pool: _Pool) -> tuple[str, ...]:
-    """Where everybody who tries the pool first goes next."""
-    if not pool.first or any(len(runner.pools) == 1 for runner in pool.first):
-        return ()
-    return tuple(dict.fromkeys(path for runner in pool.first for path in runner.pools[1:]))
+    users = {path: runner for path, runner in runners.items() if group.name in runner.pools}
+    copies = {path: min(each.copies(runner.pod) for each in places) for path, runner in users.items()}
+    left = [each.left for each in places]
+    least = Resources.of({name: min(one[name] for one in left) for name in left[0].names})
+    return _Pool(group=group, places=places, left=least, runners=users, copies=copies)
 
 
 def _sound(pool: _Pool) -> Verdict:
-    first = sum(runner.max_runners for runner in pool.first)
-    others = sum(runner.max_runners for runner in pool.runners) - first
-    reason = f"{pool.group.max_size} nodes at most for {first} jobs at most"
-    falling = f", and for {others} that may fall back on it" if others else ""
-    return Verdict(check=CHECK, level=Level.OK, subject=pool.group.path, reason=f"{reason}{falling}")
+    first = sum(runner.most for runner in pool.first.values())
+    others = sum(runner.most for runner in pool.runners.values()) - first
+    falling = f", and for {others} jobs that may fall back on it" if others else ""
+    return ok(CHECK, pool.group.path, f"at most {pool.group.max_size} nodes for at most {first} jobs{falling}")
 
 
-def _verdict(level: Level, subject: str, reason: str, fix: str, chain: tuple[str, ...] = ()) -> Verdict:
-    return Verdict(check=CHECK, level=level, subject=subject, reason=reason, fix=fix, chain=chain)
-
-
-def _uses(pool: _Pool) -> Iterator[Verdict]:
-    resource = gpu_resource(pool.group.sharing)
-    for runner in pool.runners:
-        yield from _shares(runner, pool.group, runner.pod.requests[resource])
-    yield from _unused(pool, resource)
-
-
-def _shares(runner: RunnerFacts, group: NodeGroupFacts, asked: int) -> Iterator[Verdict]:
-    if group.sharing is None or asked < 2:
+def _shares(pool: _Pool) -> Iterator[Verdict]:
+    sharing = pool.group.sharing
+    if sharing is None:
         return
-    refused = group.sharing.refuses_several
-    yield _verdict(
-        Level.ERROR if refused else Level.WARNING,
-        runner.path,
-        f"it asks for {asked} shares of a GPU, "
-        + ("which the device plugin refuses" if refused else "which gives it no more of the GPU than one"),
-        "ask for one",
-    )
+    for path, runner in pool.runners.items():
+        requested = runner.pod.requests[GPU]
+        if requested < 2:
+            continue
+        reason = f"it requests {requested} shares of a GPU, "
+        if sharing.refuses_several:
+            yield error(CHECK, path, f"{reason}which the device plugin refuses", "request one share")
+        else:
+            yield warning(CHECK, path, f"{reason}which gives it no more of the GPU than one", "request one share")
 
 
-def _unused(pool: _Pool, resource: str) -> Iterator[Verdict]:
-    """GPUs, or shares of one, that stay idle on a node that is full of jobs, whichever runner's they are."""
+def _unused_gpus(pool: _Pool) -> list[Verdict]:
+    """Report GPUs, or shares of one, that stay idle on a node that is full of jobs, whichever runner's they are."""
     found: list[Verdict] = []
-    for runner in pool.first:
-        copies, asked = pool.copies[runner.path], runner.pod.requests[resource]
-        least = min(pool.places, key=lambda each, pod=runner.pod: each.copies(pod))  # type: ignore[misc]  # bound here
-        offered = least.node.allocatable[resource]
-        if not copies or copies * asked == offered:
-            return
+    for path, runner in pool.first.items():
+        pod, copies = runner.pod, pool.copies[path]
+        least = min(pool.places, key=lambda each, pod=pod: each.copies(pod))  # type: ignore[misc]  # bound here
+        requested, offered = pod.requests[GPU], least.node.allocatable[GPU]
+        if not copies or copies * requested == offered:
+            return []
+        name = least.machine.name
         reason = (
-            f"only {copies * asked} of the {offered} {resource} of a {least.machine.name} can be used: "
+            f"only {copies * requested} of the {offered} {GPU} of a {name} can be used: "
             f"{copies} job{'s fill' if copies > 1 else ' fills'} the node"
         )
-        ways = ", or ".join(_using_all(runner, pool, least, offered // asked)) or "take a larger type"
-        chain = (f"{least.machine.name} offers {offered} {resource}, and a job asks for {asked}",)
-        found.append(_verdict(Level.WARNING, runner.path, reason, ways, chain))
-    yield from found
+        fixes = _uses_all(path, pool, least, offered // requested)
+        chain = (f"a {name} offers {offered} {GPU}, and a job requests {requested}",)
+        found.append(warning(CHECK, path, reason, ", or ".join(fixes) or "use a larger type", chain))
+    return found
 
 
-def _using_all(runner: RunnerFacts, pool: _Pool, least: Place, jobs: int) -> Iterator[str]:
-    """What would leave less idle: smaller jobs, where those would be jobs at all, and fewer shares."""
-    if pool.copies[runner.path] == jobs:
-        yield "ask for a number of GPUs that divides the node's"
+def _uses_all(path: str, pool: _Pool, least: Place, jobs: int) -> Iterator[str]:
+    """Return changes after which fewer GPUs stay idle: smaller jobs, where any are left, and fewer shares."""
+    if pool.copies[path] == jobs:
+        yield "request a number of GPUs that divides the node's"
         return
-    asked = runner.pod.requests
-    cpu, memory = (min(asked[name], least.left[name] // jobs) // unit for name, unit in ((CPU, 1000), (MEMORY, GIB)))
-    if cpu and memory and all(least.left[name] >= jobs * asked[name] for name in asked.names - {CPU, MEMORY}):
-        yield f"ask for cpu: {cpu} and memory: {memory}Gi"
+    requests = pool.runners[path].pod.requests
+    cpu, memory = (min(requests[name], least.left[name] // jobs) // unit for name, unit in ((CPU, 1000), (MEMORY, GIB)))
+    others = requests.names - {CPU, MEMORY}
+    if cpu and memory and all(least.left[name] >= jobs * requests[name] for name in others):
+        yield f"request cpu: {cpu} and memory: {memory}Gi"
     if pool.group.sharing is not None:
-        most = max(pool.copies[one.path] for one in pool.first) // least.machine.devices
-        path = f"{pool.group.path}.sharing"
-        yield f"lower {path}.replicas to {most}" if most > 1 else f"leave {path} out"
+        most = max(pool.copies[one] for one in pool.first) // least.machine.devices
+        sharing = f"{pool.group.path}.sharing"
+        yield f"lower {sharing}.replicas to {most}" if most > 1 else f"remove {sharing}"
 
 
-def _idle_nodes(pool: _Pool) -> Iterator[Verdict]:
+def _unused_nodes(pool: _Pool) -> Iterator[Verdict]:
     if not all(pool.copies.values()):
         return
     path, most = pool.group.path, pool.group.max_size
-    needed = sum(-(-runner.max_runners // pool.copies[runner.path]) for runner in pool.runners)
+    needed = sum(-(-runner.most // pool.copies[name]) for name, runner in pool.runners.items())
     if needed < most:
-        yield _verdict(
-            Level.WARNING,
-            f"{path}.max",
-            f"up to {most} nodes, and its runners can use {needed} at most",
-            f"set it to {needed}, or raise the runners' max" if needed else f"let a runner name {path}",
-        )
+        reason = f"up to {most} nodes, but its runners can use at most {needed}"
+        fix = f"set it to {needed}, or raise the runners' max" if needed else f"use {path} in a runner"
+        yield warning(CHECK, f"{path}.max", reason, fix)
 
 
-def _room(runners: Sequence[RunnerFacts], pools: Mapping[str, _Pool]) -> Iterator[tuple[tuple[str, ...], Verdict]]:
-    """What finds no room, with the pools concerned: what is kept idle waits for ever, so it is told first."""
-    nodes = {path: pool.room() for path, pool in pools.items()}
-    fitting = [runner for runner in runners if all(pools[path].copies[runner.path] for path in runner.pools)]
-    told: set[str] = set()
-    for level, key in ((Level.ERROR, Key.MIN), (Level.WARNING, Key.MAX)):
-        jobs = [
-            Jobs(
-                path=runner.path,
-                count=runner.min_runners if key is Key.MIN else runner.max_runners,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Jobs:
+    """Jobs of one runner that run at the same time."""
+
+    path: str
+    count: int
+    wanted: Resources
+    """The resources of one job, including its place among the pods of a node."""
+    pools: tuple[str, ...]
+    alone: int
+    """The number for which its pools have room while no other runner uses them."""
+
+
+def _shortages(
+    runners: Mapping[str, SharedNodes], pools: Mapping[str, _Pool]
+) -> Iterator[tuple[tuple[str, ...], Verdict]]:
+    """Report jobs without room, each runner once, with their pools; idle runners first, because those wait forever."""
+    fitting = {
+        path: runner for path, runner in runners.items() if all(pools[name].copies[path] for name in runner.pools)
+    }
+    reported: set[str] = set()
+    for idle in (True, False):
+        every = [
+            _Jobs(
+                path=path,
+                count=count,
                 wanted=runner.pod.requests.with_amount(PODS, 1),
-                copies={path: pools[path].copies[runner.path] for path in runner.pools},
+                pools=runner.pools,
+                alone=sum(pools[name].group.max_size * pools[name].copies[path] for name in runner.pools),
             )
-            for runner in fitting
+            for path, runner in fitting.items()
+            if (count := runner.idle_on_gpu if idle else runner.most)
         ]
-        for short in shortages(jobs, nodes):
-            paths = {one.path for one in short.jobs}
-            if paths.isdisjoint(told):
-                told |= paths
-                yield short.pools, told_of(short, nodes, level, key)
+        full: set[str] = set()
+        for names, some in _contests(every, pools):
+            jobs = [one for one in some if one.path not in reported]
+            free = tuple(name for name in names if name not in full)
+            verdict = _shortage(jobs, [pools[name] for name in free], idle=idle) if jobs and free else None
+            if verdict is not None:
+                reported |= {one.path for one in jobs}
+                full |= set(free)
+                yield free, verdict
+
+
+def _contests(every: Sequence[_Jobs], pools: Mapping[str, _Pool]) -> Iterator[tuple[tuple[str, ...], list[_Jobs]]]:
+    """Return sets of pools, each with all jobs that can run nowhere else."""
+    pairs = {frozenset(one.pools): one.pools for one in every if len(one.pools) > 1}
+    for names in (*((name,) for name in pools), *pairs.values()):
+        yield names, [one for one in every if set(one.pools) <= set(names)]
+    for one in every:
+        yield one.pools, [one]
+
+
+def _shortage(jobs: Sequence[_Jobs], pools: Sequence[_Pool], *, idle: bool) -> Verdict | None:
+    """Compare the jobs with the room of the pools, in the resource of which most nodes are missing."""
+    first, missing, resource, wanted, room = pools[0].group, 0, "", 0, 0
+    for name in _RESOURCES:
+        size = gcd(*(one.wanted[name] for one in jobs))
+        if size:
+            # Less than the smallest step between jobs is no room for any of them.
+            nodes = [pool.left[name] // size * size for pool in pools]
+            has = sum(pool.group.max_size * node for pool, node in zip(pools, nodes, strict=True))
+            wants = sum(one.count * one.wanted[name] for one in jobs)
+            if wants > has and -(-(wants - has) // nodes[0]) > missing:
+                missing, resource, wanted, room = -(-(wants - has) // nodes[0]), name, wants, has
+    if not missing:
+        return None
+    count, each = sum(one.count for one in jobs), {one.wanted[resource] for one in jobs}
+    several, where = len(jobs) > 1, _listed([pool.group.path for pool in pools])
+    what = "idle runners" if idle else "jobs at most"
+    each_runner = _listed([f"{one.path.removeprefix('runners.')} {one.count}" for one in jobs])
+    who = f" ({each_runner})" if several else ""
+    has = "together have" if len(pools) > 1 else "has"
+    fits = room // each.pop() if len(each) == 1 else None
+    if fits is None:
+        asked, there = describe(resource, wanted), describe(resource, room)
+        reason = f"{count} {what}{who} request {asked}, but {where} {has} {there}; some pods stay pending"
+    else:
+        pending = "1 pod stays" if count - fits == 1 else f"{count - fits} pods stay"
+        reason = f"{count} {what}{who}, but {where} {has} room for {fits}; {pending} pending"
+    key = "min" if idle else "max"
+    lower = f"lower the {key} of these runners" if several else f"lower its {key}"
+    lower += "" if fits is None else f" to {fits} in total" if several else f" to {fits}"
+    greedy = [one.path for one in jobs if one.count > one.alone]
+    subject = greedy[0] if len(greedy) == 1 else f"{first.path}.max"
+    chain = [
+        f"one node of {pool.group.path} has room for {pool.copies[one.path]} jobs of {one.path}"
+        for one in jobs
+        for pool in pools
+        if pool.group.name in one.pools
+    ]
+    fix = f"{lower}, or raise {first.path}.max to {first.max_size + missing}"
+    return (error if idle else warning)(CHECK, subject, reason, fix, chain[:_SHOWN])
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Join names, for example `a, b, c, d and 11 more`."""
+    more = f"{len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    shown, last = names[:_SHOWN], more or names[-1]
+    return f"{', '.join(shown if more else shown[:-1])} and {last}" if len(names) > 1 else last

@@ -1,33 +1,21 @@
-"""Whether a runner's pod fits on every instance type of its pool, once a node has kept its own share.
+"""Check that a runner's pod fits on every instance type of its pools, and that the disk holds its image.
 
-Owns the comparison and the suggestion. What a node gives is `gpu.kubernetes.allocatable`; labels and taints are
-`checks.scale_from_zero`.
+The kubelet and the DaemonSets take their part of a node first (`gpu.kubernetes.allocatable`). The scheduler ignores the
+size of images, which are on the same disk as the files of pods. Unpacked, an image takes at least the size that is
+pulled; only an image that cannot fit is refused. `checks.scale_from_zero` checks labels and taints.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gpu.kubernetes.allocatable import node_room, root_disk_for
 from gpu.kubernetes.node_group import real_node
-from gpu.kubernetes.quantities import (
-    CPU,
-    EPHEMERAL_STORAGE,
-    GIB,
-    GPU,
-    MEMORY,
-    MIB,
-    NOTHING,
-    PODS,
-    SHARED_GPU,
-    Resources,
-    describe,
-    total,
-)
+from gpu.kubernetes.quantities import CPU, EPHEMERAL_STORAGE, GIB, GPU, MEMORY, MIB, PODS, Resources, describe, total
 from gpu.kubernetes.scheduling import Node, landing, resource_refusals
 from gpu.machines import EC2_TYPES
-from gpu.verdict import Level, Verdict
+from gpu.verdict import Verdict, error, ok
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,120 +26,101 @@ if TYPE_CHECKING:
     from gpu.kubernetes.scheduling import Refusal
     from gpu.machines import InstanceType
 
-CHECK = "fit"
+CHECK: Final = "fit"
+_KEYS: Final = {CPU: ("cpu", 1000, ""), MEMORY: ("memory", GIB, "Gi"), EPHEMERAL_STORAGE: ("disk", GIB, "Gi"),
+                GPU: ("gpus", 1, "")}  # fmt: skip
+"""Resource to the key of `needs`, its unit and its suffix."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """What one instance type has for a pod."""
+    """A node of one instance type with its DaemonSets."""
 
     machine: InstanceType
     node: Node
-    beside: tuple[DaemonSet, ...]
-    """What runs there anyway."""
+    daemonsets: tuple[DaemonSet, ...]
 
     @property
     def left(self) -> Resources:
-        """What the DaemonSets leave."""
-        taken = total(daemonset.pod.requests for daemonset in self.beside)
-        return self.node.allocatable - taken.with_amount(PODS, len(self.beside))
+        """The resources that the DaemonSets leave."""
+        taken = total(daemonset.pod.requests for daemonset in self.daemonsets)
+        return self.node.allocatable - taken.with_amount(PODS, len(self.daemonsets))
 
     def refuses(self, pod: Pod) -> tuple[Refusal, ...]:
-        """The resources that the pod does not find here."""
-        return resource_refusals(pod, self.node, others=(daemonset.pod for daemonset in self.beside))
+        """Return the resources of which the node has too little for the pod."""
+        return resource_refusals(pod, self.node, others=(daemonset.pod for daemonset in self.daemonsets))
 
     def copies(self, pod: Pod) -> int:
-        """How many such pods find room on one node."""
+        """Return how many such pods fit on one node."""
         wanted = pod.requests.with_amount(PODS, 1)
         return max(0, min(self.left[resource] // amount for resource, amount in wanted.amounts))
 
 
 def place(group: NodeGroupFacts, machine: InstanceType, daemonsets: Sequence[DaemonSet]) -> Place:
-    """A node of that type in the group, with what runs on it."""
+    """Return a node of that type in the group."""
     node = real_node(group, machine, zone=group.zones[0])
-    return Place(machine=machine, node=node, beside=landing(daemonsets, node))
+    return Place(machine=machine, node=node, daemonsets=landing(daemonsets, node))
 
 
-def fits(
-    runner: str,
-    pod: Pod,
-    group: NodeGroupFacts,
-    *,
-    daemonsets: Sequence[DaemonSet] = (),
-    job: Resources | None = None,
-) -> list[Verdict]:
-    """Judge one runner's pod on every type of its pool.
-
-    `job` is the part of the pod's requests that the stack file states, where other containers stand beside it: what is
-    suggested is for that part.
-    """
+def fits(runner: str, pod: Pod, group: NodeGroupFacts, daemonsets: Sequence[DaemonSet] = ()) -> Verdict:
+    """Check one runner's pod on every type of a pool."""
     places = [place(group, machine, daemonsets) for machine in group.machines]
     refused = {each.machine.name: each.refuses(pod) for each in places}
     short = [each for each in places if refused[each.machine.name]]
+    worst = min(short or places, key=lambda each: (each.left[CPU], each.left[MEMORY]))
+    name, left = worst.machine.name, worst.left
     if not short:
-        least = min(places, key=lambda each: (each.left[CPU], each.left[MEMORY]))
         reason = (
-            f"it fits every type of {group.path}; {least.machine.name} leaves {describe(CPU, least.left[CPU])} and "
-            f"{describe(MEMORY, least.left[MEMORY])} for it"
+            f"it fits every type of {group.path}; "
+            f"a {name} has {describe(CPU, left[CPU])} and {describe(MEMORY, left[MEMORY])} for it"
         )
-        return [Verdict(check=CHECK, level=Level.OK, subject=runner, reason=reason, chain=_chain(least, group))]
-    worst = min(short, key=lambda each: (each.left[CPU], each.left[MEMORY]))
+        return ok(CHECK, runner, reason, _chain(worst, group))
     lacking = list(dict.fromkeys(refusal.subject for each in short for refusal in refused[each.machine.name]))
     roomy = [each.machine.name for each in places if not refused[each.machine.name]]
     others = [each.machine.name for each in short if each is not worst]
     larger = ", ".join(roomy) if roomy else _smallest_that_fits(pod, group, daemonsets)
-    ways = (
-        _asking_for_less(lacking, short, pod.requests - job if job else NOTHING),
+    fixes = (
+        _smaller_request(lacking, short),
         f"list only {larger} in {group.path}" if larger else None,
         _more_disk(pod, group, short) if EPHEMERAL_STORAGE in lacking else None,
     )
-    return [
-        Verdict(
-            check=CHECK,
-            level=Level.ERROR,
-            subject=runner,
-            reason=f"{worst.machine.name} of {group.path} gives at most "
-            f"{_listed(lacking, worst.left)} once the kubelet and {len(worst.beside)} DaemonSets have their share, and "
-            f"it asks for {_listed(lacking, pod.requests)}"
-            + (f" (too little on {', '.join(others)})" if others else ""),
-            fix=", or ".join(filter(None, ways)) or "split the job: no known type with this GPU has the room",
-            chain=(*_chain(worst, group), *_belief(pod, group, worst)),
-        )
-    ]
+    also = f" (also too little on {', '.join(others)})" if others else ""
+    reason = (
+        f"a {name} of {group.path} has at most {_listed(lacking, left)} after the kubelet and "
+        f"{len(worst.daemonsets)} DaemonSets, but it requests {_listed(lacking, pod.requests)}{also}"
+    )
+    fix = ", or ".join(filter(None, fixes)) or "split the job: no known type with this GPU is large enough"
+    return error(CHECK, runner, reason, fix, (*_chain(worst, group), *_autoscaler_loop(pod, group, worst)))
 
 
 def _listed(resources: Sequence[str], amounts: Resources) -> str:
     return " and ".join(describe(resource, max(0, amounts[resource])) for resource in resources)
 
 
-def _asking_for_less(lacking: Sequence[str], short: Sequence[Place], aside: Resources) -> str | None:
-    """What would fit on every type that is too small; nothing where that is no job at all."""
-    spellings = {
-        CPU: ("cpu", 1000, ""), MEMORY: ("memory", GIB, "Gi"), EPHEMERAL_STORAGE: ("disk", GIB, "Gi"),
-        GPU: ("gpus", 1, ""), SHARED_GPU: ("gpus", 1, ""),
-    }  # fmt: skip
-    asked: list[str] = []
+def _smaller_request(lacking: Sequence[str], short: Sequence[Place]) -> str | None:
+    """Return the largest request that fits on every type that is too small; None where nothing would be left."""
+    requests: list[str] = []
     for resource in lacking:
-        key, unit, suffix = spellings.get(resource, (resource, 1, ""))
-        most = min(each.left[resource] - aside[resource] for each in short) // unit
+        key, unit, suffix = _KEYS.get(resource, (resource, 1, ""))
+        most = min(each.left[resource] for each in short) // unit
         if most <= 0:
             return None
-        asked.append(f"{key}: {most}{suffix}")
-    return f"ask for {' and '.join(asked)}"
+        requests.append(f"{key}: {most}{suffix}")
+    return f"request {' and '.join(requests)}"
 
 
 def _more_disk(pod: Pod, group: NodeGroupFacts, short: Sequence[Place]) -> str:
-    """A larger root disk; where pods live on the instance store, which no key makes larger, the root disk at all."""
+    """Return a larger root disk. An instance store has a fixed size, so pods must leave it first."""
     enough = root_disk_for(pod.requests[EPHEMERAL_STORAGE])
-    larger = f"give {group.path} a larger disk: {enough}Gi"
+    larger = f"set {group.path}.disk.size: {enough}Gi"
     if not (group.nvme_storage and any(each.machine.nvme_gb for each in short)):
         return larger
-    out = f"leave {group.path}.fast-image-pull out, so that pods live on the root disk"
-    return out if group.disk_gib >= enough else f"{out}, and {larger}"
+    remove = f"remove {group.path}.fast-image-pull, so that pods use the root disk"
+    return remove if group.disk_gib >= enough else f"{remove}, and {larger}"
 
 
 def _smallest_that_fits(pod: Pod, group: NodeGroupFacts, daemonsets: Sequence[DaemonSet]) -> str | None:
-    """The smallest known type with the same GPU on which the pod finds room."""
+    """Return the smallest known type with the same GPU that has room for the pod."""
     candidates = (machine for machine in EC2_TYPES.values() if machine.gpu == group.first.gpu)
     for machine in sorted(candidates, key=lambda one: (one.vcpus, one.memory_mib, one.devices, one.name)):
         if not place(group, machine, daemonsets).refuses(pod):
@@ -160,25 +129,66 @@ def _smallest_that_fits(pod: Pod, group: NodeGroupFacts, daemonsets: Sequence[Da
 
 
 def _chain(here: Place, group: NodeGroupFacts) -> tuple[str, ...]:
-    machine = here.machine
-    room = node_room(machine, disk_gib=group.disk_gib, nvme_storage=group.nvme_storage, managed=not group.own_image)
-    taken = total(daemonset.pod.requests for daemonset in here.beside)
-    names = ", ".join(daemonset.name for daemonset in here.beside) or "no DaemonSet"
+    room = node_room(here.machine, disk_gib=group.disk_gib, nvme_storage=group.nvme_storage)
+    taken = total(daemonset.pod.requests for daemonset in here.daemonsets)
+    names = ", ".join(daemonset.name for daemonset in here.daemonsets) or "no DaemonSet"
     return (
         *room.chain,
         (
-            f"{machine.name}: {names} takes {describe(CPU, taken[CPU])} and {describe(MEMORY, taken[MEMORY])}, leaving "
-            f"{describe(CPU, here.left[CPU])} and {describe(MEMORY, here.left[MEMORY])}"
+            f"{here.machine.name}: {names} takes {describe(CPU, taken[CPU])} and {describe(MEMORY, taken[MEMORY])}, "
+            f"leaving {describe(CPU, here.left[CPU])} and {describe(MEMORY, here.left[MEMORY])}"
         ),
     )
 
 
-def _belief(pod: Pod, group: NodeGroupFacts, here: Place) -> tuple[str, ...]:
-    """Whether the autoscaler, which reckons with what EC2 sells, would even so buy nodes for the pod."""
+def _autoscaler_loop(pod: Pod, group: NodeGroupFacts, here: Place) -> tuple[str, ...]:
+    """Return the autoscaler's reaction: it computes with the resources that EC2 sells."""
     first = group.first
     if here.machine != first:
         return ()
     sold = here.node.allocatable.with_amount(CPU, first.vcpus * 1000).with_amount(MEMORY, first.memory_mib * MIB)
-    if resource_refusals(pod, Node(allocatable=sold), others=(daemonset.pod for daemonset in here.beside)):
-        return (f"the autoscaler sees that it does not fit on a {first.name} either: the job waits for ever",)
-    return (f"the autoscaler takes all that EC2 sells to be free, so it buys {first.name} after {first.name} in vain",)
+    if resource_refusals(pod, Node(allocatable=sold), others=(daemonset.pod for daemonset in here.daemonsets)):
+        return (f"the autoscaler finds a {first.name} too small as well, so the job waits forever",)
+    return (f"the autoscaler assumes that the pod fits, so it starts one useless {first.name} after another",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageUse:
+    """A runner that starts in an image, on a pool that it may use."""
+
+    runner: str
+    """The path, for example `runners.gpu-t4`."""
+    pod: Pod
+    group: NodeGroupFacts
+
+    @property
+    def requested(self) -> int:
+        """Bytes of disk that the job requests for its files."""
+        return self.pod.requests[EPHEMERAL_STORAGE]
+
+    def left(self, machine: InstanceType) -> int:
+        """Return the bytes of disk for the image on a node of that type."""
+        room = node_room(machine, disk_gib=self.group.disk_gib, nvme_storage=self.group.nvme_storage)
+        return room.allocatable[EPHEMERAL_STORAGE] - self.requested
+
+
+def image_fits(path: str, size: int, uses: Sequence[ImageUse]) -> list[Verdict]:
+    """Check an image of `size` bytes, as it is pulled, once for all its users; return nothing where it fits."""
+    rooms = [(use.left(machine), use, machine) for use in uses for machine in use.group.machines]
+    # `fits` reports a job that requests more disk than a node has without any image.
+    short = [(left, use, machine) for left, use, machine in rooms if 0 <= left < size]
+    if not short:
+        return []
+    left, use, machine = min(short, key=lambda one: one[0])
+    reason = (
+        f"the image takes at least {describe(MEMORY, size)}, but a {machine.name} of {use.group.path} has "
+        f"{describe(EPHEMERAL_STORAGE, left)} for it"
+    )
+    if use.requested:
+        reason += f" next to the {describe(EPHEMERAL_STORAGE, use.requested)} that {use.runner} requests"
+    stored = {one.group.path for _, one, on in short if one.group.nvme_storage and on.nvme_gb}
+    fixes = ["make the image smaller", *(f"remove {group}.fast-image-pull" for group in sorted(stored))]
+    for group in dict.fromkeys(one.group.path for _, one, _ in short if one.group.path not in stored):
+        requested = max(one.requested for _, one, _ in short if one.group.path == group)
+        fixes.append(f"set {group}.disk.size: {root_disk_for(size + requested)}Gi")
+    return [error(CHECK, path, reason, ", or ".join(fixes))]

@@ -1,174 +1,112 @@
-"""The shapes of a pool that surprise, whoever uses it: its sizes, its types, Spot, a warm pool, a shared GPU.
-
-Owns what is to be said of one pool alone, and of Spot machines that are started for one job each. Whether numbers of
-nodes and of runners go together is `checks.counts`'.
-"""
+"""Check a pool on its own: instance types, Spot and a shared GPU. Also check Spot machines that run one job each."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from checks.floor import LEAST_GPU_MEMORY_GB, gpu_memory_gb
-from gpu.verdict import Level, Verdict
+from gpu.verdict import Verdict, warning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from back_ends.offer import SharedNodes
     from gpu.kubernetes.node_group import NodeGroupFacts
 
-CHECK = "counts"
-
-MPS_CAPABLE = "nvidia.com/mps.capable"
-"""The label without which the plugin's MPS daemon gets no pod on a node."""
+CHECK: Final = "counts"
 
 
-def pool_shape(group: NodeGroupFacts, *, behind: Sequence[str] = ()) -> Iterator[Verdict]:
-    """Judge a pool; `behind` are the pools that all its runners fall back on, none where one of them does not."""
-    yield from _sizes(group)
-    yield from _types(group)
-    yield from _spot(group, behind)
-    yield from _warm_pool(group)
-    yield from _sharing(group)
+def pool_shapes(groups: Sequence[NodeGroupFacts], runners: Mapping[str, SharedNodes]) -> Iterator[Verdict]:
+    """Check every pool."""
+    for group in groups:
+        yield from _types(group)
+        yield from _spot(group, _fallbacks(group.name, runners))
+        yield from _sharing(group)
 
 
 def own_spot(subject: str, *, types: int, zones: int | None = None) -> list[Verdict]:
-    """Judge machines that are started on Spot, with nothing behind; no number of zones where regions are stated."""
-    one = _ones(types, zones)
+    """Check machines that are only requested on Spot; `zones` is None where the stack file states regions."""
+    one = _single(types, zones)
     if not one:
         return []
-    reason = f"spot with one {' and one '.join(one)} and nothing behind it: when there is none, jobs get no machine"
-    return [_verdict(Level.WARNING, subject, reason, f"{_more(one)}, or state [true, false] to fall back on demand")]
+    reason = f"spot with one {' and one '.join(one)} and no fallback: while Spot has none, jobs get no machine"
+    return [warning(CHECK, subject, reason, f"{_add(one)}, or state [true, false] to fall back on demand")]
 
 
-def _ones(types: int, zones: int | None) -> list[str]:
-    return [what for what, several in (("type", types), ("zone", zones)) if several == 1]
+def _fallbacks(name: str, runners: Mapping[str, SharedNodes]) -> tuple[str, ...]:
+    """Return the pools that all users of a pool fall back on; empty where one of them has no fallback."""
+    first = [runner for runner in runners.values() if runner.pools[0] == name]
+    if any(len(runner.pools) == 1 for runner in first):
+        return ()
+    return tuple(dict.fromkeys(f"gpu-pools.{pool}" for runner in first for pool in runner.pools[1:]))
 
 
-def _more(one: Sequence[str]) -> str:
-    return f"list more {' and '.join(f'{what}s' for what in one)}"
+def _single(types: int, zones: int | None) -> list[str]:
+    return [what for what, number in (("type", types), ("zone", zones)) if number == 1]
 
 
-def _verdict(level: Level, subject: str, reason: str, fix: str) -> Verdict:
-    return Verdict(check=CHECK, level=level, subject=subject, reason=reason, fix=fix)
-
-
-def _sizes(group: NodeGroupFacts) -> Iterator[Verdict]:
-    if group.max_size < 1:
-        yield _verdict(
-            Level.ERROR, f"{group.path}.max", "EKS takes no node group with a maximum of 0", "set it to at least 1"
-        )
-    elif group.min_size > group.max_size:
-        yield _verdict(
-            Level.ERROR,
-            f"{group.path}.min",
-            f"min {group.min_size} is more than max {group.max_size}",
-            f"set min to at most {group.max_size}",
-        )
+def _add(one: Sequence[str]) -> str:
+    return f"add more {' and '.join(f'{what}s' for what in one)}"
 
 
 def _types(group: NodeGroupFacts) -> Iterator[Verdict]:
-    machines = group.machines
-    first = group.first
+    subject, machines, first = f"{group.path}.instance-types", group.machines, group.first
     models = sorted({machine.gpu.slug if machine.gpu else "no GPU" for machine in machines})
     if len(models) > 1:
-        yield _verdict(
-            Level.WARNING,
-            f"{group.path}.instance-types",
-            f"jobs get whichever GPU there is: {', '.join(models)}",
-            "make one pool a GPU model, unless no test looks at the model",
-        )
+        reason = f"a job may get any of these GPUs: {', '.join(models)}"
+        yield warning(CHECK, subject, reason, "use one pool for each GPU model, unless no test depends on the model")
     odd = [machine.name for machine in machines if machine.devices != first.devices]
     if odd:
-        yield _verdict(
-            Level.WARNING,
-            f"{group.path}.instance-types",
-            f"{', '.join(odd)} has another number of GPUs than {first.name}, with which alone the autoscaler reckons",
-            "list types with the same number of GPUs",
-        )
+        reason = f"the autoscaler assumes the GPUs of {first.name}, but {', '.join(odd)} has a different number"
+        yield warning(CHECK, subject, reason, "list types with the same number of GPUs")
     smaller = [
         machine.name for machine in machines if (machine.vcpus < first.vcpus or machine.memory_mib < first.memory_mib)
     ]
     if smaller:
-        yield _verdict(
-            Level.WARNING,
-            f"{group.path}.instance-types",
-            f"the autoscaler reckons with {first.name}, and a node may turn out to be the smaller {', '.join(smaller)}",
-            f"list {min(machines, key=lambda one: (one.vcpus, one.memory_mib)).name} first",
-        )
+        reason = f"the autoscaler assumes a {first.name}, but a node may be the smaller {', '.join(smaller)}"
+        least = min(machines, key=lambda one: (one.vcpus, one.memory_mib)).name
+        yield warning(CHECK, subject, reason, f"list {least} first")
     old = sorted({machine.name for machine in machines if machine.gpu and machine.gpu.capability < (7, 5)})
     if old:
-        yield _verdict(
-            Level.WARNING,
-            f"{group.path}.instance-types",
-            f"{', '.join(old)} has a GPU that CUDA 13 and driver branches after 580 have dropped, and is hard to get",
-            "use g4dn, g5 or g6 types, or stay on CUDA 12 and driver 580",
-        )
+        reason = f"CUDA 13 and drivers after 580 do not support the GPU of {', '.join(old)}, and AWS has few of them"
+        yield warning(CHECK, subject, reason, "use a type with a newer GPU, or stay on CUDA 12 and driver 580")
 
 
-def _spot(group: NodeGroupFacts, behind: Sequence[str]) -> Iterator[Verdict]:
+def _spot(group: NodeGroupFacts, fallbacks: Sequence[str]) -> Iterator[Verdict]:
     types, zones = len(set(group.instance_types)), len(set(group.zones))
-    one = _ones(types, zones)
+    one = _single(types, zones)
     if not (group.spot and one):
         return
-    draws = f"{types * zones} spot pools: when they are" if types * zones > 1 else "1 spot pool: when it is"
-    then = f"every job waits for a node of {' or '.join(behind)}" if behind else "there are no runners"
-    yield _verdict(
-        Level.WARNING,
-        f"{group.path}.capacity",
-        f"spot with one {' and one '.join(one)} draws on {draws} empty {then}",
-        _more(one) if behind else f"{_more(one)}, or let its runners fall back on an on-demand pool",
-    )
-
-
-def _warm_pool(group: NodeGroupFacts) -> Iterator[Verdict]:
-    if not group.warm_pool:
-        return
-    for wrong, why in ((group.own_image, "an image of one's own"), (group.spot, "spot capacity")):
-        if wrong:
-            yield _verdict(
-                Level.ERROR, f"{group.path}.warm-pool", f"EKS makes no warm pool with {why}", "take one of the two away"
-            )
+    number = types * zones
+    draws = f"{number} spot pools: while they are" if number > 1 else "1 spot pool: while it is"
+    then = f"every job waits for a node of {' or '.join(fallbacks)}" if fallbacks else "there are no runners"
+    reason = f"spot with one {' and one '.join(one)} uses {draws} empty, {then}"
+    fix = _add(one) if fallbacks else f"{_add(one)}, or add an on-demand pool as the fallback of its runners"
+    yield warning(CHECK, f"{group.path}.capacity", reason, fix)
 
 
 def _sharing(group: NodeGroupFacts) -> Iterator[Verdict]:
-    sharing = group.sharing
-    if sharing is None:
+    if group.sharing is None:
         return
     subject = f"{group.path}.sharing"
-    whole = sorted({machine.gpu.slug for machine in group.machines if machine.gpu and not machine.gpu.mig})
-    if sharing.mode == "mig" and whole:
-        yield _verdict(
-            Level.ERROR, subject, f"{', '.join(whole)} cannot be cut into MIG slices", "use time-slicing or mps"
-        )
     part = sorted({machine.name for machine in group.machines if machine.fractional})
     if part:
-        yield _verdict(
-            Level.WARNING, subject, f"{', '.join(part)} is a part of a GPU already", "share a type with a whole GPU"
-        )
-    if sharing.mode == "mps":
-        yield from _memory_shares(group, sharing.replicas)
-    if sharing.mode == "mps" and group.labels.get(MPS_CAPABLE) != "true":
-        yield _verdict(
-            Level.WARNING,
-            subject,
-            f"MPS needs its daemon on the node, and that goes only where {MPS_CAPABLE} is true",
-            f'label {group.path} {MPS_CAPABLE}: "true", or run GPU feature discovery, which sets it',
-        )
+        reason = f"{', '.join(part)} already has only a part of a GPU"
+        yield warning(CHECK, subject, reason, "share a type with a whole GPU")
+    if group.sharing.mode == "mps":
+        yield from _memory_shares(group, group.sharing.replicas)
 
 
 def _memory_shares(group: NodeGroupFacts, replicas: int) -> Iterator[Verdict]:
-    """MPS splits the memory of a GPU evenly; turns do not."""
+    """Check the memory of each share: MPS splits the memory of a GPU evenly, time-slicing does not."""
     least = min(group.machines, key=gpu_memory_gb)
     share = gpu_memory_gb(least) / replicas
     if share < LEAST_GPU_MEMORY_GB:
-        enough = int(gpu_memory_gb(least) // LEAST_GPU_MEMORY_GB)
+        most = int(gpu_memory_gb(least) // LEAST_GPU_MEMORY_GB)
         path = f"{group.path}.sharing"
-        yield _verdict(
-            Level.WARNING,
-            f"{path}.replicas",
-            f"each of {replicas} jobs has {share:.1f} GB of the memory of a {least.name}'s GPU, and "
-            f"{LEAST_GPU_MEMORY_GB} are the least of use",
-            f"set it to {enough}, or share by turns: time-slicing"
-            if enough > 1
-            else f"leave {path} out, or share by turns: time-slicing",
+        reason = (
+            f"each of {replicas} jobs gets {share:.1f} GB of the GPU memory of a {least.name}; "
+            f"the minimum is {LEAST_GPU_MEMORY_GB} GB"
         )
+        fix = f"set it to {most}" if most > 1 else f"remove {path}"
+        yield warning(CHECK, f"{path}.replicas", reason, f"{fix}, or use mode: time-slicing")

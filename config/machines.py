@@ -10,11 +10,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, mod
 
 from config.section import Section
 from config.values import Count, InstanceType, Invalid, Matching, Positive, Size, Zone, gibibytes
+from gpu.kubernetes.taints import API_EFFECTS
 
 Types = Annotated[tuple[InstanceType, ...], Field(min_length=1, max_length=20)]
-
-EFFECTS = ("NoSchedule", "NoExecute", "PreferNoSchedule")
-"""What a taint does, as Kubernetes spells it."""
 
 
 def _taint(value: str) -> str:
@@ -24,14 +22,14 @@ def _taint(value: str) -> str:
     without a word by the autoscaler, which then believes that the pool has no taint.
     """
     content, _, effect = value.rpartition(":")
-    if effect.replace("_", "").lower() in (known.lower() for known in EFFECTS) and effect not in EFFECTS:
-        right = next(known for known in EFFECTS if known.lower() == effect.replace("_", "").lower())
+    if effect.replace("_", "").lower() in (known.lower() for known in API_EFFECTS) and effect not in API_EFFECTS:
+        right = next(known for known in API_EFFECTS if known.lower() == effect.replace("_", "").lower())
         raise Invalid(
             f"the effect {effect} is the EKS API's spelling; tags and pods need Kubernetes' own",
             f"write {content or 'true'}:{right}",
         )
-    if effect not in EFFECTS:
-        raise Invalid(f'"{value}" is not a taint', f"write value:Effect with one of {', '.join(EFFECTS)}")
+    if effect not in API_EFFECTS:
+        raise Invalid(f'"{value}" is not a taint', f"write value:Effect with one of {', '.join(API_EFFECTS)}")
     if not content:
         raise Invalid(f'"{value}" has no value, and the autoscaler drops a taint without one', f"write true:{effect}")
     if not re.fullmatch(_LABEL_VALUE, content):
@@ -56,7 +54,7 @@ Taint = Annotated[
     str,
     AfterValidator(_taint),
     WithJsonSchema(
-        {"type": "string", "pattern": f"^{_LABEL_VALUE}:({'|'.join(EFFECTS)})$", "examples": ["true:NoSchedule"]}
+        {"type": "string", "pattern": f"^{_LABEL_VALUE}:({'|'.join(API_EFFECTS)})$", "examples": ["true:NoSchedule"]}
     ),
 ]
 

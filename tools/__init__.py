@@ -1,1 +1,1 @@
-"""Tools that build and test the project. The program does not import them."""
+"""What builds and tests the project, and is no part of what it deploys."""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from checks.pool_shape import MPS_CAPABLE
 from components.aws.gpu_node import GpuNode, every_toleration
 from components.aws.launch import Disk
 from components.aws.registry import RegistryArgs, RepositoryArgs
 from components.kubernetes.autoscaler_values import AutoscalerValues
-from components.kubernetes.device_plugin_values import DevicePluginValues, Sharing
+from components.kubernetes.device_plugin_values import DevicePluginValues
 from config import pins
 from config.values import gibibytes
 from gpu.kubernetes import add_ons as table
+from gpu.kubernetes.node_group import MPS_CAPABLE
+from gpu.kubernetes.sharing import Sharing
 from gpu.machines import ec2_type
 
 if TYPE_CHECKING:

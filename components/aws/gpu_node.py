@@ -8,21 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from gpu.kubernetes.node_group import ACCELERATOR, GPU_PRESENT
+from gpu.kubernetes.quantities import GPU
+from gpu.kubernetes.taints import API_EFFECTS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-GPU_RESOURCE = "nvidia.com/gpu"
-GPU_TAINT_KEY = "nvidia.com/gpu"
+GPU_TAINT_KEY = GPU
 GPU_TAINT = "true:NoSchedule"
 POOL_LABEL = "gpu-ci/pool"
 """Names a node's pool; what a runner selects."""
 NODE_TEMPLATE = "k8s.io/cluster-autoscaler/node-template"
-API_EFFECTS = {
-    "NoSchedule": "NO_SCHEDULE",
-    "NoExecute": "NO_EXECUTE",
-    "PreferNoSchedule": "PREFER_NO_SCHEDULE",
-}
-"""Kubernetes' spelling of a taint's effect to the EKS API's. The autoscaler's tags need the former."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +51,9 @@ def node_labels(node: GpuNode) -> dict[str, str]:
     pool is scaled up twice.
     """
     labels = {
-        "nvidia.com/gpu": "true",
-        "nvidia.com/gpu.present": "true",
-        "k8s.amazonaws.com/accelerator": node.accelerator,
+        GPU: "true",
+        GPU_PRESENT: "true",
+        ACCELERATOR: node.accelerator,
         "role": "gpu",
         POOL_LABEL: node.pool,
         **node.labels,
@@ -85,7 +82,7 @@ def autoscaler_tags(node: GpuNode) -> dict[str, str]:
     """
     tags = {f"{NODE_TEMPLATE}/label/{key}": value for key, value in node_labels(node).items()}
     tags |= {f"{NODE_TEMPLATE}/taint/{key}": taint for key, taint in node_taints(node).items()}
-    tags[f"{NODE_TEMPLATE}/resources/{GPU_RESOURCE}"] = str(node.gpus * node.sharing_replicas)
+    tags[f"{NODE_TEMPLATE}/resources/{GPU}"] = str(node.gpus * node.sharing_replicas)
     # Nine tenths: the kubelet evicts at a tenth left, and the image's own files stand there too.
     tags[f"{NODE_TEMPLATE}/resources/ephemeral-storage"] = f"{node.disk_gib * 9 // 10}Gi"
     if node.scale_down_after_minutes is not None:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
+
+from gpu.kubernetes.node_group import GPU_PRESENT
+from gpu.kubernetes.quantities import GPU
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from gpu.kubernetes.sharing import Sharing
+
 DEFAULT_CONFIG = "default"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sharing:
-    """How a node's GPUs are shared."""
-
-    mode: Literal["time-slicing", "mps"]
-    replicas: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +33,7 @@ def device_plugin_values(args: DevicePluginValues) -> dict[str, Any]:
     Nodes are found by `nvidia.com/gpu.present`, the one label of the chart's own affinity that our nodes carry; the
     affinity is stated again, so that a new default upstream cannot silently leave every node without the plugin.
     """
-    requirement = {"key": "nvidia.com/gpu.present", "operator": "In", "values": ["true"]}
+    requirement = {"key": GPU_PRESENT, "operator": "In", "values": ["true"]}
     values: dict[str, Any] = {
         "failOnInitError": args.fail_on_init_error,
         "affinity": {
@@ -68,6 +65,6 @@ def _configuration(sharing: Sharing | None) -> str:
     configuration: dict[str, Any] = {"version": "v1"}
     if sharing is not None:
         key = {"time-slicing": "timeSlicing", "mps": "mps"}[sharing.mode]
-        resources = [{"name": "nvidia.com/gpu", "replicas": sharing.replicas}]
+        resources = [{"name": GPU, "replicas": sharing.replicas}]
         configuration["sharing"] = {key: {"resources": resources}}
     return json.dumps(configuration, sort_keys=True)

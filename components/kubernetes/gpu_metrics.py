@@ -11,6 +11,7 @@ from pulumi import ResourceOptions
 
 from components.kubernetes.alerts import API, SYSTEMS, listeners, rules
 from components.kubernetes.chart import chart
+from gpu.kubernetes.node_group import GPU_PRESENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +36,7 @@ class GpuMetricsArgs:
 def gpu_metrics_values(args: GpuMetricsArgs) -> dict[str, Any]:
     """The chart's values. Its own would run it on nodes without a GPU, and on none with our taint."""
     return {
-        "nodeSelector": {"nvidia.com/gpu.present": "true"},
+        "nodeSelector": {GPU_PRESENT: "true"},
         "tolerations": [dict(toleration) for toleration in args.tolerations],
         "serviceMonitor": {"enabled": args.service_monitor, "interval": f"{args.interval_seconds}s"},
         "extraEnv": [

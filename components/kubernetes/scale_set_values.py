@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from components.aws.gpu_node import POOL_LABEL
 from components.kubernetes.hooks import ENVIRONMENT, MOUNT
+from gpu.kubernetes.quantities import GPU
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,7 +57,7 @@ class ScaleSetValues:
 
 def gpu_resources(args: ScaleSetValues) -> dict[str, Any]:
     """What a job's container asks for and is held to: the same, so that it is the last to be evicted."""
-    amounts = {"cpu": str(args.cpu), "memory": args.memory, "nvidia.com/gpu": str(args.gpus)}
+    amounts = {"cpu": str(args.cpu), "memory": args.memory, GPU: str(args.gpus)}
     if args.disk is not None:
         amounts["ephemeral-storage"] = args.disk
     return {"requests": amounts, "limits": dict(amounts)}

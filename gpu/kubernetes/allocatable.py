@@ -1,9 +1,9 @@
-"""What a node of an instance type really gives to pods, step by step.
+"""The resources that a node of an instance type offers to pods, step by step.
 
 Sources: kubelet reservations and eviction thresholds of the EKS AL2023 image (`awslabs/amazon-eks-ami`,
-nodeadm/internal/kubelet/config.go, 2026); the part of the memory that hypervisor and kernel keep, from Karpenter's
-default for its option `vm-memory-overhead-percent` (v1.14.1: 7.5 %, on the safe side: 5 to 7 % is usual); the cap on
-pods of a managed node group from the EKS user guide ("How maxPods is determined", 2026).
+nodeadm/internal/kubelet/config.go, 2026); memory used by hypervisor and kernel: Karpenter's default for its option
+`vm-memory-overhead-percent` (v1.14.1: 7.5 %; 5 to 7 % is usual); the limit of pods in a managed node group: EKS user
+guide ("How maxPods is determined", 2026).
 """
 
 from __future__ import annotations
@@ -34,20 +34,21 @@ EVICTION_DISK_PERCENT = 10
 RESERVED_DISK_GIB = 1
 
 _CPU_STEPS = ((0, 1000, 600), (1000, 2000, 100), (2000, 4000, 50), (4000, None, 25))
-"""From, to (millicores) and ten-thousandths of that range that are kept: 6 %, 1 %, 0.5 %, 0.25 %."""
+"""From, to (millicores) and ten-thousandths of that range that are reserved: 6 %, 1 %, 0.5 %, 0.25 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeRoom:
-    """What a node has, what of it pods can have, and why."""
+    """The resources of a node and the part of them that pods can use."""
 
     capacity: Resources
     allocatable: Resources
     chain: tuple[str, ...]
+    """The deductions, with figures."""
 
 
 def reserved_cpu(millicores: int) -> int:
-    """Millicores that the kubelet keeps for itself and the container runtime."""
+    """Return the millicores that are reserved for the kubelet and the container runtime."""
     return sum(
         (min(millicores, end or millicores) - start) * share // 10_000
         for start, end, share in _CPU_STEPS
@@ -56,26 +57,25 @@ def reserved_cpu(millicores: int) -> int:
 
 
 def reserved_memory_mib(pods: int) -> int:
-    """Mebibytes that the kubelet keeps, by the number of pods that the interfaces allow."""
+    """Return the mebibytes that are reserved for the kubelet, for the number of pods that the interfaces allow."""
     return 255 + 11 * pods
 
 
-def max_pods(machine: InstanceType, *, managed: bool = True) -> int:
-    """Pods on a node: what its interfaces have addresses for, capped by EKS where EKS writes the user data."""
-    return min(machine.eni_pods, 110 if machine.vcpus < 30 else 250) if managed else machine.eni_pods
+def max_pods(machine: InstanceType) -> int:
+    """Return the number of pods that a node takes: its interfaces' addresses, up to the limit of EKS."""
+    return min(machine.eni_pods, 110 if machine.vcpus < 30 else 250)
 
 
 def root_disk_for(wanted: int) -> int:
-    """GiB of the smallest root disk that leaves pods so many bytes."""
+    """Return the size in GiB of the smallest root disk that leaves `wanted` bytes to pods."""
     return -(-(wanted + RESERVED_DISK_GIB * GIB) * 100 // ((100 - EVICTION_DISK_PERCENT) * GIB))
 
 
 @lru_cache(maxsize=1024)
-def node_room(machine: InstanceType, *, disk_gib: int, nvme_storage: bool = False, managed: bool = True) -> NodeRoom:
-    """The room on a node with a root disk of `disk_gib`.
+def node_room(machine: InstanceType, *, disk_gib: int, nvme_storage: bool = False) -> NodeRoom:
+    """Return the room on a node with a root disk of `disk_gib`.
 
-    `nvme_storage` is nodeadm's `localStorage: RAID0`, which puts pods on the instance store where there is one;
-    `managed` is whether EKS writes the user data, as it does unless the image is our own.
+    `nvme_storage` is nodeadm's `localStorage: RAID0`: pods use the instance store where the type has one.
     """
     cpu = machine.vcpus * 1000
     kept_cpu = reserved_cpu(cpu)
@@ -86,7 +86,7 @@ def node_room(machine: InstanceType, *, disk_gib: int, nvme_storage: bool = Fals
     nvme = nvme_storage and machine.nvme_gb > 0
     disk = machine.nvme_gb * 10**9 if nvme else disk_gib * GIB
     kept_disk = RESERVED_DISK_GIB * GIB + disk * EVICTION_DISK_PERCENT // 100
-    pods = max_pods(machine, managed=managed)
+    pods = max_pods(machine)
     capacity = Resources.of({CPU: cpu, MEMORY: sold - overhead, EPHEMERAL_STORAGE: disk, PODS: pods})
     allocatable = Resources.of(
         {
@@ -101,18 +101,18 @@ def node_room(machine: InstanceType, *, disk_gib: int, nvme_storage: bool = Fals
         allocatable=allocatable,
         chain=(
             (
-                f"{machine.name}: {machine.vcpus} vCPU, the kubelet keeps {format_cpu(kept_cpu)} of it "
+                f"{machine.name}: {machine.vcpus} vCPU, less {format_cpu(kept_cpu)} for the kubelet "
                 f"(6 %, 1 %, 0.5 %, 0.25 % by core), leaving {format_cpu(cpu - kept_cpu)}"
             ),
             (
-                f"{machine.name}: {format_memory(sold)} sold, less {format_memory(overhead)} for hypervisor and "
+                f"{machine.name}: {format_memory(sold)} advertised, less {format_memory(overhead)} for hypervisor and "
                 f"kernel (7.5 %), less {format_memory(kept_memory)} for the kubelet (255Mi and 11Mi for each of "
-                f"{machine.eni_pods} pods), less {format_memory(evicted)} below which pods are evicted, leaving "
+                f"{machine.eni_pods} pods), less {format_memory(evicted)} at which pods are evicted, leaving "
                 f"{format_memory(allocatable[MEMORY])}"
             ),
             (
                 f"{machine.name}: {'instance store' if nvme else 'root disk'} of {describe(MEMORY, disk)}, less "
-                f"{RESERVED_DISK_GIB}Gi for the kubelet and {EVICTION_DISK_PERCENT} % below which pods are evicted, "
+                f"{RESERVED_DISK_GIB}Gi for the kubelet and {EVICTION_DISK_PERCENT} % at which pods are evicted, "
                 f"leaving {describe(MEMORY, allocatable[EPHEMERAL_STORAGE])}"
             ),
             f"{machine.name}: {machine.enis} interfaces of {machine.addresses} addresses allow {machine.eni_pods} pods"

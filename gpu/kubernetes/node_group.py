@@ -1,128 +1,123 @@
-"""What is stated of a managed node group, and the node that it really makes.
+"""A managed node group as it is declared, and the node that really joins the cluster.
 
-Owns the facts that every check of a pool starts from, as plain data, so that they can come from the stack file or from
-a recorded plan alike. What the autoscaler believes of the same group is `gpu.kubernetes.template_node`.
+The facts are plain data, so that checks can read them from the stack file or from a recorded plan.
+`gpu.kubernetes.template_node` is the node that the autoscaler assumes for the same group.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gpu.kubernetes.allocatable import node_room
 from gpu.kubernetes.pods import Taint
 from gpu.kubernetes.scheduling import Node
 from gpu.kubernetes.sharing import advertised
+from gpu.kubernetes.taints import EFFECTS
 from gpu.machines import ec2_type
+from gpu.regions import region_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gpu.kubernetes.sharing import Sharing
+    from gpu.kubernetes.taints import ApiTaint
     from gpu.machines import InstanceType
 
-GPU_PRESENT = "nvidia.com/gpu.present"
-"""The label by which NVIDIA's charts know a GPU node."""
-ACCELERATOR = "k8s.amazonaws.com/accelerator"
-"""The label by which the autoscaler knows that a node is to have a GPU before it is ready."""
-ZONE = "topology.kubernetes.io/zone"
+GPU_PRESENT: Final = "nvidia.com/gpu.present"
+"""The label by which NVIDIA's charts find a GPU node."""
+MPS_CAPABLE: Final = "nvidia.com/mps.capable"
+"""The label without which the MPS daemon of the device plugin gets no pod on a node."""
+ACCELERATOR: Final = "k8s.amazonaws.com/accelerator"
+"""The label by which the autoscaler knows that a node gets a GPU before the node is ready."""
+ZONE: Final = "topology.kubernetes.io/zone"
 
-_LABELS_ITSELF_SINCE = (1, 35)
-"""Kubernetes version from which nodeadm itself labels a node that has an NVIDIA device (EKS AMI, 2026)."""
-
-EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
-"""Taint effects as the EKS API spells them, and as Kubernetes does."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApiTaint:
-    """A taint as the EKS API takes it."""
-
-    key: str
-    value: str | None = None
-    effect: str
-    """`NO_SCHEDULE`, `NO_EXECUTE` or `PREFER_NO_SCHEDULE`."""
+_LABELS_ITSELF_SINCE: Final = (1, 35)
+"""The Kubernetes version from which nodeadm sets `GPU_PRESENT` on a node with an NVIDIA device (EKS AMI, 2026)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeGroupFacts:
-    """A managed node group as it is declared."""
+    """A managed node group."""
 
     path: str
-    """Where the stack file states it, as in `gpu-pools.t4-spot`."""
+    """The path in the stack file, for example `gpu-pools.t4-spot`."""
     name: str
     cluster: str
     instance_types: tuple[str, ...]
-    """In order: the autoscaler reckons with the first."""
+    """In order: the autoscaler computes with the first."""
     min_size: int
     max_size: int
     capacity_type: str = "ON_DEMAND"
     """`ON_DEMAND` or `SPOT`."""
     zones: tuple[str, ...]
-    """At least one, in order: the autoscaler looks at the first."""
+    """At least one, in order: the autoscaler reads the first."""
     disk_gib: int
     """The root disk."""
     nvme_storage: bool = False
-    """Whether pods live on the instance store (nodeadm's `localStorage: RAID0`)."""
-    own_image: bool = False
-    """Whether the launch template names an image, so that EKS does not write the user data."""
+    """Whether pods use the instance store (nodeadm's `localStorage: RAID0`)."""
     version: str = ""
-    """The Kubernetes version, as in `1.35`; empty where it is not known."""
+    """The Kubernetes version, for example `1.35`; empty where it is unknown."""
     ami_type: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
-    """The labels of the node group in the EKS API: what nodes get."""
+    """Labels in the EKS API. Nodes get them."""
     taints: tuple[ApiTaint, ...] = ()
-    """The taints of the node group in the EKS API: what nodes get."""
+    """Taints in the EKS API. Nodes get them."""
     tags: Mapping[str, str] = field(default_factory=dict)
     """Tags of the node group itself."""
     asg_tags: Mapping[str, str] = field(default_factory=dict)
-    """Tags that were put on its auto-scaling group beside those that EKS puts there."""
+    """Tags of its Auto Scaling group, without those that EKS adds."""
     sharing: Sharing | None = None
-    warm_pool: bool = False
 
     @property
     def machines(self) -> tuple[InstanceType, ...]:
-        """The instance types; an unknown one is an error that names the nearest."""
+        """Return the instance types.
+
+        Raises:
+            UnknownName: a type is unknown; the error names the nearest known one.
+
+        """
         return tuple(ec2_type(name) for name in self.instance_types)
 
     @property
     def first(self) -> InstanceType:
-        """The type that the autoscaler reckons with."""
+        """Return the type that the autoscaler computes with."""
         return ec2_type(self.instance_types[0])
 
     @property
     def spot(self) -> bool:
-        """Whether its nodes can be taken away."""
+        """Return whether AWS may reclaim its nodes."""
         return self.capacity_type == "SPOT"
 
 
-def real_node(group: NodeGroupFacts, machine: InstanceType, *, zone: str, gpus: bool = True) -> Node:
-    """A node of the group as it joins the cluster, in one of its zones.
-
-    `gpus` is whether a device plugin runs there: without one a GPU is nothing that a pod can ask for.
-    """
-    labels = {
+def machine_labels(machine: InstanceType, zone: str) -> dict[str, str]:
+    """Return the labels that every node of that type in that zone has."""
+    return {
         "kubernetes.io/arch": "amd64",
         "kubernetes.io/os": "linux",
         "node.kubernetes.io/instance-type": machine.name,
-        "topology.kubernetes.io/region": zone[:-1],
+        "topology.kubernetes.io/region": region_of(zone),
         ZONE: zone,
         "topology.ebs.csi.aws.com/zone": zone,
+    }
+
+
+def real_node(group: NodeGroupFacts, machine: InstanceType, *, zone: str) -> Node:
+    """Return a node of the group as it joins the cluster in one of its zones, with the device plugin."""
+    labels = {
+        **machine_labels(machine, zone),
         "eks.amazonaws.com/nodegroup": group.name,
         "eks.amazonaws.com/capacityType": group.capacity_type,
     }
     if machine.gpu and _version(group.version) >= _LABELS_ITSELF_SINCE:
         labels[GPU_PRESENT] = "true"
-    room = node_room(
-        machine, disk_gib=group.disk_gib, nvme_storage=group.nvme_storage, managed=not group.own_image
-    ).allocatable
+    room = node_room(machine, disk_gib=group.disk_gib, nvme_storage=group.nvme_storage)
     return Node(
         labels={**labels, **group.labels},
         taints=tuple(
-            Taint(key=taint.key, value=taint.value or "", effect=EFFECTS.get(taint.effect, taint.effect))
-            for taint in group.taints
+            Taint(key=taint.key, value=taint.value or "", effect=EFFECTS[taint.effect]) for taint in group.taints
         ),
-        allocatable=room + advertised(machine, group.sharing) if gpus else room,
+        allocatable=room.allocatable + advertised(machine, group.sharing),
     )
 
 

@@ -12,6 +12,7 @@ import pytest
 from gpu.kubernetes.daemonsets import DaemonSet
 from gpu.kubernetes.pods import Taint, pod_from_template
 from gpu.kubernetes.scheduling import Node, label_refusals, lands, taint_refusals
+from gpu.kubernetes.taints import EFFECTS
 from tests.charts import objects, releases
 from tests.charts.releases import CONTROLLER, SCALE_SET, STACKS
 from tests.plan import stacks
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.plan
 
-EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
 GPU = "nvidia.com/gpu"
 SHARED = "examples/eks-arc.yaml"
 

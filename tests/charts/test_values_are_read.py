@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pulumi_kubernetes as k8s
 import pytest
 
-from components.kubernetes.device_plugin_values import DevicePluginValues, Sharing, device_plugin_values
+from components.kubernetes.device_plugin_values import DevicePluginValues, device_plugin_values
 from components.kubernetes.gpu_metrics import GpuMetricsArgs, gpu_metrics_values
 from config import pins
+from gpu.kubernetes.sharing import Sharing
 from tests.charts import known_keys, objects, releases
 from tests.charts.releases import STACKS
 

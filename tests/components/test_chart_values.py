@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from components.kubernetes.arc_controller import RUNNERS, controller_values
 from components.kubernetes.autoscaler_values import AutoscalerValues, autoscaler_values
-from components.kubernetes.device_plugin_values import DevicePluginValues, Sharing, device_plugin_values
+from components.kubernetes.device_plugin_values import DevicePluginValues, device_plugin_values
 from components.kubernetes.gpu_metrics import GpuMetricsArgs, gpu_metrics_values
 from components.kubernetes.scale_set_values import (
     START_UP_MINUTES,
@@ -26,6 +26,7 @@ from gpu.kubernetes.daemonsets import DaemonSet
 from gpu.kubernetes.pods import pod_from_template
 from gpu.kubernetes.quantities import MIB, Resources
 from gpu.kubernetes.scheduling import Node, lands
+from gpu.kubernetes.sharing import Sharing
 
 pytestmark = pytest.mark.pure
 

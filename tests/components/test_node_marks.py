@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from components.aws.bootstrap import user_data
 from components.aws.gpu_node import (
-    API_EFFECTS,
     NODE_TEMPLATE,
     POOL_LABEL,
     GpuNode,
@@ -26,6 +25,7 @@ from components.aws.gpu_node import (
 )
 from gpu.kubernetes.pods import Pod, Taint, pod_from_template
 from gpu.kubernetes.scheduling import Node, taint_refusals
+from gpu.kubernetes.taints import API_EFFECTS
 
 if TYPE_CHECKING:
     from email.message import Message

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gpu.kubernetes.add_ons import ADD_ONS
 from gpu.kubernetes.daemonsets import DaemonSet
-from gpu.kubernetes.node_group import ApiTaint, NodeGroupFacts
+from gpu.kubernetes.node_group import NodeGroupFacts
 from gpu.kubernetes.pods import Pod, pod_from_template
 from gpu.kubernetes.sharing import Sharing
+from gpu.kubernetes.taints import ApiTaint
 
 if TYPE_CHECKING:
     from ops.plan.model import Plan, Planned
@@ -39,7 +40,6 @@ def node_group(plan: Plan, pool: str) -> NodeGroupFacts:
         zones=tuple(_zones(plan)[subnet] for subnet in stated["subnetIds"]),
         disk_gib=disk["ebs"]["volumeSize"],
         nvme_storage="RAID0" in user_data,
-        own_image="imageId" in template.inputs,
         version=stated["version"],
         ami_type=stated["amiType"],
         labels=stated["labels"],
@@ -107,4 +107,4 @@ def _sharing(plan: Plan, name: str | None) -> Sharing | None:
     configuration = json.loads(plan.one(RELEASE, "device-plugin").inputs["values"]["config"]["map"][name])
     ((key, stated),) = configuration["sharing"].items()
     (resource,) = stated["resources"]
-    return Sharing(mode=MODES[key], replicas=resource["replicas"], rename=stated.get("renameByDefault", False))  # type: ignore[arg-type]  # one of the two
+    return Sharing(mode=MODES[key], replicas=resource["replicas"])  # type: ignore[arg-type]  # one of the two

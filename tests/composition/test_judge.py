@@ -53,9 +53,9 @@ def test_four_cores_and_sixteen_gibibytes_do_not_fit_a_g4dn_xlarge() -> None:
     (fit,) = [verdict for verdict in errors(TOO_MUCH) if verdict.check == "fit"]
 
     assert fit.subject == "runners.gpu-t4"
-    assert re.match(r"g4dn\.xlarge of gpu-pools\.t4-spot gives at most 3\.\d+ CPU and 13\.\dGi ", fit.reason)
-    assert fit.reason.endswith("and it asks for 4 CPU and 16Gi")
-    assert fit.fix == "ask for cpu: 3 and memory: 13Gi, or list only g4dn.2xlarge in gpu-pools.t4-spot"
+    assert re.match(r"a g4dn\.xlarge of gpu-pools\.t4-spot has at most 3\.\d+ CPU and 13\.\dGi ", fit.reason)
+    assert fit.reason.endswith("but it requests 4 CPU and 16Gi")
+    assert fit.fix == "request cpu: 3 and memory: 13Gi, or list only g4dn.2xlarge in gpu-pools.t4-spot"
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_the_command_line_says_it_in_words_and_ends_with_one(
     told = capsys.readouterr()
 
     assert code == 1
-    assert "ask for cpu: 3 and memory: 13Gi" in " ".join(told.out.split())
+    assert "request cpu: 3 and memory: 13Gi" in " ".join(told.out.split())
     assert "Traceback" not in told.out + told.err
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
 

@@ -1,4 +1,4 @@
-"""What is judged is what is built: the facts that `gpu/` is asked about are those of the registered resources."""
+"""The checks read the same facts that the registered resources have."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from back_ends.stack import Stack
 from composition import facts
+from config.identity import Identity
 from gpu.kubernetes.sharing import Sharing
 from ops.plan.recorder import record
 from tests.composition import built
@@ -18,6 +20,7 @@ from tests.plan import stacks
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from back_ends.offer import SharedNodes
     from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
@@ -38,26 +41,29 @@ def judged(name: str, pool: str) -> Any:
     return facts.node_group(pool, settings.gpu_pools[pool], settings, f"gpu-ci-{stacks.stack_file(name).name}")
 
 
+def shared(name: str, runner: str) -> SharedNodes:
+    identity = Identity(project="gpu-ci", stack=stacks.stack_file(name).name)
+    found = Stack.of(files.settings(name), identity).offers[runner].shared
+    assert found is not None
+    return found
+
+
 @pytest.mark.parametrize(("name", "pool"), POOLS)
-def test_a_pool_is_judged_as_it_is_built(name: str, pool: str) -> None:
+def test_the_checks_read_a_pool_as_it_is_registered(name: str, pool: str) -> None:
     assert judged(name, pool) == built.node_group(stacks.planned(name), pool)
 
 
 @pytest.mark.parametrize(("name", "runner"), RUNNERS)
-def test_a_runner_is_judged_as_it_is_built(name: str, runner: str) -> None:
-    settings = files.settings(name)
-    stated = settings.runners[runner]
-    assert stated.arc is not None
-    known = facts.runner_facts(runner, stated, stated.arc, settings)
+def test_the_checks_read_a_runner_as_it_is_registered(name: str, runner: str) -> None:
+    known = shared(name, runner)
     release = stacks.planned(name).one(built.RELEASE, f"runner-{runner}").inputs["values"]
 
     assert known.pod == built.gpu_pod(stacks.planned(name), runner)
-    assert known.pod.labels == built.gpu_pod(stacks.planned(name), runner).labels
-    assert (known.min_runners, known.max_runners) == (release["minRunners"], release["maxRunners"])
+    assert (known.idle, known.most) == (release["minRunners"], release["maxRunners"])
 
 
 @pytest.mark.parametrize("name", CLUSTERS)
-def test_what_stands_on_a_node_is_judged_as_it_is_built(name: str) -> None:
+def test_the_checks_read_daemonsets_as_they_are_registered(name: str) -> None:
     settings = files.settings(name)
 
     assert facts.device_plugin(settings) == built.device_plugin(stacks.planned(name))
@@ -65,33 +71,27 @@ def test_what_stands_on_a_node_is_judged_as_it_is_built(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CLUSTERS)
-def test_the_autoscaler_may_ask_what_it_is_believed_to_ask(name: str) -> None:
-    known = facts.autoscaler(files.settings(name))
-    (policy,) = [
-        each.inputs["policy"]
-        for each in stacks.planned(name).of("aws:iam/rolePolicy:RolePolicy")
-        if each.name == "autoscaler"
-    ]
+def test_the_autoscaler_may_describe_node_groups(name: str) -> None:
+    policy = stacks.planned(name).one("aws:iam/rolePolicy:RolePolicy", "autoscaler").inputs["policy"]
 
-    assert known is not None
-    assert known.describes_node_groups == ("eks:DescribeNodegroup" in policy)
+    assert "eks:DescribeNodegroup" in policy
 
 
-def test_there_are_pools_and_runners_of_every_kind_to_hold_this_against() -> None:
-    """Shared and not, tainted and not, with a pod of their own and not, with one pool and two."""
-    shared = [judged(*each).sharing for each in POOLS]
+def test_the_committed_stacks_have_pools_and_runners_of_every_kind() -> None:
+    """With sharing, extra taints, a separate job pod and a fallback, and without."""
+    sharing = [judged(*each).sharing for each in POOLS]
     taints = [len(judged(*each).taints) for each in POOLS]
-    runners = [files.settings(name).runners[runner].arc for name, runner in RUNNERS]
+    runners = [shared(*each) for each in RUNNERS]
 
-    assert any(shared)
-    assert not all(shared)
+    assert any(sharing)
+    assert not all(sharing)
     assert min(taints) == 1 < max(taints)
-    assert {runner.container_mode for runner in runners if runner} == {"none", "kubernetes-novolume"}
-    assert {runner.fallback is None for runner in runners if runner} == {True, False}
+    assert {runner.waiting_pod is None for runner in runners} == {True, False}
+    assert {len(runner.pools) for runner in runners} == {1, 2}
 
 
-def test_a_pool_of_every_speciality_is_judged_as_it_is_built() -> None:
-    """What no committed stack file asks for."""
+def test_the_checks_read_every_option_of_a_pool_as_it_is_registered() -> None:
+    """No committed stack file uses these options together."""
     special = {
         "fast-image-pull": True,
         "sharing": {"mode": "mps", "replicas": 3},
@@ -112,7 +112,7 @@ def test_a_pool_of_every_speciality_is_judged_as_it_is_built() -> None:
 
 
 def changed(plan: Plan, type_: str, name: str, change: Callable[[dict[str, Any]], object]) -> Plan:
-    """The plan with the inputs of one resource changed."""
+    """Return the plan with the inputs of one resource changed."""
     target = plan.one(type_, name)
     inputs = copy.deepcopy(dict(target.inputs))
     change(inputs)
@@ -132,7 +132,6 @@ def changed(plan: Plan, type_: str, name: str, change: Callable[[dict[str, Any]]
         (built.GROUP, "pool-t4-spot", lambda group: group["subnetIds"].pop()),
         (built.GROUP, "pool-t4-spot", lambda group: group.update(capacityType="ON_DEMAND")),
         (built.GROUP, "pool-t4-spot", lambda group: group.update(amiType="AL2023_x86_64_STANDARD")),
-        (built.TEMPLATE, "pool-t4-spot", lambda template: template.update(imageId="ami-1")),
         (
             built.TEMPLATE,
             "pool-t4-spot",
@@ -145,7 +144,7 @@ def changed(plan: Plan, type_: str, name: str, change: Callable[[dict[str, Any]]
         ),
     ],
 )
-def test_a_pool_that_is_built_otherwise_is_noticed(type_: str, name: str, change: Callable[[Any], object]) -> None:
+def test_a_change_of_a_registered_pool_is_detected(type_: str, name: str, change: Callable[[Any], object]) -> None:
     plan = changed(stacks.planned(STAGING), type_, name, change)
 
     assert judged(STAGING, "t4-spot") != built.node_group(plan, "t4-spot")
@@ -158,20 +157,15 @@ def test_a_pool_that_is_built_otherwise_is_noticed(type_: str, name: str, change
         lambda spec: spec["containers"][0]["resources"]["limits"].pop("nvidia.com/gpu"),
         lambda spec: spec["tolerations"].pop(),
         lambda spec: spec.pop("affinity"),
-        lambda spec: spec.update(initContainers=[{"resources": {"requests": {"memory": "15Gi"}}}]),
     ],
 )
-def test_a_runner_that_is_built_otherwise_is_noticed(change: Callable[[Any], object]) -> None:
-    settings = files.settings(STAGING)
-    runner = settings.runners["gpu-t4"]
-    assert runner.arc is not None
-
+def test_a_change_of_a_registered_runner_is_detected(change: Callable[[Any], object]) -> None:
     def both(release: dict[str, Any]) -> None:
         spec = release["values"]["template"]["spec"]
         change(spec)
-        # Of a GPU the limit alone counts as well, so that this alone would not be noticed.
+        # The limit alone counts as a request of a GPU.
         spec["containers"][0]["resources"]["requests"].pop("nvidia.com/gpu")
 
     plan = changed(stacks.planned(STAGING), built.RELEASE, "runner-gpu-t4", both)
 
-    assert facts.gpu_pod("gpu-t4", runner, runner.arc, settings) != built.gpu_pod(plan, "gpu-t4")
+    assert shared(STAGING, "gpu-t4").pod != built.gpu_pod(plan, "gpu-t4")

@@ -1,4 +1,4 @@
-"""A pool and a runner that go together, for tests to spoil in one place at a time."""
+"""A pool and a runner that match, for tests to change in one place at a time."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from checks.scale_from_zero import scale_from_zero
 from gpu.kubernetes.add_ons import ADD_ONS
 from gpu.kubernetes.daemonsets import DaemonSet
-from gpu.kubernetes.node_group import ApiTaint, NodeGroupFacts
+from gpu.kubernetes.node_group import NodeGroupFacts
 from gpu.kubernetes.pods import Pod, Requirement, Toleration, pod_from_template
 from gpu.kubernetes.quantities import Resources
-from gpu.kubernetes.template_node import LABEL_TAG, TAINT_TAG, Autoscaler
-from gpu.verdict import worst
+from gpu.kubernetes.taints import ApiTaint
+from gpu.kubernetes.template_node import LABEL_TAG, RESOURCE_TAG, TAINT_TAG
 
 if TYPE_CHECKING:
-    from gpu.verdict import Level, Verdict
+    from gpu.verdict import Verdict
 
 GPU_TAINT = Toleration(key="nvidia.com/gpu", operator="Exists", effect="NoSchedule")
 GPU_LABEL = (Requirement(key="nvidia.com/gpu.present", operator="In", values=("true",)),)
@@ -52,23 +52,19 @@ POOL = NodeGroupFacts(
     },
     taints=(ApiTaint(key="nvidia.com/gpu", value="true", effect="NO_SCHEDULE"),),
 )
-"""A sound pool of T4 nodes, known to the autoscaler through the EKS API alone."""
+"""A pool of T4 nodes without tags."""
 
 TAGGED = replace(
     POOL,
     asg_tags={f"{LABEL_TAG}gpu-ci/pool": "t4-spot", f"{TAINT_TAG}nvidia.com/gpu": "true:NoSchedule"},
+    tags={f"{RESOURCE_TAG}nvidia.com/gpu": "1"},
 )
-"""The same, known through the tags of its auto-scaling group as well."""
-
-DEAF = Autoscaler(describes_node_groups=False)
-"""An autoscaler that may not ask EKS."""
+"""The same pool with tags."""
 
 
-def runner_pod(
-    cpu: str = "3", memory: str = "12Gi", gpus: int = 1, *, resource: str = "nvidia.com/gpu", **more: Any
-) -> Pod:
-    """The pod of a runner that goes to the pool."""
-    container = {"resources": {"requests": {"cpu": cpu, "memory": memory}, "limits": {resource: gpus}}}
+def runner_pod(cpu: str = "3", memory: str = "12Gi", gpus: int = 1, **more: Any) -> Pod:
+    """Return the pod of a runner that uses the pool."""
+    container = {"resources": {"requests": {"cpu": cpu, "memory": memory}, "limits": {"nvidia.com/gpu": gpus}}}
     toleration = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
     spec = {"containers": [container], "nodeSelector": {"gpu-ci/pool": "t4-spot"}, "tolerations": [toleration]}
     return pod_from_template({"spec": {**spec, **more}})
@@ -76,24 +72,14 @@ def runner_pod(
 
 def judged(
     group: NodeGroupFacts,
-    autoscaler: Autoscaler | None = None,
     *,
     pod: Pod | None = None,
     plugin: DaemonSet | None = DEVICE_PLUGIN,
+    autoscaler: bool = True,
     fits: bool = True,
 ) -> list[Verdict]:
-    """The verdicts on the pool, with an autoscaler that may ask EKS unless another is named."""
+    """Return the verdicts of the check scale-from-zero on the pool."""
+    pod = pod or runner_pod()
     return scale_from_zero(
-        "runners.gpu-t4",
-        pod or runner_pod(),
-        group,
-        plugin=plugin,
-        autoscaler=autoscaler or Autoscaler(),
-        daemonsets=BESIDE,
-        fits=fits,
+        "runners.gpu-t4", pod, group, plugin=plugin, autoscaler=autoscaler, daemonsets=BESIDE, fits=fits
     )
-
-
-def level(verdicts: list[Verdict]) -> Level:
-    """The gravest of the verdicts."""
-    return worst(verdicts)

@@ -1,4 +1,4 @@
-"""What a node gives to pods agrees with the published figures of the EKS image."""
+"""The resources that a node offers to pods match the published figures of the EKS image."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ PUBLISHED = {
 
 
 @pytest.mark.parametrize(("name", "room"), PUBLISHED.items())
-def test_cpu_and_memory_are_what_karpenter_publishes(name: str, room: tuple[int, int]) -> None:
+def test_cpu_and_memory_match_the_table_of_karpenter(name: str, room: tuple[int, int]) -> None:
     given_ = node_room(ec2_type(name), disk_gib=20).allocatable
 
     assert (given_[CPU], given_[MEMORY] // MIB) == room
 
 
-def test_a_disk_of_20_gib_gives_17() -> None:
+def test_a_disk_of_20_gib_offers_17() -> None:
     assert node_room(ec2_type("g4dn.xlarge"), disk_gib=20).allocatable[EPHEMERAL_STORAGE] == 17 * GIB
 
 
@@ -51,30 +51,24 @@ def test_the_instance_store_replaces_the_root_disk_where_there_is_one() -> None:
 
 
 @pytest.mark.parametrize(("cores", "kept"), [(1, 60), (2, 70), (4, 80), (8, 90), (96, 310), (192, 550)])
-def test_the_kubelet_keeps_cpu_by_steps(cores: int, kept: int) -> None:
+def test_cpu_is_reserved_in_steps(cores: int, kept: int) -> None:
     assert reserved_cpu(cores * 1000) == kept
 
 
 @pytest.mark.parametrize(("pods", "kept"), [(29, 574), (58, 893), (17, 442), (737, 8362)])
-def test_the_kubelet_keeps_memory_by_pods(pods: int, kept: int) -> None:
+def test_memory_is_reserved_by_pods(pods: int, kept: int) -> None:
     assert reserved_memory_mib(pods) == kept
 
 
 @pytest.mark.parametrize(
-    ("name", "managed", "pods"),
-    [
-        ("g4dn.xlarge", True, 29), ("g5.4xlarge", True, 110), ("g5.4xlarge", False, 234), ("g5.8xlarge", True, 234),
-        ("g5.48xlarge", True, 250), ("g5.48xlarge", False, 345),
-    ],
-)  # fmt: skip
-def test_a_managed_node_group_caps_pods_by_its_cores(name: str, managed: bool, pods: int) -> None:
-    machine = ec2_type(name)
-
-    assert max_pods(machine, managed=managed) == pods
-    assert node_room(machine, disk_gib=100, managed=managed).allocatable[PODS] == pods
+    ("name", "pods"), [("g4dn.xlarge", 29), ("g5.4xlarge", 110), ("g5.8xlarge", 234), ("g5.48xlarge", 250)]
+)
+def test_a_managed_node_group_limits_pods_by_cores(name: str, pods: int) -> None:
+    assert max_pods(ec2_type(name)) == pods
+    assert node_room(ec2_type(name), disk_gib=100).allocatable[PODS] == pods
 
 
-def test_what_the_operating_system_sees_is_less_than_what_is_sold() -> None:
+def test_the_capacity_is_less_than_the_advertised_memory() -> None:
     assert node_room(ec2_type("g4dn.xlarge"), disk_gib=200).capacity == Resources.of(
         {CPU: 4000, MEMORY: (16384 - 1229) * MIB, EPHEMERAL_STORAGE: 200 * GIB, PODS: 29}
     )
@@ -87,7 +81,7 @@ def test_the_chain_has_the_figures_of_every_step() -> None:
         assert figure in chain
 
 
-def test_the_chain_says_which_disk_and_which_limit_on_pods_counted() -> None:
+def test_the_chain_names_the_disk_and_the_limit_of_pods() -> None:
     plain = "\n".join(node_room(ec2_type("g4dn.xlarge"), disk_gib=200).chain)
     capped = "\n".join(node_room(ec2_type("g5.4xlarge"), disk_gib=200, nvme_storage=True).chain)
 
@@ -99,14 +93,14 @@ def test_the_chain_says_which_disk_and_which_limit_on_pods_counted() -> None:
 
 
 @given(st.sampled_from(sorted(EC2_TYPES)), st.integers(10, 2000), st.booleans())
-def test_a_node_never_gives_more_than_it_has(name: str, disk: int, nvme: bool) -> None:
+def test_a_node_never_offers_more_than_it_has(name: str, disk: int, nvme: bool) -> None:
     room = node_room(ec2_type(name), disk_gib=disk, nvme_storage=nvme)
 
     assert all(0 <= room.allocatable[resource] <= room.capacity[resource] for resource in room.capacity.names)
 
 
 @given(st.sampled_from(sorted(EC2_TYPES)), st.integers(10, 2000), st.integers(0, 500))
-def test_a_larger_disk_never_gives_less(name: str, disk: int, more: int) -> None:
+def test_a_larger_disk_never_offers_less(name: str, disk: int, more: int) -> None:
     small = node_room(ec2_type(name), disk_gib=disk).allocatable
     large = node_room(ec2_type(name), disk_gib=disk + more).allocatable
 

@@ -1,4 +1,4 @@
-"""Numbers of runners, nodes and GPUs that do not go together are noticed."""
+"""Numbers of runners, nodes and GPUs that do not match are reported."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.counts import RunnerFacts, counts
-from checks.pool_shape import own_spot
+from back_ends.offer import SharedNodes
+from checks.counts import counts
+from checks.pool_shape import own_spot, pool_shapes
 from gpu.kubernetes.sharing import Sharing
 from gpu.verdict import Level
 from tests.gpu.pools import BESIDE, POOL, runner_pod
@@ -24,394 +25,236 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.pure
 
 STEADY = replace(POOL, capacity_type="ON_DEMAND")
+SECOND = replace(STEADY, path="gpu-pools.steady", name="steady")
 SLICED = replace(STEADY, sharing=Sharing(mode="time-slicing", replicas=4))
 SMALL = runner_pod("500m", "2Gi")
-
-
-STEADY_PATH = "gpu-pools.steady"
+FALLING = (POOL.name, SECOND.name)
+ONLY_SECOND = (SECOND.name,)
 
 
 def runner(
     most: int = 5,
-    least: int = 0,
+    idle: int = 0,
     *,
-    name: str = "gpu-t4",
     cpu: str = "3",
     gpus: int = 1,
     pod: Pod | None = None,
-    pools: tuple[str, ...] = (POOL.path,),
-) -> RunnerFacts:
-    asked = pod or runner_pod(cpu, gpus=gpus)
-    return RunnerFacts(path=f"runners.{name}", pools=pools, pod=asked, min_runners=least, max_runners=most)
+    pools: tuple[str, ...] = (POOL.name,),
+) -> SharedNodes:
+    pod = pod or runner_pod(cpu, gpus=gpus)
+    keys = {f"{key}_key": f"runners.a.arc.{key}" for key in ("most", "idle", "pool", "fallback")}
+    return SharedNodes(pools=pools, pod=pod, idle=idle, most=most, image="runner-gpu", **keys)
 
 
-def judge(group: NodeGroupFacts, *runners: RunnerFacts) -> list[Verdict]:
-    return counts((group,), runners or (runner(),), daemonsets=BESIDE)
+def judge(group: NodeGroupFacts, *runners: SharedNodes) -> list[Verdict]:
+    """Return the verdicts on one pool; its runners are `runners.a`, `runners.b` and so on."""
+    named = {f"runners.{chr(97 + index)}": one for index, one in enumerate(runners or (runner(),))}
+    return list(counts((group,), named, BESIDE))
 
 
-def together(spot: int, steady: int, *runners: RunnerFacts) -> list[Verdict]:
-    """What is wrong with two pools of so many nodes, the first of them on spot."""
-    first = replace(POOL, max_size=spot, instance_types=("g4dn.xlarge", "g4dn.2xlarge"))
-    second = replace(STEADY, path=STEADY_PATH, name="steady", max_size=steady)
-    found = counts((first, second), runners, daemonsets=BESIDE)
-    return [verdict for verdict in found if verdict.level is not Level.OK]
-
-
-FALLING = (POOL.path, STEADY_PATH)
-
-
-def only(group: NodeGroupFacts, *runners: RunnerFacts) -> tuple[Level, str, str, str]:
+def only(group: NodeGroupFacts, *runners: SharedNodes) -> tuple[Level, str, str, str]:
     (verdict,) = judge(group, *runners)
     return verdict.level, verdict.subject, verdict.reason, verdict.fix
 
 
-def test_five_runners_on_five_nodes_with_a_gpu_each_go_together() -> None:
-    assert only(STEADY)[:3] == (Level.OK, "gpu-pools.t4-spot", "5 nodes at most for 5 jobs at most")
+def together(spot: int, steady: int, *runners: SharedNodes) -> list[Verdict]:
+    """Return the problems of two pools with so many nodes."""
+    named = {f"runners.{chr(97 + index)}": one for index, one in enumerate(runners)}
+    groups = (replace(STEADY, max_size=spot), replace(SECOND, max_size=steady))
+    return [verdict for verdict in counts(groups, named, BESIDE) if verdict.level is not Level.OK]
 
 
-def test_ten_runners_on_five_nodes_wait() -> None:
-    level, subject, reason, fix = only(STEADY, runner(10))
-
-    assert (level, subject) == (Level.WARNING, "runners.gpu-t4")
-    assert "10 jobs are taken, and gpu-pools.t4-spot has room for 5: the other 5 wait as pending pods" in reason
-    assert fix == "set its max to 5, or gpu-pools.t4-spot.max to 10"
+def shapes(group: NodeGroupFacts, *runners: SharedNodes, fallback: NodeGroupFacts = SECOND) -> list[Verdict]:
+    named = {f"runners.{index}": one for index, one in enumerate(runners or (runner(),))}
+    return list(pool_shapes((group, fallback), named))
 
 
-def test_three_runners_leave_two_of_five_nodes_without_use() -> None:
-    level, subject, reason, fix = only(STEADY, runner(3))
-
-    assert (level, subject) == (Level.WARNING, "gpu-pools.t4-spot.max")
-    assert reason == "up to 5 nodes, and its runners can use 3 at most"
-    assert fix == "set it to 3, or raise the runners' max"
-
-
-def test_runners_of_a_pool_are_taken_together() -> None:
-    assert only(STEADY, runner(2), runner(3, name="other"))[0] is Level.OK
-
-
-def test_a_pool_that_no_runner_names_is_noticed() -> None:
-    (verdict,) = counts((STEADY,), (), daemonsets=BESIDE)
-
-    assert verdict.fix == "let a runner name gpu-pools.t4-spot"
-
-
-def test_more_idle_runners_than_the_pool_can_hold_is_an_error() -> None:
-    level, _, reason, _ = only(STEADY, runner(9, 6))
-
-    assert level is Level.ERROR
-    assert reason.startswith("6 idle runners are kept")
+def test_five_runners_on_five_nodes_with_a_gpu_each_match() -> None:
+    assert only(STEADY)[:3] == (Level.OK, "gpu-pools.t4-spot", "at most 5 nodes for at most 5 jobs")
 
 
 @pytest.mark.parametrize(
-    ("group", "said"),
+    ("runners", "expected"),
     [
-        (replace(STEADY, min_size=6), ("gpu-pools.t4-spot.min", "min 6 is more than max 5")),
-        (replace(STEADY, max_size=0), ("gpu-pools.t4-spot.max", "EKS takes no node group with a maximum of 0")),
+        ((runner(10),), (Level.WARNING, "runners.a",
+            "10 jobs at most, but gpu-pools.t4-spot has room for 5; 5 pods stay pending",
+            "lower its max to 5, or raise gpu-pools.t4-spot.max to 10")),
+        ((runner(9, 6),), (Level.ERROR, "runners.a",
+            "6 idle runners, but gpu-pools.t4-spot has room for 5; 1 pod stays pending",
+            "lower its min to 5, or raise gpu-pools.t4-spot.max to 6")),
+        ((runner(3),), (Level.WARNING, "gpu-pools.t4-spot.max", "up to 5 nodes, but its runners can use at most 3",
+            "set it to 3, or raise the runners' max")),
+        ((runner(5), runner(5)), (Level.WARNING, "gpu-pools.t4-spot.max",
+            "10 jobs at most (a 5 and b 5), but gpu-pools.t4-spot has room for 5; 5 pods stay pending",
+            "lower the max of these runners to 5 in total, or raise gpu-pools.t4-spot.max to 10")),
+        ((runner(2), runner(9)), (Level.WARNING, "runners.b",
+            "11 jobs at most (a 2 and b 9), but gpu-pools.t4-spot has room for 5; 6 pods stay pending",
+            "lower the max of these runners to 5 in total, or raise gpu-pools.t4-spot.max to 11")),
+        ((runner(2), runner(3)), (Level.OK, "gpu-pools.t4-spot", "at most 5 nodes for at most 5 jobs", "")),
+        ((runner(5, 5),), (Level.OK, "gpu-pools.t4-spot", "at most 5 nodes for at most 5 jobs", "")),
     ],
-)
-def test_a_pool_goes_from_min_to_max(group: NodeGroupFacts, said: tuple[str, str]) -> None:
-    assert said in [(verdict.subject, verdict.reason) for verdict in judge(group) if verdict.level is Level.ERROR]
-
-
-def test_a_runner_goes_from_min_to_max() -> None:
-    assert (Level.ERROR, "min 2 is more than max 1") in [
-        (verdict.level, verdict.reason) for verdict in judge(replace(STEADY, max_size=1), runner(1, 2))
-    ]
-
-
-def test_a_fixed_number_is_from_min_to_max() -> None:
-    assert only(replace(STEADY, min_size=5), runner(5, 5))[0] is Level.OK
-
-
-def test_shares_multiply_what_a_node_takes() -> None:
-    shared = runner(20, pod=SMALL)
-
-    assert only(SLICED, shared)[0] is Level.OK
-
-
-def test_shares_that_the_cpu_does_not_reach_for_are_noticed() -> None:
-    level, _, reason, _ = only(SLICED, runner(5))
-
-    assert level is Level.WARNING
-    assert reason == "only 1 of the 4 nvidia.com/gpu of a g4dn.xlarge can be used: 1 job fills the node"
-
-
-def test_gpus_that_a_job_does_not_divide_stay_idle() -> None:
-    group = replace(STEADY, instance_types=("g4dn.12xlarge",))
-
-    assert "only 3 of the 4 nvidia.com/gpu of a g4dn.12xlarge can be used" in only(group, runner(5, gpus=3))[2]
-
-
-def test_two_shares_are_no_more_than_one_in_turns_and_refused_side_by_side() -> None:
-    two = runner(5, pod=runner_pod("500m", "2Gi", 2))
-    sliced = replace(SLICED, sharing=Sharing(mode="time-slicing", replicas=2))
-    mps = replace(SLICED, sharing=Sharing(mode="mps", replicas=2), labels={"nvidia.com/mps.capable": "true"})
-
-    assert only(sliced, two)[0] is Level.WARNING
-    assert only(mps, two)[::2] == (Level.ERROR, "it asks for 2 shares of a GPU, which the device plugin refuses")
-
-
-def test_mps_needs_its_daemon_on_the_node() -> None:
-    shared = runner(10, pod=SMALL)
-    group = replace(SLICED, sharing=Sharing(mode="mps", replicas=2))
-
-    assert "nvidia.com/mps.capable" in only(group, shared)[3]
-
-
-@pytest.mark.parametrize(
-    ("name", "refused"),
-    [("g4dn.xlarge", True), ("p3.8xlarge", True), ("g5.xlarge", True), ("g6.xlarge", True), ("g6e.xlarge", True),
-     ("p4d.24xlarge", False), ("p5.48xlarge", False)],
 )  # fmt: skip
-def test_only_a_gpu_that_can_be_sliced_is_sliced(name: str, refused: bool) -> None:
-    group = replace(STEADY, instance_types=(name,), sharing=Sharing(mode="mig", replicas=2))
-
-    assert ("use time-slicing or mps" in [verdict.fix for verdict in judge(group)]) is refused
-
-
-def test_spot_with_one_type_hangs_on_one_pool_of_capacity() -> None:
-    level, subject, reason, fix = only(replace(POOL, zones=("us-west-2a",)))
-
-    assert (level, subject) == (Level.WARNING, "gpu-pools.t4-spot.capacity")
-    assert reason == "spot with one type and one zone draws on 1 spot pool: when it is empty there are no runners"
-    assert fix.startswith("list more types and zones")
+def test_runners_and_nodes_of_one_pool_are_compared(
+    runners: tuple[SharedNodes, ...], expected: tuple[Level, str, str, str]
+) -> None:
+    assert only(STEADY, *runners) == expected
 
 
-def test_spot_with_one_type_in_two_zones_hangs_on_two() -> None:
-    assert only(POOL)[2].startswith("spot with one type draws on 2 spot pools")
+def test_a_pool_that_no_runner_uses_gets_a_warning() -> None:
+    (verdict,) = counts((STEADY,), {}, BESIDE)
+
+    assert verdict.fix == "use gpu-pools.t4-spot in a runner"
 
 
-def test_spot_with_two_types_in_two_zones_is_sound() -> None:
-    assert only(replace(POOL, instance_types=("g4dn.xlarge", "g4dn.2xlarge")))[0] is Level.OK
-
-
-@pytest.mark.parametrize(
-    ("types", "said"),
-    [
-        (("g4dn.2xlarge", "g4dn.xlarge"), "a node may turn out to be the smaller g4dn.xlarge"),
-        (("g6.2xlarge", "gr6.4xlarge", "g6.xlarge"), "a node may turn out to be the smaller g6.xlarge"),
-        (("g6.8xlarge", "gr6.4xlarge"), "a node may turn out to be the smaller gr6.4xlarge"),
-        (("g4dn.xlarge", "g5.xlarge"), "jobs get whichever GPU there is: a10g, t4"),
-        (("p3.2xlarge",), "p3.2xlarge has a GPU that CUDA 13 and driver branches after 580 have dropped"),
-    ],
-)
-def test_a_pool_of_a_shape_that_surprises_is_warned_of(types: tuple[str, ...], said: str) -> None:
-    level, _, reason, _ = only(replace(STEADY, instance_types=types))
-
-    assert level is Level.WARNING
-    assert said in reason
-
-
-def test_a_type_with_another_number_of_gpus_is_warned_of() -> None:
-    verdicts = judge(replace(STEADY, instance_types=("g4dn.xlarge", "g4dn.12xlarge")))
-
-    assert verdicts[0].reason.startswith("g4dn.12xlarge has another number of GPUs than g4dn.xlarge")
-
-
-def test_a_larger_type_behind_a_smaller_one_surprises_nobody() -> None:
-    assert only(replace(STEADY, instance_types=("g4dn.xlarge", "g4dn.2xlarge")))[0] is Level.OK
-
-
-def test_a_warm_pool_excludes_an_image_of_ones_own_and_spot() -> None:
-    group = replace(POOL, warm_pool=True, own_image=True, instance_types=("g4dn.xlarge", "g4dn.2xlarge"))
-
-    assert [verdict.reason for verdict in judge(group)] == [
-        "EKS makes no warm pool with an image of one's own",
-        "EKS makes no warm pool with spot capacity",
-    ]
-
-
-def test_a_part_of_a_gpu_is_not_shared_again() -> None:
-    group = replace(SLICED, instance_types=("g6f.xlarge",))
-
-    assert "g6f.xlarge is a part of a GPU already" in [verdict.reason for verdict in judge(group)]
-
-
-def test_a_runner_that_does_not_fit_at_all_is_left_to_the_check_of_fit() -> None:
+def test_a_runner_that_does_not_fit_at_all_is_reported_by_the_check_fit_only() -> None:
     assert only(STEADY, runner(10, cpu="64"))[0] is Level.OK
 
 
-@given(st.integers(1, 50), st.integers(1, 50))
-def test_numbers_are_sound_exactly_where_runners_and_nodes_are_equal(nodes: int, runners: int) -> None:
-    verdicts = judge(replace(STEADY, max_size=nodes), runner(runners))
-
-    assert (verdicts[0].level is Level.OK) == (nodes == runners)
+def test_shares_multiply_the_jobs_of_a_node() -> None:
+    assert only(SLICED, runner(20, pod=SMALL))[0] is Level.OK
 
 
-@given(st.integers(1, 8), st.integers(1, 40), st.integers(1, 40))
-def test_what_is_suggested_goes_together(replicas: int, nodes: int, jobs: int) -> None:
-    group = replace(STEADY, max_size=nodes, sharing=Sharing(mode="time-slicing", replicas=replicas))
-    facts = runner(jobs, pod=runner_pod("100m", "1Gi"))
-    for verdict in counts((group,), (facts,)):
-        if verdict.fix.startswith("set its max to "):
-            number = int(verdict.fix.split()[4].rstrip(","))
+def test_gpus_that_no_job_can_use_get_a_warning() -> None:
+    wide = replace(STEADY, instance_types=("g4dn.12xlarge",))
 
-            assert counts((group,), (replace(facts, max_runners=number),))[0].level is Level.OK
+    assert only(SLICED, runner(5))[:3] == (
+        Level.WARNING, "runners.a", "only 1 of the 4 nvidia.com/gpu of a g4dn.xlarge can be used: 1 job fills the node",
+    )  # fmt: skip
+    assert "only 3 of the 4 nvidia.com/gpu of a g4dn.12xlarge can be used" in only(wide, runner(5, gpus=3))[2]
 
 
-def test_a_runner_that_falls_back_has_the_room_of_both_pools() -> None:
-    assert together(5, 2, runner(7, 6, pools=FALLING)) == []
+def test_gpus_that_another_runner_can_use_get_no_warning() -> None:
+    light = runner(15, pod=runner_pod("100m", "100Mi"))
 
-
-def test_a_runner_with_more_jobs_than_both_pools_have_room_for_is_told_so_of_both() -> None:
-    (verdict,) = together(5, 2, runner(9, pools=FALLING))
-
-    assert (verdict.level, verdict.subject) == (Level.WARNING, "runners.gpu-t4")
-    assert "gpu-pools.t4-spot and gpu-pools.steady have room for 7 together: the other 2 wait" in verdict.reason
-    assert verdict.fix == "set its max to 7, or gpu-pools.t4-spot.max to 7"
-
-
-def test_a_pool_that_is_only_fallen_back_on_is_of_use() -> None:
-    assert together(5, 2, runner(5, pools=FALLING)) == []
-
-
-def test_a_pool_has_no_more_use_than_the_runners_that_may_come_to_it() -> None:
-    (verdict,) = together(5, 8, runner(5, pools=FALLING), runner(2, name="other", pools=(STEADY_PATH,)))
-
-    assert (verdict.subject, verdict.fix) == ("gpu-pools.steady.max", "set it to 7, or raise the runners' max")
-
-
-def test_idle_runners_that_share_a_pool_are_added_up() -> None:
-    three = [runner(1, 1, name=name, pools=(STEADY_PATH,)) for name in ("a", "b", "c")]
-    (verdict,) = together(5, 2, runner(5), *three)
-
-    assert (verdict.level, verdict.subject) == (Level.ERROR, "gpu-pools.steady.max")
-    assert verdict.reason == (
-        "3 idle runners are kept (a 1, b 1 and c 1), and gpu-pools.steady has room for 2: one waits as a pending pod, and "
-        "no other pool can take it"
-    )
-    assert verdict.fix == "lower the min of these runners to 2 in all, or raise gpu-pools.steady.max to 3"
-
-
-def test_jobs_of_runners_that_share_a_pool_are_added_up() -> None:
-    (verdict,) = judge(STEADY, runner(5, name="a"), runner(5, name="b"))
-
-    assert (verdict.level, verdict.subject) == (Level.WARNING, "gpu-pools.t4-spot.max")
-    assert verdict.reason.startswith(
-        "10 jobs are taken (a 5 and b 5), and gpu-pools.t4-spot has room for 5: the other 5"
-    )
-
-
-def test_one_that_asks_for_more_than_there_is_for_it_alone_is_the_one_to_look_at() -> None:
-    (verdict,) = judge(STEADY, runner(2, name="a"), runner(9, name="b"))
-
-    assert verdict.subject == "runners.b"
-    assert "11 jobs are taken (a 2 and b 9)" in verdict.reason
-
-
-def test_of_many_runners_the_first_are_named_and_the_rest_are_counted() -> None:
-    (verdict,) = judge(STEADY, *(runner(1, name=f"r{index}") for index in range(9)))
-
-    assert verdict.reason.startswith("9 jobs are taken (r0 1, r1 1, r2 1, r3 1 and 5 more), and gpu-pools.t4-spot has")
-    assert len(verdict.chain) == 4
-
-
-def test_a_runner_makes_way_for_one_that_has_no_other_pool() -> None:
-    """In the best case, which is the one that is judged: the first falls back, so that the second has room."""
-    kept = [runner(2, 2, name="a", pools=FALLING), runner(2, 2, name="b")]
-
-    assert together(2, 2, *kept) == []
-
-
-def test_runners_on_pools_of_their_own_are_judged_apart() -> None:
-    found = together(1, 1, runner(3, name="a"), runner(2, name="b", pools=(STEADY_PATH,)))
-
-    assert [(verdict.subject, verdict.fix) for verdict in found] == [
-        ("runners.a", "set its max to 1, or gpu-pools.t4-spot.max to 3"),
-        ("runners.b", "set its max to 1, or gpu-pools.steady.max to 2"),
-    ]
-
-
-def test_jobs_of_different_sizes_are_reckoned_in_what_they_ask_for() -> None:
-    group = replace(STEADY, instance_types=("g4dn.12xlarge",), max_size=1)
-    (verdict,) = judge(group, runner(1, name="large", gpus=2), runner(3, name="small"))
-
-    assert verdict.reason == (
-        "4 jobs are taken (large 1 and small 3), which ask for 5 nvidia.com/gpu, and gpu-pools.t4-spot has 4 "
-        "nvidia.com/gpu for them: some wait as pending pods, and no other pool can take them"
-    )
-    assert verdict.fix == "lower the max of these runners, or raise gpu-pools.t4-spot.max to 2"
-
-
-def test_shares_that_are_there_are_no_room_where_cpu_is_not() -> None:
-    """Four shares a node, and CPU for one such job: ten jobs of two runners do not find room on five nodes."""
-    found = judge(SLICED, runner(5, name="a"), runner(5, pod=runner_pod("3", "10Gi"), name="b"))
-
-    assert any("has room for 5: the other 5 wait" in verdict.reason for verdict in found)
-
-
-def test_what_a_heavy_job_leaves_of_a_node_may_be_anothers() -> None:
-    light = runner(15, name="light", pod=runner_pod("100m", "100Mi"))
-
-    assert [verdict for verdict in judge(SLICED, runner(5), light) if "can be used" in verdict.reason] == []
+    assert [one for one in judge(SLICED, runner(5), light) if one.level is not Level.OK] == []
 
 
 @pytest.mark.parametrize(
     ("replicas", "cpu", "memory", "fix"),
     [
-        (48, "3", "12Gi", "leave gpu-pools.t4-spot.sharing out"),
+        (48, "3", "12Gi", "remove gpu-pools.t4-spot.sharing"),
         (48, "1", "1Gi", "lower gpu-pools.t4-spot.sharing.replicas to 3"),
-        (2, "3", "12Gi", "ask for cpu: 1 and memory: 6Gi, or leave gpu-pools.t4-spot.sharing out"),
+        (2, "3", "12Gi", "request cpu: 1 and memory: 6Gi, or remove gpu-pools.t4-spot.sharing"),
     ],
 )
-def test_more_shares_than_there_is_room_for_are_told_to_be_fewer(
+def test_the_fix_for_unused_shares_is_smaller_jobs_or_fewer_shares(
     replicas: int, cpu: str, memory: str, fix: str
 ) -> None:
     group = replace(STEADY, sharing=Sharing(mode="time-slicing", replicas=replicas))
-    found = judge(group, runner(5, pod=runner_pod(cpu, memory)))
 
-    assert fix in [verdict.fix for verdict in found]
-
-
-def test_spot_that_all_fall_back_from_makes_them_wait_and_not_fail() -> None:
-    found = counts((POOL, replace(STEADY, path=STEADY_PATH)), (runner(5, pools=FALLING),), daemonsets=BESIDE)
-    (verdict,) = [verdict for verdict in found if verdict.level is Level.WARNING]
-
-    assert verdict.reason.endswith("when they are empty every job waits for a node of gpu-pools.steady")
-    assert verdict.fix == "list more types"
+    assert fix in [verdict.fix for verdict in judge(group, runner(5, pod=runner_pod(cpu, memory)))]
 
 
 @pytest.mark.parametrize(
-    ("mode", "replicas", "told"),
+    ("mode", "level", "text"),
     [
-        ("mps", 2, []),
-        ("mps", 3, ["set it to 2, or share by turns: time-slicing"]),
-        ("time-slicing", 3, []),
+        ("time-slicing", Level.WARNING, "which gives it no more of the GPU than one"),
+        ("mps", Level.ERROR, "which the device plugin refuses"),
     ],
 )
-def test_a_share_of_a_gpus_memory_is_large_enough_for_a_job(
-    mode: Literal["mps", "time-slicing"], replicas: int, told: list[str]
+def test_a_job_that_requests_two_shares_is_reported(
+    mode: Literal["time-slicing", "mps"], level: Level, text: str
 ) -> None:
-    group = replace(STEADY, sharing=Sharing(mode=mode, replicas=replicas))
-    found = [verdict for verdict in judge(group) if verdict.subject == "gpu-pools.t4-spot.sharing.replicas"]
+    group = replace(STEADY, sharing=Sharing(mode=mode, replicas=2))
 
-    assert [verdict.fix for verdict in found] == told
+    assert only(group, runner(5, pod=runner_pod("500m", "2Gi", 2)))[::2] == (
+        level, f"it requests 2 shares of a GPU, {text}",
+    )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("types", "zones", "reasons"),
-    [(1, 2, ["spot with one type"]), (2, 1, ["spot with one zone"]), (1, 1, ["spot with one type and one zone"]),
-     (2, 2, []), (2, None, []), (1, None, ["spot with one type"])],
-)  # fmt: skip
-def test_spot_machines_of_ones_own_hang_on_several_types_and_zones(
-    types: int, zones: int | None, reasons: list[str]
-) -> None:
-    found = own_spot("runners.r.cirun-gcp.spot", types=types, zones=zones)
+# Several pools.
 
-    assert [verdict.reason.partition(" and nothing behind it")[0] for verdict in found] == reasons
-    assert all(verdict.level is Level.WARNING for verdict in found)
+
+def test_a_runner_with_a_fallback_has_the_room_of_both_pools() -> None:
+    assert together(5, 2, runner(7, 6, pools=FALLING)) == []
+    assert together(5, 2, runner(5, pools=FALLING)) == []
+
+
+def test_a_shortage_of_a_pool_and_its_fallback_names_both() -> None:
+    (verdict,) = together(5, 2, runner(9, pools=FALLING))
+
+    assert (verdict.level, verdict.subject) == (Level.WARNING, "runners.a")
+    assert verdict.reason == (
+        "9 jobs at most, but gpu-pools.t4-spot and gpu-pools.steady together have room for 7; 2 pods stay pending"
+    )
+    assert verdict.fix == "lower its max to 7, or raise gpu-pools.t4-spot.max to 7"
+
+
+def test_a_runner_falls_back_to_leave_room_for_one_without_a_fallback() -> None:
+    assert together(2, 2, runner(2, 2, pools=FALLING), runner(2, 2)) == []
+
+
+def test_idle_runners_of_one_pool_are_summed_up() -> None:
+    (verdict,) = together(5, 2, runner(5), *[runner(1, 1, pools=ONLY_SECOND)] * 3)
+
+    assert (verdict.level, verdict.subject) == (Level.ERROR, "gpu-pools.steady.max")
+    assert verdict.reason == (
+        "3 idle runners (b 1, c 1 and d 1), but gpu-pools.steady has room for 2; 1 pod stays pending"
+    )
+    assert verdict.fix == "lower the min of these runners to 2 in total, or raise gpu-pools.steady.max to 3"
+
+
+def test_runners_on_separate_pools_are_reported_separately() -> None:
+    found = together(1, 1, runner(3), runner(2, pools=ONLY_SECOND))
+
+    assert [(verdict.subject, verdict.fix) for verdict in found] == [
+        ("runners.a", "lower its max to 1, or raise gpu-pools.t4-spot.max to 3"),
+        ("runners.b", "lower its max to 1, or raise gpu-pools.steady.max to 2"),
+    ]
+
+
+def test_a_pool_with_more_nodes_than_all_its_runners_can_use_gets_a_warning() -> None:
+    (verdict,) = together(5, 8, runner(5, pools=FALLING), runner(2, pools=ONLY_SECOND))
+
+    assert (verdict.subject, verdict.fix) == ("gpu-pools.steady.max", "set it to 7, or raise the runners' max")
+
+
+def test_a_long_list_of_runners_is_shortened() -> None:
+    (verdict,) = judge(STEADY, *[runner(1)] * 9)
+
+    assert verdict.reason.startswith("9 jobs at most (a 1, b 1, c 1, d 1 and 5 more), but gpu-pools.t4-spot has")
+    assert len(verdict.chain) == 4
+
+
+def test_jobs_of_different_sizes_are_compared_in_their_resource() -> None:
+    group = replace(STEADY, instance_types=("g4dn.12xlarge",), max_size=1)
+    _, _, reason, fix = only(group, runner(1, gpus=2), runner(3))
+
+    assert reason == (
+        "4 jobs at most (a 1 and b 3) request 5 nvidia.com/gpu, but gpu-pools.t4-spot has 4 nvidia.com/gpu; "
+        "some pods stay pending"
+    )
+    assert fix == "lower the max of these runners, or raise gpu-pools.t4-spot.max to 2"
+
+
+def test_a_share_without_cpu_is_no_room() -> None:
+    """A node has four shares, but CPU for one such job."""
+    found = judge(SLICED, runner(5), runner(5, pod=runner_pod("3", "10Gi")))
+
+    assert any("has room for 5; 5 pods stay pending" in verdict.reason for verdict in found)
+
+
+def test_a_runner_with_more_jobs_than_nodes_is_reported_next_to_small_jobs() -> None:
+    """Small jobs make the sum pass; the large ones alone do not fit."""
+    found = judge(
+        replace(SLICED, max_size=5), runner(6, pod=runner_pod("2", "1Gi")), runner(1, pod=runner_pod("100m", "100Mi"))
+    )
+
+    assert ("runners.a", "lower its max to 5, or raise gpu-pools.t4-spot.max to 6") in [
+        (verdict.subject, verdict.fix) for verdict in found
+    ]
 
 
 NUMBERS = st.integers(0, 8)
-USES = st.sampled_from([(POOL.path,), (STEADY_PATH,), FALLING, (STEADY_PATH, POOL.path)])
+USES = st.sampled_from([(POOL.name,), ONLY_SECOND, FALLING, (SECOND.name, POOL.name)])
 
 
 def fits_somehow(spot: int, steady: int, wanted: list[tuple[int, tuple[str, ...]]]) -> bool:
-    """By trying every split: one job a node."""
+    """Try every split, with one job on each node."""
     if not wanted:
         return spot >= 0 and steady >= 0
     (count, pools), *rest = wanted
-    splits = range(count + 1) if len(pools) > 1 else [count if pools == (POOL.path,) else 0]
+    splits = range(count + 1) if len(pools) > 1 else [count if pools == (POOL.name,) else 0]
     return any(fits_somehow(spot - here, steady - (count - here), rest) for here in splits)
 
 
@@ -419,23 +262,113 @@ def fits_somehow(spot: int, steady: int, wanted: list[tuple[int, tuple[str, ...]
 def test_idle_runners_are_refused_exactly_where_no_split_of_them_fits(
     spot: int, steady: int, wanted: list[tuple[int, tuple[str, ...]]]
 ) -> None:
-    runners = [runner(99, least, name=f"r{index}", pools=pools) for index, (least, pools) in enumerate(wanted)]
-    refused = [verdict for verdict in together(spot, steady, *runners) if "idle runners are kept" in verdict.reason]
+    runners = [runner(99, idle, pools=pools) for idle, pools in wanted]
+    refused = [verdict for verdict in together(spot, steady, *runners) if "idle runners" in verdict.reason]
 
     assert (not refused) is fits_somehow(spot, steady, wanted)
 
 
 @given(NUMBERS, NUMBERS, st.lists(st.tuples(st.integers(1, 9), USES), min_size=1, max_size=3))
-def test_the_nodes_that_are_suggested_are_enough(
-    spot: int, steady: int, wanted: list[tuple[int, tuple[str, ...]]]
-) -> None:
-    runners = [runner(most, name=f"r{index}", pools=pools) for index, (most, pools) in enumerate(wanted)]
-    sizes = {POOL.path: spot, STEADY_PATH: steady}
-    for verdict in together(spot, steady, *runners):
-        if "jobs are taken" in verdict.reason:
-            for path, most in re.findall(r"(gpu-pools\.[a-z0-9-]+)\.max to (\d+)", verdict.fix):
-                sizes[path] = int(most)
+def test_the_suggested_nodes_are_enough(spot: int, steady: int, wanted: list[tuple[int, tuple[str, ...]]]) -> None:
+    runners = [runner(most, pools=pools) for most, pools in wanted]
+    sizes = {POOL.path: spot, SECOND.path: steady}
+    for _ in range(3):
+        short = [one for one in together(*sizes.values(), *runners) if "jobs at most" in one.reason]
+        for path, most in (found for one in short for found in re.findall(r"raise (\S+)\.max to (\d+)", one.fix)):
+            assert int(most) > sizes[path]
+            sizes[path] = int(most)
 
-    assert [
-        one for one in together(sizes[POOL.path], sizes[STEADY_PATH], *runners) if "jobs are taken" in one.reason
-    ] == []
+    assert [one for one in together(*sizes.values(), *runners) if "jobs at most" in one.reason] == []
+
+
+@given(st.integers(1, 50), st.integers(1, 50))
+def test_numbers_match_exactly_where_runners_and_nodes_are_equal(nodes: int, runners: int) -> None:
+    verdicts = judge(replace(STEADY, max_size=nodes), runner(runners))
+
+    assert (verdicts[0].level is Level.OK) == (nodes == runners)
+
+
+# One pool on its own.
+
+
+@pytest.mark.parametrize(
+    ("types", "zones", "reason"),
+    [
+        (1, 1, "spot with one type and one zone uses 1 spot pool: while it is empty, there are no runners"),
+        (1, 2, "spot with one type uses 2 spot pools: while they are empty, there are no runners"),
+        (2, 1, "spot with one zone uses 2 spot pools: while they are empty, there are no runners"),
+        (2, 2, None),
+    ],
+)
+def test_a_spot_pool_with_one_type_or_zone_gets_a_warning(types: int, zones: int, reason: str | None) -> None:
+    group = replace(
+        POOL, instance_types=("g4dn.xlarge", "g4dn.2xlarge")[:types], zones=("us-west-2a", "us-west-2b")[:zones]
+    )
+
+    assert [verdict.reason for verdict in shapes(group)] == ([reason] if reason else [])
+
+
+def test_a_spot_pool_with_a_fallback_makes_jobs_wait() -> None:
+    (verdict,) = shapes(POOL, runner(5, pools=FALLING))
+
+    assert verdict.reason.endswith("while they are empty, every job waits for a node of gpu-pools.steady")
+    assert verdict.fix == "add more types"
+
+
+@pytest.mark.parametrize(
+    ("types", "text"),
+    [
+        (("g4dn.2xlarge", "g4dn.xlarge"), "a node may be the smaller g4dn.xlarge"),
+        (("g6.2xlarge", "gr6.4xlarge", "g6.xlarge"), "a node may be the smaller g6.xlarge"),
+        (("g6.8xlarge", "gr6.4xlarge"), "a node may be the smaller gr6.4xlarge"),
+        (("g4dn.xlarge", "g5.xlarge"), "a job may get any of these GPUs: a10g, t4"),
+        (("p3.2xlarge",), "CUDA 13 and drivers after 580 do not support the GPU of p3.2xlarge"),
+        (("g4dn.xlarge", "g4dn.12xlarge"), "g4dn.12xlarge has a different number"),
+    ],
+)
+def test_instance_types_that_do_not_match_get_a_warning(types: tuple[str, ...], text: str) -> None:
+    (verdict,) = shapes(replace(STEADY, instance_types=types))
+
+    assert verdict.level is Level.WARNING
+    assert text in verdict.reason
+
+
+def test_a_larger_type_after_a_smaller_one_gets_no_warning() -> None:
+    assert shapes(replace(STEADY, instance_types=("g4dn.xlarge", "g4dn.2xlarge"))) == []
+
+
+def test_a_part_of_a_gpu_cannot_be_shared_again() -> None:
+    group = replace(SLICED, instance_types=("g6f.xlarge",))
+
+    assert [verdict.reason for verdict in shapes(group)] == ["g6f.xlarge already has only a part of a GPU"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "replicas", "fixes"),
+    [
+        ("mps", 2, []),
+        ("mps", 3, ["set it to 2, or use mode: time-slicing"]),
+        ("mps", 48, ["set it to 2, or use mode: time-slicing"]),
+        ("time-slicing", 3, []),
+    ],
+)
+def test_an_mps_share_with_too_little_gpu_memory_gets_a_warning(
+    mode: Literal["mps", "time-slicing"], replicas: int, fixes: list[str]
+) -> None:
+    group = replace(STEADY, sharing=Sharing(mode=mode, replicas=replicas))
+
+    assert [verdict.fix for verdict in shapes(group)] == fixes
+
+
+@pytest.mark.parametrize(
+    ("types", "zones", "reasons"),
+    [(1, 2, ["spot with one type"]), (2, 1, ["spot with one zone"]), (1, 1, ["spot with one type and one zone"]),
+     (2, 2, []), (2, None, []), (1, None, ["spot with one type"])],
+)  # fmt: skip
+def test_machines_on_spot_only_with_one_type_or_zone_get_a_warning(
+    types: int, zones: int | None, reasons: list[str]
+) -> None:
+    found = own_spot("runners.r.cirun-gcp.spot", types=types, zones=zones)
+
+    assert [verdict.reason.partition(" and no fallback")[0] for verdict in found] == reasons
+    assert all(verdict.level is Level.WARNING for verdict in found)

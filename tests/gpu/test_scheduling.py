@@ -33,22 +33,20 @@ def test_what_others_use_is_gone() -> None:
     pod = Pod(requests=Resources.of({CPU: 4000}))
     other = Pod(requests=Resources.of({CPU: 100}))
 
-    assert said(pod, Node(allocatable=ROOM), other) == ["asks for 4 CPU where 3.9 CPU is left"]
+    assert said(pod, Node(allocatable=ROOM), other) == ["requests 4 CPU but 3.9 CPU is left"]
 
 
 def test_a_resource_that_the_node_does_not_have_is_missing_whole() -> None:
-    pod = Pod(requests=Resources.of({"nvidia.com/gpu.shared": 1}))
+    pod = Pod(requests=Resources.of({"example.com/fpga": 1}))
 
-    assert said(pod, Node(allocatable=ROOM)) == [
-        "asks for 1 nvidia.com/gpu.shared where 0 nvidia.com/gpu.shared is left"
-    ]
+    assert said(pod, Node(allocatable=ROOM)) == ["requests 1 example.com/fpga but 0 example.com/fpga is left"]
 
 
 def test_a_pod_that_asks_for_nothing_still_needs_an_address() -> None:
     full = Node(allocatable=Resources.of({PODS: 2}))
 
     assert said(Pod(), full, Pod()) == []
-    assert said(Pod(), full, Pod(), Pod()) == ["would be pod 3 on a node for 2 pods"]
+    assert said(Pod(), full, Pod(), Pod()) == ["would be pod 3 on a node that takes 2 pods"]
 
 
 @pytest.mark.parametrize(
@@ -71,8 +69,8 @@ def test_a_selector_names_the_value_that_the_node_has_instead() -> None:
     node = Node(allocatable=ROOM, labels={"pool": "l4"})
 
     assert said(Pod(node_selector=(("pool", "t4"), ("zone", "a"))), node) == [
-        "selects pool=t4, where the node has pool=l4",
-        "selects zone=a, and the node has no such label",
+        "selects pool=t4, but the node has pool=l4",
+        "selects zone=a, but the node has no such label",
     ]
 
 

@@ -534,8 +534,8 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="fit",
         path="runners.gpu-t4-steady",
-        words=("g4dn.xlarge of gpu-pools.t4-on-demand gives at most 3.64 CPU and 13.7Gi", "it asks for 4 CPU and 16Gi",
-               "ask for cpu: 3 and memory: 13Gi", "g4dn.2xlarge"),
+        words=("a g4dn.xlarge of gpu-pools.t4-on-demand has at most 3.64 CPU and 13.7Gi", "it requests 4 CPU and 16Gi",
+               "request cpu: 3 and memory: 13Gi", "g4dn.2xlarge"),
     ),
     Mistake(
         name="a runner that fits only the larger types of its pool",
@@ -543,7 +543,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="fit",
         path="runners.gpu-t4",
-        words=("g4dn.xlarge of gpu-pools.t4-spot gives at most 3.64 CPU", "list only g4dn.2xlarge in gpu-pools.t4-spot"),
+        words=("a g4dn.xlarge of gpu-pools.t4-spot has at most 3.64 CPU", "list only g4dn.2xlarge in gpu-pools.t4-spot"),
     ),
     Mistake(
         name="a job with more files than its node's disk holds",
@@ -551,7 +551,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="fit",
         path="runners.gpu-t4-steady",
-        words=("it asks for 300Gi of disk", "give gpu-pools.t4-on-demand a larger disk: 335Gi"),
+        words=("it requests 300Gi of disk", "set gpu-pools.t4-on-demand.disk.size: 335Gi"),
     ),
     Mistake(
         name="a job with more files than the instance store holds",
@@ -559,7 +559,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="fit",
         path="runners.gpu-t4-steady",
-        words=("103.7Gi of disk", "leave gpu-pools.t4-on-demand.fast-image-pull out, so that pods live on the root disk"),
+        words=("103.7Gi of disk", "remove gpu-pools.t4-on-demand.fast-image-pull, so that pods use the root disk"),
     ),
     Mistake(
         name="an image that no node's disk holds",
@@ -567,7 +567,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="fit",
         path="images.runner-gpu.compressed",
-        words=("500Gi are pulled", "has 179Gi of disk for them", "give gpu-pools.t4-spot a larger disk: 557Gi"),
+        words=("the image takes at least 500Gi", "has 179Gi of disk for it", "set gpu-pools.t4-spot.disk.size: 557Gi"),
     ),
     Mistake(
         name="a job with more files than its machine's disk holds",
@@ -592,7 +592,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="fit",
         path="runners.gpu-t4-steady",
-        words=("gives at most 1 nvidia.com/gpu", "ask for gpus: 1, or list only g4dn.12xlarge"),
+        words=("has at most 1 nvidia.com/gpu", "request gpus: 1, or list only g4dn.12xlarge"),
     ),
     Mistake(
         name="a runner larger than its machine",
@@ -609,7 +609,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="counts",
         path="runners.gpu-t4-steady",
-        words=("it asks for 2 shares of a GPU, which the device plugin refuses", "ask for one"),
+        words=("it requests 2 shares of a GPU, which the device plugin refuses", "request one share"),
     ),
     Mistake(
         name="more idle runners than nodes have room for",
@@ -617,7 +617,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="counts",
         path="runners.gpu-t4",
-        words=("7 idle runners are kept, and gpu-pools.t4-spot has room for 5", "set its min to 5, or gpu-pools.t4-spot.max"),
+        words=("7 idle runners, but gpu-pools.t4-spot has room for 5", "lower its min to 5, or raise gpu-pools.t4-spot.max"),
     ),
     Mistake(
         name="more idle runners than nodes and those to fall back on have room for",
@@ -625,7 +625,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="counts",
         path="runners.gpu-t4",
-        words=("gpu-pools.t4-spot and gpu-pools.t4-on-demand have room for 7 together", "set its min to 7"),
+        words=("gpu-pools.t4-spot and gpu-pools.t4-on-demand together have room for 7", "lower its min to 7"),
     ),
     Mistake(
         name="idle runners of several kinds on one pool",
@@ -636,7 +636,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="counts",
         path="gpu-pools.t4-on-demand.max",
-        words=("3 idle runners are kept (gpu-t4-nightly 1, gpu-t4-release 1 and gpu-t4-steady 1)",
+        words=("3 idle runners (gpu-t4-nightly 1, gpu-t4-release 1 and gpu-t4-steady 1)",
                "gpu-pools.t4-on-demand has room for 2", "raise gpu-pools.t4-on-demand.max to 3"),
     ),
     Mistake(
@@ -801,7 +801,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="counts",
         path="gpu-pools.t4-spot.capacity",
-        words=("spot with one type", "every job waits for a node of gpu-pools.t4-on-demand", "list more types"),
+        words=("spot with one type", "every job waits for a node of gpu-pools.t4-on-demand", "add more types"),
     ),
     Mistake(
         name="Spot with one type and nothing behind it",
@@ -809,7 +809,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="counts",
         path="gpu-pools.t4-spot.capacity",
-        words=("there are no runners", "list more types, or let its runners fall back on an on-demand pool"),
+        words=("there are no runners", "add more types, or add an on-demand pool as the fallback of its runners"),
     ),
     Mistake(
         name="Spot alone for machines of one type",
@@ -817,7 +817,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="counts",
         path="runners.cirun-gcp-gpu.cirun-gcp.spot",
-        words=("spot with one type and nothing behind it", "list more types, or state [true, false] to fall back"),
+        words=("spot with one type and no fallback", "add more types, or state [true, false] to fall back"),
     ),
     Mistake(
         name="shares of a GPU's memory that are too small",
@@ -825,7 +825,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="counts",
         path="gpu-pools.t4-on-demand.sharing.replicas",
-        words=("each of 3 jobs has 5.7 GB of the memory of a g4dn.xlarge's GPU, and 8 are the least of use", "set it to 2"),
+        words=("each of 3 jobs gets 5.7 GB of the GPU memory of a g4dn.xlarge; the minimum is 8 GB", "set it to 2"),
     ),
     Mistake(
         name="Spot in one zone",
@@ -833,7 +833,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="counts",
         path="gpu-pools.t4-spot.capacity",
-        words=("spot with one zone", "list more zones"),
+        words=("spot with one zone", "add more zones"),
     ),
     Mistake(
         name="more jobs than nodes have room for",
@@ -841,9 +841,9 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="counts",
         path="runners.gpu-t4",
-        words=("11 jobs are taken (gpu-t4 9 and gpu-t4-steady 2)",
-               "gpu-pools.t4-spot and gpu-pools.t4-on-demand have room for 7 together",
-               "lower the max of these runners to 7 in all, or raise gpu-pools.t4-spot.max to"),
+        words=("11 jobs at most (gpu-t4 9 and gpu-t4-steady 2)",
+               "gpu-pools.t4-spot and gpu-pools.t4-on-demand together have room for 7",
+               "lower the max of these runners to 7 in total, or raise gpu-pools.t4-spot.max to"),
     ),
     Mistake(
         name="more jobs than nodes have room for, with nothing behind them",
@@ -851,8 +851,8 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="counts",
         path="runners.gpu-t4",
-        words=("9 jobs are taken, and gpu-pools.t4-spot has room for 5",
-               "set its max to 5, or gpu-pools.t4-spot.max to 9"),
+        words=("9 jobs at most, but gpu-pools.t4-spot has room for 5",
+               "lower its max to 5, or raise gpu-pools.t4-spot.max to 9"),
     ),
     Mistake(
         name="more jobs of two runners than their pool has room for",
@@ -860,7 +860,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="counts",
         path="gpu-pools.t4-on-demand.max",
-        words=("4 jobs are taken (gpu-t4-nightly 2 and gpu-t4-steady 2)", "raise gpu-pools.t4-on-demand.max to 4"),
+        words=("4 jobs at most (gpu-t4-nightly 2 and gpu-t4-steady 2)", "raise gpu-pools.t4-on-demand.max to 4"),
     ),
     Mistake(
         name="more nodes than jobs can use",
@@ -868,7 +868,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="counts",
         path="gpu-pools.t4-on-demand.max",
-        words=("up to 8 nodes, and its runners can use 7 at most", "set it to 7"),
+        words=("up to 8 nodes, but its runners can use at most 7", "set it to 7"),
     ),
     Mistake(
         name="several shares of a GPU by turns",
@@ -877,7 +877,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="counts",
         path="runners.gpu-t4-steady",
-        words=("it asks for 2 shares of a GPU, which gives it no more of the GPU than one", "ask for one"),
+        words=("it requests 2 shares of a GPU, which gives it no more of the GPU than one", "request one share"),
     ),
     Mistake(
         name="a share of a GPU that nobody can use",
@@ -886,7 +886,7 @@ WARNINGS: Final = (
         check="counts",
         path="runners.gpu-t4-steady",
         words=("only 1 of the 2 nvidia.com/gpu of a g4dn.xlarge can be used",
-               "ask for cpu: 1 and memory: 6Gi, or leave gpu-pools.t4-on-demand.sharing out"),
+               "request cpu: 1 and memory: 6Gi, or remove gpu-pools.t4-on-demand.sharing"),
     ),
     Mistake(
         name="a GPU node that is kept for nothing",
