@@ -1,4 +1,4 @@
-"""What changed between two property bags, path by path, as the engine's protocol wants it told."""
+"""The difference of two property bags, path by path, as the provider protocol reports it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from fakes.kinds import Kind
 
 
-class Turn(StrEnum):
-    """What became of a property."""
+class ChangeKind(StrEnum):
+    """The change of a property."""
 
     ADD = "add"
     DELETE = "delete"
@@ -26,23 +26,23 @@ class Change:
     path: str
     """As Pulumi writes paths: `taints[0].effect`, `tags["a.b"]`."""
     names: tuple[str, ...]
-    """The same without list positions."""
-    turn: Turn
+    """The parts of the path without list positions."""
+    kind: ChangeKind
     replaces: bool
-    """Whether it makes a new thing of the old."""
+    """Whether the change replaces the object."""
 
 
 def changes(kind: Kind, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
-    """Every property in which `new` differs from `old`; a value not known yet differs from any that is."""
+    """Return every property that differs; an unknown value differs from any known one."""
     wanted = [tuple(path.split(".")) for path in kind.replaced_by]
     return [
-        Change(path=path, names=names, turn=turn, replaces=any(names[: len(one)] == one for one in wanted))
-        for path, names, turn in _walk(dict(old), dict(new), "", ())
+        Change(path=path, names=names, kind=change, replaces=any(names[: len(one)] == one for one in wanted))
+        for path, names, change in _walk(dict(old), dict(new), "", ())
     ]
 
 
 def deletes_first(kind: Kind, found: list[Change], inputs: Mapping[str, Any]) -> bool:
-    """Whether the provider asks for the old one to go first: where the name is stated, and stays what it was."""
+    """Return whether a replacement deletes first: the name is stated and does not change."""
     if not kind.delete_first or not any(change.replaces for change in found):
         return False
     names = tuple(kind.delete_first.split("."))
@@ -52,27 +52,27 @@ def deletes_first(kind: Kind, found: list[Change], inputs: Mapping[str, Any]) ->
     return value is not None and not any(change.names == names for change in found)
 
 
-def _walk(old: Any, new: Any, path: str, names: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...], Turn]]:
+def _walk(old: Any, new: Any, path: str, names: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...], ChangeKind]]:
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in sorted({*old, *new}):
             inner = _join(path, key)
             if key not in new:
-                yield inner, (*names, key), Turn.DELETE
+                yield inner, (*names, key), ChangeKind.DELETE
             elif key not in old:
-                yield inner, (*names, key), Turn.ADD
+                yield inner, (*names, key), ChangeKind.ADD
             else:
                 yield from _walk(old[key], new[key], inner, (*names, key))
     elif isinstance(old, list) and isinstance(new, list):
         for index in range(max(len(old), len(new))):
             inner = f"{path}[{index}]"
             if index >= len(new):
-                yield inner, names, Turn.DELETE
+                yield inner, names, ChangeKind.DELETE
             elif index >= len(old):
-                yield inner, names, Turn.ADD
+                yield inner, names, ChangeKind.ADD
             else:
                 yield from _walk(old[index], new[index], inner, names)
     elif old != new or isinstance(old, bool) != isinstance(new, bool):
-        yield path, names, Turn.UPDATE
+        yield path, names, ChangeKind.UPDATE
 
 
 def _join(path: str, key: str) -> str:

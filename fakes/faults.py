@@ -1,7 +1,4 @@
-"""Faults on demand: the n-th call of an operation fails, hangs, or takes the provider down with it.
-
-Owns the counting. Who asks is `fakes.provider`, before and after it asks the cloud.
-"""
+"""Faults on demand: the n-th call of an operation fails, hangs, or kills the provider."""
 
 from __future__ import annotations
 
@@ -14,53 +11,53 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-class Ill(StrEnum):
-    """What befalls a call."""
+class FaultKind(StrEnum):
+    """The way in which a call fails."""
 
     FAIL = "fail"
-    """The cloud refuses it, with nothing done."""
+    """The cloud refuses the call and does nothing."""
     HANG = "hang"
-    """No answer comes until somebody cancels."""
+    """The call does not return until it is cancelled."""
     DIE = "die"
-    """The provider dies before the cloud hears of it."""
+    """The provider dies before it calls the cloud."""
     DIE_AFTER = "die-after"
-    """The provider dies after the cloud has done it, before anybody hears."""
+    """The provider dies after the cloud is done, before it answers the engine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One thing that is to go wrong, once."""
+    """One failing call."""
 
     operation: str
     """`create`, `read`, `update`, `delete`, `check` or `diff`."""
     nth: int = 1
-    """At which call, counted from 1 among those that match."""
+    """The number of the call, from 1, among the calls that match."""
     type: str = ""
-    """Of which type token; empty for any."""
-    ill: Ill = Ill.FAIL
-    message: str = "InternalError: An internal error has occurred. (a fault that was asked for)"
-    """What the cloud says where it fails."""
+    """The type token; empty for any type."""
+    kind: FaultKind = FaultKind.FAIL
+    message: str = "InternalError: An internal error has occurred. (an injected fault)"
+    """The error of a refused call."""
 
 
 class Faults:
-    """The faults of one rehearsal, and how far each has counted."""
+    """The faults of one engine, and how many calls each has counted."""
 
     def __init__(self, faults: Iterable[Fault] = ()) -> None:
         self._lock = threading.Lock()
         self._counts = dict.fromkeys(faults, 0)
 
     def arm(self, fault: Fault) -> None:
-        """Let one more thing go wrong, counted from now on."""
+        """Add a fault; it counts calls from now on."""
         with self._lock:
             self._counts[fault] = 0
 
     def disarm(self) -> None:
-        """Let nothing go wrong any more."""
+        """Remove all faults."""
         with self._lock:
             self._counts.clear()
 
     def due(self, operation: str, type_: str) -> Fault | None:
-        """Count this call, and return what is to go wrong with it."""
+        """Count this call, and return its fault, if any."""
         with self._lock:
             for fault, count in self._counts.items():
                 if fault.operation == operation and fault.type in ("", type_):

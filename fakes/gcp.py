@@ -1,115 +1,201 @@
-"""What Google Cloud knows of its things.
+"""The fake Google Cloud: networks, images, machines, buckets, registries and identities.
 
-What replaces a thing is `ForceNew` in hashicorp/terraform-provider-google 7.x, on which pulumi-gcp 10 stands; refusals
-and their words are those of the Google APIs (both as of 2026-11).
+Sources: `ForceNew` in hashicorp/terraform-provider-google 7.x for replacements, the Google APIs for refusals, the
+outputs of the pulumi-gcp 10 SDK for answers (2026-11).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fakes.kinds import Kind, Reference
+from fakes.request import CREATED_AT, PROJECT_NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from fakes.cloud import Cloud
-    from fakes.objects import Thing
+    from fakes.request import Answer, Created, Request
 
 NETWORK: Final = "gcp:compute/network:Network"
 SUBNETWORK: Final = "gcp:compute/subnetwork:Subnetwork"
-ACCOUNT: Final = "gcp:serviceaccount/account:Account"
-POOL: Final = "gcp:iam/workloadIdentityPool:WorkloadIdentityPool"
-ROUTER: Final = "gcp:compute/router:Router"
-REPOSITORY: Final = "gcp:artifactregistry/repository:Repository"
+INSTANCE: Final = "gcp:compute/instance:Instance"
 IMAGE: Final = "gcp:compute/image:Image"
 BUCKET: Final = "gcp:storage/bucket:Bucket"
-BUCKET_OBJECT: Final = "gcp:storage/bucketObject:BucketObject"
-SECRET: Final = "gcp:secretmanager/secret:Secret"  # noqa: S105  # a type token
+ACCOUNT: Final = "gcp:serviceaccount/account:Account"
+POOL: Final = "gcp:iam/workloadIdentityPool:WorkloadIdentityPool"
+REPOSITORY: Final = "gcp:artifactregistry/repository:Repository"
 
 _MISSING: Final = "Error 404: The resource '{value}' was not found, notFound"
 _IN_USE: Final = "Error 400: The resource '{id}' is already being used by '{holder}', resourceInUseByAnotherResource"
 
 
+def _region(request: Request) -> str:
+    return str(request.inputs.get("region") or request.place.gcp_region)
+
+
+def _zone(request: Request) -> str:
+    return str(request.inputs.get("zone") or request.place.gcp_zone)
+
+
+def _compute(request: Request, noun: str, scope: str = "global") -> Created:
+    """Return the answer of Compute Engine, which identifies an object by its path."""
+    name = request.physical()
+    id_ = f"projects/{request.project}/{scope}/{noun}/{name}"
+    self_link = f"https://www.googleapis.com/compute/v1/{id_}"
+    return id_, {"name": name, "project": request.project, "selfLink": self_link, "creationTimestamp": CREATED_AT}
+
+
+def _network(request: Request) -> Created:
+    id_, outputs = _compute(request, "networks")
+    del outputs["creationTimestamp"]
+    return id_, {**outputs, "networkId": request.number(19), "gatewayIpv4": ""}
+
+
+def _subnetwork(request: Request) -> Created:
+    id_, outputs = _compute(request, "subnetworks", f"regions/{_region(request)}")
+    return id_, {**outputs, "region": _region(request), "gatewayAddress": "10.0.0.1"}
+
+
+def _instance(request: Request) -> Created:
+    id_, outputs = _compute(request, "instances", f"zones/{_zone(request)}")
+    machine = {"instanceId": request.number(19), "currentStatus": "RUNNING", "cpuPlatform": "Intel Skylake"}
+    return id_, {**outputs, **machine}
+
+
+def _bucket(request: Request) -> Created:
+    name = request.physical()
+    return name, {
+        "name": name,
+        "project": request.project,
+        "url": f"gs://{name}",
+        "selfLink": f"https://www.googleapis.com/storage/v1/b/{name}",
+    }
+
+
+def _service_account(request: Request) -> Created:
+    email = f"{request.inputs.get('accountId', request.name)}@{request.project}.iam.gserviceaccount.com"
+    id_ = f"projects/{request.project}/serviceAccounts/{email}"
+    return id_, {
+        "email": email,
+        "member": f"serviceAccount:{email}",
+        "name": id_,
+        "project": request.project,
+        "uniqueId": request.number(21),
+    }
+
+
+def _custom_role(request: Request) -> Created:
+    id_ = f"projects/{request.project}/roles/{request.inputs.get('roleId', request.name)}"
+    return id_, {"name": id_, "deleted": False, "project": request.project}
+
+
+def _identity_path(request: Request, path: str) -> Created:
+    # The id contains the project's id, the name contains its number.
+    name = f"projects/{PROJECT_NUMBER}/{path}"
+    return f"projects/{request.project}/{path}", {"name": name, "project": request.project, "state": "ACTIVE"}
+
+
+def _pool(request: Request) -> Created:
+    pool = request.inputs.get("workloadIdentityPoolId", request.name)
+    return _identity_path(request, f"locations/global/workloadIdentityPools/{pool}")
+
+
+def _pool_provider(request: Request) -> Created:
+    pool = request.inputs.get("workloadIdentityPoolId", "pool")
+    provider = request.inputs.get("workloadIdentityPoolProviderId", request.name)
+    return _identity_path(request, f"locations/global/workloadIdentityPools/{pool}/providers/{provider}")
+
+
+def _repository(request: Request) -> Created:
+    name = request.inputs.get("repositoryId", request.name)
+    location = request.inputs.get("location") or request.place.gcp_region
+    return f"projects/{request.project}/locations/{location}/repositories/{name}", {
+        "name": name,
+        "location": location,
+        "project": request.project,
+        "registryUri": f"{location}-docker.pkg.dev/{request.project}/{name}",
+        "createTime": CREATED_AT,
+    }
+
+
+def _service(request: Request) -> Created:
+    return f"{request.project}/{request.inputs.get('service', request.name)}", {"project": request.project}
+
+
 def _kind(
     type_: str,
+    answer: Answer,
     *,
     identity: Sequence[str] = ("project", "name"),
-    references: Iterable[Reference] = (),
     replaced_by: Iterable[str] = (),
-    words: Mapping[str, Sequence[str]] | None = None,
-    keeps_name: bool = False,
-    slow: bool = False,
+    **rest: Any,
 ) -> Kind:
+    """Return the row of an object that its identity's last input names."""
     name = identity[-1]
     return Kind(
         type=type_,
+        answer=answer,
         identity=identity,
         taken=f"Error 409: The resource '{{{len(identity) - 1}}}' already exists, alreadyExists",
-        keeps_name=keeps_name,
-        references=list(references),
         in_use=_IN_USE,
         replaced_by=frozenset({*identity, *replaced_by}),
         delete_first=name if name == "name" else "",
-        words=words or {},
-        lengths={"name": 63} if name == "name" else {},
-        slow=slow,
+        max_lengths={"name": 63} if name == "name" else {},
+        **rest,
     )
 
 
-def _both(path: str, to: str, *, holds: bool = True) -> tuple[Reference, Reference]:
-    """Google takes an id or a self link; whichever is stated holds the thing."""
-    return Reference(path, to, holds=holds), Reference(path, to, by="selfLink", holds=holds)
+def _by_id_or_link(path: str, to: str) -> tuple[Reference, Reference]:
+    """Return the references of an input that holds an id or a self link."""
+    return Reference(path, to), Reference(path, to, by="selfLink")
 
 
-def _members(type_: str, on: str, to: str = "", by: str = "name", missing: str = "") -> Kind:
-    """A grant: known by what it is on, the role and the member. It goes with what it is on."""
+def _grant(type_: str, target: str, to: str = "", missing: str = "") -> Kind:
+    """Return the row of a role for one member of `target`; deleting the target deletes it."""
+
+    def answer(request: Request) -> Created:
+        id_ = "/".join(str(request.inputs.get(key, key)) for key in (target, "role", "member"))
+        return id_, {"etag": request.hex(12)}
+
+    reference = Reference(target, to, by="name", missing=missing, blocks=False, cascades=True)
     return Kind(
         type=type_,
-        references=[Reference(on, to, by=by, missing=missing, holds=False, follows=True)] if to else [],
-        replaced_by=frozenset({on, "role", "member", "condition"}),
+        answer=answer,
+        references=[reference] if to else [],
+        replaced_by=frozenset({target, "role", "member", "condition"}),
     )
 
 
-def _bucket_is_empty(cloud: Cloud, bucket: Thing) -> str | None:
-    if cloud.pointing_at(bucket, BUCKET_OBJECT) and not bucket.inputs.get("forceDestroy"):
-        return "Error 409: The bucket you tried to delete is not empty., conflict"
-    return None
+_SCHEDULING: Final[Mapping[str, Sequence[str]]] = {
+    "scheduling.onHostMaintenance": ("MIGRATE", "TERMINATE"),
+    "scheduling.provisioningModel": ("FLEX_START", "SPOT", "STANDARD"),
+    "scheduling.instanceTerminationAction": ("DELETE", "STOP"),
+}
 
-
-KINDS: Final = (
-    _kind(NETWORK, replaced_by=["autoCreateSubnetworks", "description", "mtu"], slow=True),
+TABLE: Final = (
+    _kind(NETWORK, _network, replaced_by=["autoCreateSubnetworks", "description", "mtu"], slow=True),
     _kind(
         SUBNETWORK,
+        _subnetwork,
         identity=("project", "region", "name"),
-        references=_both("network", NETWORK),
+        references=_by_id_or_link("network", NETWORK),
         replaced_by=["network", "purpose"],
     ),
     _kind(
         "gcp:compute/firewall:Firewall",
-        references=_both("network", NETWORK),
+        lambda request: _compute(request, "firewalls"),
+        references=_by_id_or_link("network", NETWORK),
         replaced_by=["network", "direction"],
-        words={"direction": ("EGRESS", "INGRESS")},
+        choices={"direction": ("EGRESS", "INGRESS")},
     ),
     _kind(
-        ROUTER,
-        identity=("project", "region", "name"),
-        references=_both("network", NETWORK),
-        replaced_by=["network"],
-    ),
-    _kind(
-        "gcp:compute/routerNat:RouterNat",
-        identity=("project", "region", "router", "name"),
-        references=[Reference("router", ROUTER, by="name", missing=_MISSING)],
-    ),
-    _kind(
-        "gcp:compute/instance:Instance",
+        INSTANCE,
+        _instance,
         identity=("project", "zone", "name"),
         references=[
-            *_both("networkInterfaces.*.network", NETWORK),
-            *_both("networkInterfaces.*.subnetwork", SUBNETWORK),
-            Reference("serviceAccount.email", ACCOUNT, by="email", holds=False),
-            *_both("resourcePolicies", "gcp:compute/resourcePolicy:ResourcePolicy"),
+            *_by_id_or_link("networkInterfaces.*.network", NETWORK),
+            *_by_id_or_link("networkInterfaces.*.subnetwork", SUBNETWORK),
+            Reference("serviceAccount.email", ACCOUNT, by="email", blocks=False),
         ],
         replaced_by=[
             "bootDisk.initializeParams",
@@ -123,40 +209,42 @@ KINDS: Final = (
             "scheduling.preemptible",
             "scratchDisks",
         ],
-        words={
-            "scheduling.onHostMaintenance": ("MIGRATE", "TERMINATE"),
-            "scheduling.provisioningModel": ("FLEX_START", "SPOT", "STANDARD"),
-            "scheduling.instanceTerminationAction": ("DELETE", "STOP"),
-        },
+        choices=_SCHEDULING,
         slow=True,
     ),
-    _kind("gcp:compute/address:Address", identity=("project", "region", "name")),
-    _kind("gcp:compute/disk:Disk", identity=("project", "zone", "name"), replaced_by=["type", "image", "snapshot"]),
     _kind(
         IMAGE,
+        lambda request: _compute(request, "images"),
         replaced_by=["family", "sourceDisk", "sourceImage", "rawDisk", "guestOsFeatures", "description"],
         slow=True,
     ),
-    _kind(
-        "gcp:compute/instanceTemplate:InstanceTemplate",
-        replaced_by=["machineType", "disks", "networkInterfaces", "scheduling", "metadata", "guestAccelerators"],
-    ),
-    _kind(
-        "gcp:compute/resourcePolicy:ResourcePolicy",
-        identity=("project", "region", "name"),
-        replaced_by=["description", "instanceSchedulePolicy", "snapshotSchedulePolicy"],
+    _grant("gcp:compute/imageIamMember:ImageIamMember", "image", IMAGE),
+    Kind(
+        type=BUCKET,
+        answer=_bucket,
+        identity=("name",),
+        taken="Error 409: The requested bucket name is not available: {0}, conflict",
+        replaced_by=frozenset({"name", "project", "location", "customPlacementConfig"}),
+        delete_first="name",
+        max_lengths={"name": 63},
     ),
     _kind(
         REPOSITORY,
+        _repository,
         identity=("project", "location", "repositoryId"),
         replaced_by=["format", "kmsKeyName", "mode"],
-        words={"format": ("APT", "DOCKER", "GENERIC", "GO", "KFP", "MAVEN", "NPM", "PYTHON", "YUM")},
+        choices={"format": ("APT", "DOCKER", "GENERIC", "GO", "KFP", "MAVEN", "NPM", "PYTHON", "YUM")},
     ),
-    # A deleted account, pool or key ring is kept for a time, or for ever; its name cannot be used again meanwhile.
-    _kind(ACCOUNT, identity=("project", "accountId")),
-    _kind(POOL, identity=("project", "workloadIdentityPoolId"), keeps_name=True),
+    _grant("gcp:artifactregistry/repositoryIamMember:RepositoryIamMember", "repository", REPOSITORY),
+    _kind(ACCOUNT, _service_account, identity=("project", "accountId")),
+    _grant("gcp:serviceaccount/iAMMember:IAMMember", "serviceAccountId", ACCOUNT, missing=_MISSING),
+    _grant("gcp:projects/iAMMember:IAMMember", "project"),
+    # Google keeps a deleted pool, provider or custom role for some time, and its name cannot be used again meanwhile.
+    _kind("gcp:projects/iAMCustomRole:IAMCustomRole", _custom_role, identity=("project", "roleId"), keeps_name=True),
+    _kind(POOL, _pool, identity=("project", "workloadIdentityPoolId"), keeps_name=True),
     _kind(
         "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider",
+        _pool_provider,
         identity=("project", "workloadIdentityPoolId", "workloadIdentityPoolProviderId"),
         references=[
             Reference(
@@ -164,42 +252,11 @@ KINDS: Final = (
                 POOL,
                 by="workloadIdentityPoolId",
                 missing=_MISSING,
-                holds=False,
-                follows=True,
+                blocks=False,
+                cascades=True,
             )
         ],
         keeps_name=True,
     ),
-    _members("gcp:serviceaccount/iAMMember:IAMMember", "serviceAccountId", ACCOUNT, missing=_MISSING),
-    _members("gcp:projects/iAMMember:IAMMember", "project"),
-    _members("gcp:artifactregistry/repositoryIamMember:RepositoryIamMember", "repository", REPOSITORY),
-    _members("gcp:compute/imageIamMember:ImageIamMember", "image", IMAGE),
-    _members("gcp:storage/bucketIAMMember:BucketIAMMember", "bucket", BUCKET),
-    _members("gcp:secretmanager/secretIamMember:SecretIamMember", "secretId", SECRET, by="secretId"),
-    _kind("gcp:projects/iAMCustomRole:IAMCustomRole", identity=("project", "roleId"), keeps_name=True),
-    _kind("gcp:projects/service:Service", identity=("project", "service")),
-    Kind(
-        type=BUCKET,
-        identity=("name",),
-        taken="Error 409: The requested bucket name is not available: {0}, conflict",
-        replaced_by=frozenset({"name", "project", "location", "customPlacementConfig"}),
-        delete_first="name",
-        lengths={"name": 63},
-        before_delete=[_bucket_is_empty],
-    ),
-    Kind(
-        type=BUCKET_OBJECT,
-        identity=("bucket", "name"),
-        references=[Reference("bucket", BUCKET, by="name", missing=_MISSING, holds=False, follows=True)],
-        replaced_by=frozenset({"bucket", "name", "source"}),
-    ),
-    _kind(SECRET, identity=("project", "secretId"), replaced_by=["replication"]),
-    Kind(
-        type="gcp:secretmanager/secretVersion:SecretVersion",
-        references=[Reference("secret", SECRET, missing=_MISSING, holds=False, follows=True)],
-        replaced_by=frozenset({"secret", "secretData"}),
-    ),
-    _kind("gcp:cloudscheduler/job:Job", identity=("project", "region", "name")),
-    Kind(type="gcp:cloudbuild/trigger:Trigger", replaced_by=frozenset({"location", "project"})),
+    _kind("gcp:projects/service:Service", _service, identity=("project", "service")),
 )
-"""Every type of this chapter."""

@@ -1,8 +1,4 @@
-"""What a stand-in cloud knows of a type of thing: how it is named, what it points at, what it refuses.
-
-Owns the shapes of the tables; the tables themselves stand one file a cloud beside this one, each with its source and
-date. `fakes.cloud` reads them; nothing in them computes.
-"""
+"""The shape of a row in the tables of the fake clouds: one resource type, what it answers and what it refuses."""
 
 from __future__ import annotations
 
@@ -14,70 +10,73 @@ from fakes.wire import UNKNOWN
 
 if TYPE_CHECKING:
     from fakes.cloud import Cloud
-    from fakes.objects import Thing
+    from fakes.objects import CloudObject
+    from fakes.request import Answer
 
 
 class RefusedError(Exception):
-    """What a cloud says when it does not do what it was asked."""
+    """An error of a cloud's API, in its words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A property whose value names another thing."""
+    """An input whose value names another object."""
 
     path: str
-    """Where it stands in the inputs: `subnetIds.*` is each element, `vpcConfig.subnetIds.*` each of a nested list."""
+    """The path of the input; `*` is every element of a list, as in `vpcConfig.subnetIds.*`."""
     to: str
-    """The type of the thing it names."""
+    """The type of the other object."""
     by: str = "id"
-    """Which of that thing's outputs it repeats."""
+    """The output of the other object that the input repeats."""
     missing: str = ""
-    """What the cloud says where there is no such thing; empty where it does not look. `{value}` is what was named."""
+    """The error if there is no such object; empty if the cloud does not check. `{value}` is the input's value."""
     foreign: str = ""
-    """A regular expression of values that name what is not the stack's own, such as a policy that AWS keeps."""
-    holds: bool = True
-    """Whether the other thing cannot go while this one is there."""
-    follows: bool = False
-    """Whether this one goes by itself when the other goes."""
+    """A regular expression of values that name objects outside the stack, such as AWS managed policies."""
+    blocks: bool = True
+    """Whether the other object cannot be deleted while this one exists."""
+    cascades: bool = False
+    """Whether deleting the other object deletes this one."""
     through: str = ""
-    """Where set, `path` names a thing of this type, and it is that thing's property `by` that is shared."""
+    """If set, `path` names an object of this type, and its output `by` equals that of the other object."""
 
 
-Check: TypeAlias = Callable[["Cloud", "Thing"], str | None]
-"""What no table can say: the cloud's words for a refusal, or nothing."""
-ChangeCheck: TypeAlias = Callable[["Cloud", "Thing", Mapping[str, Any]], str | None]
-"""The same for a thing that is there, and for the inputs that it is to have."""
-Effect: TypeAlias = Callable[["Cloud", "Thing"], None]
-"""What a cloud does of its own accord after something was made or has gone."""
+Check: TypeAlias = Callable[["Cloud", "CloudObject"], str | None]
+"""A rule that no field expresses: the cloud's error, or None."""
+ChangeCheck: TypeAlias = Callable[["Cloud", "CloudObject", Mapping[str, Any]], str | None]
+"""The same for an existing object and its new inputs."""
+Effect: TypeAlias = Callable[["Cloud", "CloudObject"], None]
+"""A side effect of the cloud after an object is created or deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """One type of thing."""
+    """One resource type."""
 
     type: str
-    """Its type token."""
+    """The type token."""
+    answer: Answer
+    """The id and the outputs of a new object."""
     identity: Sequence[str] = ()
-    """The outputs that together no second thing of this type may have; none where only the id counts."""
+    """The outputs that are unique together; empty if only the id is unique."""
     taken: str = ""
-    """What the cloud says to a second one; `{0}`, `{1}` are the values of `identity`."""
+    """The error for a second object of the same identity; `{0}`, `{1}` are the values of `identity`."""
     keeps_name: bool = False
-    """Whether the name stays taken after a delete, as where a delete is only a mark for a time."""
+    """Whether the name stays taken after a delete, as with soft deletes."""
     references: Sequence[Reference] = ()
     in_use: str = ""
-    """What the cloud says to a delete while something holds it; `{id}` is its id, `{holder}` the holder's."""
+    """The error for a delete while another object blocks it; `{id}` is the object's id, `{holder}` the other's."""
     replaced_by: frozenset[str] = frozenset()
-    """The input paths, without list positions, whose change makes a new one."""
+    """The input paths, without list positions, whose change replaces the object."""
     delete_first: str = ""
-    """The input that, where stated, lets the provider delete before it replaces: it generates the name otherwise."""
-    words: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Input paths and the only words they may hold."""
-    lengths: Mapping[str, int] = field(default_factory=dict)
-    """Input paths and how many characters they may have."""
-    bumped: Sequence[str] = ()
-    """Outputs that count one up with every update."""
+    """The name input. If it is stated, a replacement deletes first; otherwise the provider generates a new name."""
+    choices: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Input paths and the values they accept."""
+    max_lengths: Mapping[str, int] = field(default_factory=dict)
+    """Input paths and the largest number of characters."""
+    counters: Sequence[str] = ()
+    """Outputs that every update increases by one."""
     slow: bool = False
-    """Whether making it takes minutes: whoever does not wait for it comes too early."""
+    """Whether creating takes minutes in the real cloud. The fake waits a moment, so that a missing dependency shows."""
     before_create: Sequence[Check] = ()
     before_update: Sequence[ChangeCheck] = ()
     before_delete: Sequence[Check] = ()
@@ -86,7 +85,7 @@ class Kind:
 
 
 def values_at(path: str, data: Any) -> Iterator[tuple[str, Any]]:
-    """Every value at `path` with its exact path; what is not there, is null or unknown is passed over."""
+    """Yield every value at `path` with its exact path; skip missing, null and unknown values."""
     yield from _walk(path.split("."), data, "")
 
 
@@ -106,5 +105,5 @@ def _walk(parts: Sequence[str], data: Any, walked: str) -> Iterator[tuple[str, A
 
 
 def value_at(path: str, data: Any) -> Any:
-    """The one value at `path`, or None."""
+    """Return the first value at `path`, or None."""
     return next((value for _, value in values_at(path, data)), None)

@@ -1,4 +1,4 @@
-"""What the provider protocol carries, from and to plain data."""
+"""Messages of the provider protocol, from and to plain data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from google.protobuf import struct_pb2
 from pulumi.runtime.proto import provider_pb2
 
 from fakes import wire
-from fakes.difference import Change, Turn, changes, deletes_first
+from fakes.difference import Change, ChangeKind, changes, deletes_first
 from fakes.wire import UNKNOWN
 
 if TYPE_CHECKING:
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from fakes.kinds import Kind
 
 _KINDS_OF_DIFF: Final = {
-    (Turn.ADD, False): provider_pb2.PropertyDiff.ADD,
-    (Turn.ADD, True): provider_pb2.PropertyDiff.ADD_REPLACE,
-    (Turn.DELETE, False): provider_pb2.PropertyDiff.DELETE,
-    (Turn.DELETE, True): provider_pb2.PropertyDiff.DELETE_REPLACE,
-    (Turn.UPDATE, False): provider_pb2.PropertyDiff.UPDATE,
-    (Turn.UPDATE, True): provider_pb2.PropertyDiff.UPDATE_REPLACE,
+    (ChangeKind.ADD, False): provider_pb2.PropertyDiff.ADD,
+    (ChangeKind.ADD, True): provider_pb2.PropertyDiff.ADD_REPLACE,
+    (ChangeKind.DELETE, False): provider_pb2.PropertyDiff.DELETE,
+    (ChangeKind.DELETE, True): provider_pb2.PropertyDiff.DELETE_REPLACE,
+    (ChangeKind.UPDATE, False): provider_pb2.PropertyDiff.UPDATE,
+    (ChangeKind.UPDATE, True): provider_pb2.PropertyDiff.UPDATE_REPLACE,
 }
 
 
 def difference(kind: Kind, old: Mapping[str, Any], new: Mapping[str, Any]) -> provider_pb2.DiffResponse:
-    """What changed, and whether that makes a new thing of the old."""
+    """Return the changes, and whether they replace the object."""
     found = changes(kind, old, new)
     return provider_pb2.DiffResponse(
         changes=provider_pb2.DiffResponse.DIFF_SOME if found else provider_pb2.DiffResponse.DIFF_NONE,
@@ -37,31 +37,31 @@ def difference(kind: Kind, old: Mapping[str, Any], new: Mapping[str, Any]) -> pr
         deleteBeforeReplace=deletes_first(kind, found, new),
         hasDetailedDiff=True,
         detailedDiff={
-            change.path: provider_pb2.PropertyDiff(kind=_KINDS_OF_DIFF[change.turn, change.replaces], inputDiff=True)
+            change.path: provider_pb2.PropertyDiff(kind=_KINDS_OF_DIFF[change.kind, change.replaces], inputDiff=True)
             for change in found
         },
     )
 
 
 def _tops(found: Iterable[Change]) -> list[str]:
-    """The top-level properties of some changes, each once."""
+    """Return the top-level properties of some changes, each once."""
     return list(dict.fromkeys(change.names[0] for change in found))
 
 
 def plain(bag: struct_pb2.Struct) -> dict[str, Any]:
-    """A property bag without its marks."""
+    """Return a property bag without its marks."""
     return wire.Plain(bag, UNKNOWN).values
 
 
 def struct(values: Mapping[str, Any]) -> struct_pb2.Struct:
-    """Plain data as a property bag."""
+    """Return plain data as a property bag."""
     bag = struct_pb2.Struct()
     bag.update(dict(values))
     return bag
 
 
 def answer(inputs: struct_pb2.Struct, computed: Mapping[str, Any]) -> struct_pb2.Struct:
-    """The inputs with their marks and what was computed; what is not known goes as the wire writes it."""
+    """Return the inputs with their marks, and the computed outputs."""
     return wire.answer(inputs, {key: _marked(value) for key, value in computed.items()})
 
 

@@ -1,4 +1,4 @@
-"""One object in the stand-in cloud, and who asked for it."""
+"""One object in a fake cloud, and the provider that created it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Self
 
-from fakes.answers import Place
 from fakes.kinds import value_at
+from fakes.request import Place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Phase(StrEnum):
-    """How far a thing is."""
+    """The life cycle of an object."""
 
     CREATING = "creating"
     READY = "ready"
@@ -25,54 +25,54 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """A provider as it was configured: in whose name it asks."""
+    """A configured provider."""
 
     place: Place = field(default_factory=Place)
-    """The account, region or project."""
+    """The account and region, or project."""
     cluster: str = ""
-    """For a Kubernetes provider, the ARN of the cluster it speaks to."""
+    """The ARN of the cluster of a Kubernetes provider."""
 
     @classmethod
     def of(cls, type_: str, settings: Mapping[str, Any]) -> Self:
-        """Return the caller that a provider of this type and these settings is."""
+        """Return the caller of a provider of this type with these settings."""
         cluster = str(settings.get("clusterIdentifier") or "") if type_.endswith(":kubernetes") else ""
         return cls(place=Place().with_provider(type_, settings), cluster=cluster)
 
 
 @dataclass(slots=True, kw_only=True)
-class Thing:
+class CloudObject:
     """One object in the cloud."""
 
     kind: Kind
     id: str
     urn: str
-    """By which URN it was made; empty where the cloud made it of its own accord."""
+    """The URN of the resource; empty for an object that the cloud created as a side effect."""
     name: str
-    """The last part of that URN."""
+    """The logical name of the resource."""
     inputs: Mapping[str, Any]
     outputs: Mapping[str, Any]
     caller: Caller = field(default_factory=Caller)
-    """Who asked for it, which is also where it is."""
+    """The provider that created it; it decides the account, the region or the cluster."""
     seed: str = ""
-    """What its generated names are worked out from."""
+    """The seed of its generated names."""
     phase: Phase = Phase.CREATING
 
     @property
     def type(self) -> str:
-        """Its type token."""
+        """The type token."""
         return self.kind.type
 
     @property
     def names(self) -> list[tuple[str, ...]]:
-        """The physical name that no second thing may have, if it has one."""
+        """The physical name that is unique, if the type has one."""
         if not self.kind.identity:
             return []
         return [(self.type, self.caller.cluster, *(str(self.at(path)) for path in self.kind.identity))]
 
     def at(self, path: str) -> Any:
-        """The value at `path` of its outputs; `id` is its id."""
+        """Return the value at `path` in the outputs; `id` is the object's id."""
         return self.id if path == "id" else value_at(path, self.outputs)
 
     def __str__(self) -> str:
-        """How it is called in a list of what was left."""
+        """Return the type and the id."""
         return f"{self.type} {self.id}"

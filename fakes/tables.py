@@ -1,58 +1,57 @@
-"""The tables of all clouds in one: what is known of a type."""
+"""The tables of all fake clouds in one."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
-from fakes import gcp as google
-from fakes import kubernetes
-from fakes import local as here
-from fakes.aws import cluster as amazon_cluster
-from fakes.aws import identity as amazon_identity
-from fakes.aws import images as amazon_images
-from fakes.aws import network as amazon_network
-from fakes.aws import services as amazon_services
-from fakes.kinds import Kind, RefusedError
+from fakes import aws, gcp, kubernetes, local
+from fakes.request import Created, Place, Request
 
-_KINDS: Final[dict[str, Kind]] = {
-    kind.type: kind
-    for chapter in (
-        amazon_network,
-        amazon_cluster,
-        amazon_identity,
-        amazon_images,
-        amazon_services,
-        google,
-        kubernetes,
-        here,
-    )
-    for kind in chapter.KINDS
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fakes.kinds import Kind
+
+TABLE: Final[Mapping[str, Kind]] = {
+    kind.type: kind for table in (aws.TABLE, gcp.TABLE, kubernetes.TABLE, local.TABLE) for kind in table
 }
+"""Every type with a row of its own."""
 PROVIDERS_REPLACED_BY: Final = {
     "aws": frozenset({"region"}),
     "gcp": frozenset({"project"}),
     "kubernetes": frozenset({"clusterIdentifier"}),
 }
-"""By package, the settings of a provider whose change replaces everything made through it."""
+"""By package, the provider settings whose change replaces every resource of the provider."""
 
 
 def kind_of(type_: str) -> Kind:
-    """What is known of a type.
+    """Return the row of a type.
 
     Raises:
-        RefusedError: no table knows it; guessing would be a rehearsal of nothing.
+        LookupError: no table has the type.
 
     """
-    if type_ in _KINDS:
-        return _KINDS[type_]
+    if type_ in TABLE:
+        return TABLE[type_]
     if type_.startswith("kubernetes:"):
         return kubernetes.kind_of(type_)
-    raise RefusedError(
-        f"the stand-in clouds know no {type_}: say in a table under fakes/ what replaces it, what it points at "
-        "and what refuses it"
+    raise LookupError(f"the fake clouds have no row for the type {type_}; add one to a table under fakes/")
+
+
+def computed(type_: str, name: str, urn: str, inputs: Mapping[str, Any], *, place: Place | None = None) -> Created:
+    """Return the id of a new resource and the outputs that the cloud adds to its inputs.
+
+    Raises:
+        LookupError: no table has the type.
+
+    """
+    request = Request(type=type_, name=name, urn=urn, inputs=inputs, place=place or Place())
+    return kind_of(type_).answer(request)
+
+
+def unanswered(query: str) -> LookupError:
+    """Return the error for a program that queries a cloud while it declares resources."""
+    return LookupError(
+        f"the program queries a cloud for {query}; state the value in the stack file or pin it, "
+        "so that a plan does not depend on the day"
     )
-
-
-def known() -> frozenset[str]:
-    """Every type with a row of its own."""
-    return frozenset(_KINDS)

@@ -1,7 +1,6 @@
-"""Property bags as they travel between a program and the engine, and the same as plain data.
+"""Property bags of Pulumi's protocols as plain data.
 
-Owns the marks of the wire: what is secret, what is unknown, what refers to a resource. One pass over a bag gives
-its plain values and the paths of what was marked, so that nothing is decoded twice.
+A bag marks secrets, unknown values and references to resources. One pass gives the plain values and the marked paths.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
-"""The key that says that a map stands for something else."""
-SECRET_SIGNATURE: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105  # a mark, the same for everybody
+"""The key that marks a map as a special value."""
+SECRET_SIGNATURE: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105  # a mark of the protocol
 RESOURCE_SIGNATURE: Final = "5cf8f73096256a8f31e491e813e4eb8e"
 OUTPUT_SIGNATURE: Final = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
 UNKNOWN: Final = "[unknown]"
-"""The placeholder for a value that a preview cannot know yet."""
+"""The placeholder in plain data for a value that is unknown in a preview."""
 UNKNOWN_MARK: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-"""The text that says that a value is not known yet."""
+"""The mark of an unknown value in the protocol."""
 
 
 class Plain:
@@ -31,13 +30,13 @@ class Plain:
 
     def __init__(self, bag: struct_pb2.Struct, unknown: str) -> None:
         self.secret_paths: set[str] = set()
-        """The dotted paths of what was marked as secret."""
+        """The dotted paths of secrets."""
         self.unknown_paths: set[str] = set()
-        """The dotted paths of what is not known."""
+        """The dotted paths of unknown values."""
         self.values: dict[str, Any] = {
             key: self._plain(value, key, unknown) for key, value in sorted(bag.fields.items())
         }
-        """The values; `unknown` stands where one is not known."""
+        """The values; an unknown one is `unknown`."""
 
     def _plain(self, value: struct_pb2.Value, path: str, unknown: str) -> Any:
         kind = value.WhichOneof("kind")
@@ -73,12 +72,12 @@ class Plain:
             return self._plain(fields["value"], path, unknown)
         if signature == RESOURCE_SIGNATURE:
             return fields["id" if "id" in fields else "urn"].string_value
-        # An asset or an archive: data in its own right.
+        # An asset or an archive is plain data.
         return {key: self._plain(item, f"{path}.{key}", unknown) for key, item in sorted(fields.items())}
 
 
 def answer(inputs: struct_pb2.Struct, computed: Mapping[str, Any]) -> struct_pb2.Struct:
-    """What a cloud gives back: the inputs with their marks, and what it computed beside them."""
+    """Return the answer of a cloud: the inputs with their marks, and the computed outputs."""
     bag = struct_pb2.Struct()
     bag.CopyFrom(inputs)
     bag.update(computed)

@@ -1,118 +1,137 @@
-"""What AWS knows of identities and keys.
+"""IAM and KMS: roles, users, policies and keys.
 
-What replaces a thing is `ForceNew` in hashicorp/terraform-provider-aws 6.x; refusals and their words are from the API
-references of IAM and KMS (both as of 2026-11).
+Sources: `ForceNew` in hashicorp/terraform-provider-aws 6.x for replacements, the API references of IAM and KMS for
+refusals, the outputs of the pulumi-aws 7 SDK for answers (2026-11).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fakes.aws.names import ATTACHMENT, INLINE_POLICY, INSTANCE_PROFILE, KEY, POLICY, ROLE, USER, USER_POLICY
+from fakes.aws.names import ATTACHMENT, INLINE_POLICY, KEY, ROLE, USER, USER_POLICY
 from fakes.kinds import Kind, Reference
+from fakes.request import CREATED_AT
 
 if TYPE_CHECKING:
     from fakes.cloud import Cloud
-    from fakes.objects import Thing
+    from fakes.objects import CloudObject
+    from fakes.request import Answer, Created, Request
 
 
-def _role_is_bare(cloud: Cloud, role: Thing) -> str | None:
-    """IAM deletes no role with something on it."""
-    if cloud.pointing_at(role, ATTACHMENT) and not role.inputs.get("forceDetachPolicies"):
+def _role(request: Request) -> Created:
+    name, path = request.physical(), request.inputs.get("path", "/")
+    return name, {
+        "name": name,
+        "arn": request.global_arn("iam", f"role{path}{name}"),
+        "uniqueId": f"AROA{request.upper(17)}",
+        "createDate": CREATED_AT,
+    }
+
+
+def _user(request: Request) -> Created:
+    name, path = request.physical(), request.inputs.get("path", "/")
+    arn = request.global_arn("iam", f"user{path}{name}")
+    return name, {"name": name, "arn": arn, "uniqueId": f"AIDA{request.upper(17)}"}
+
+
+def _inline_policy(owner: str) -> Answer:
+    """Return the answer for a policy inside a role or a user."""
+
+    def answer(request: Request) -> Created:
+        name = request.physical()
+        return f"{request.inputs.get(owner, owner)}:{name}", {"name": name}
+
+    return answer
+
+
+def _attachment(request: Request) -> Created:
+    return f"{request.inputs.get('role', 'role')}/{request.inputs.get('policyArn', '')}", {}
+
+
+def _key(request: Request) -> Created:
+    id_ = request.uuid()
+    return id_, {"arn": request.arn("kms", f"key/{id_}"), "keyId": id_}
+
+
+def _alias(request: Request) -> Created:
+    name = request.physical() if request.inputs.get("name") else f"alias/{request.physical()}"
+    target = str(request.inputs.get("targetKeyId", "")).rpartition("/")[2]
+    return name, {
+        "name": name,
+        "arn": request.arn("kms", name),
+        "targetKeyArn": request.arn("kms", f"key/{target}"),
+    }
+
+
+def _role_has_no_policies(cloud: Cloud, role: CloudObject) -> str | None:
+    if role.inputs.get("forceDetachPolicies"):
+        return None
+    if cloud.pointing_at(role, ATTACHMENT):
         return "DeleteConflict: Cannot delete entity, must detach all policies first."
-    if cloud.pointing_at(role, INLINE_POLICY) and not role.inputs.get("forceDetachPolicies"):
+    if cloud.pointing_at(role, INLINE_POLICY):
         return "DeleteConflict: Cannot delete entity, must delete policies first."
-    if cloud.pointing_at(role, INSTANCE_PROFILE):
-        return "DeleteConflict: Cannot delete entity, must remove roles from instance profile first."
     return None
 
 
-def _on_role() -> Reference:
-    # A role with a path is named by its name alone; what looks like more is an ARN, and somebody else's.
-    missing = "NoSuchEntity: The role with name {value} cannot be found."
-    return Reference("role", ROLE, missing=missing, foreign="/", holds=False)
+# The inputs name a role by its name. A value with a slash is an ARN of a role outside the stack.
+_ROLE: Final = Reference(
+    "role", ROLE, missing="NoSuchEntity: The role with name {value} cannot be found.", foreign="/", blocks=False
+)
 
-
-KINDS: Final = (
+TABLE: Final = (
     Kind(
         type=ROLE,
+        answer=_role,
         identity=("name",),
         taken="EntityAlreadyExists: Role with name {0} already exists.",
         replaced_by=frozenset({"name", "namePrefix", "path"}),
         delete_first="name",
-        lengths={"name": 64, "namePrefix": 38, "description": 1000},
-        before_delete=[_role_is_bare],
+        max_lengths={"name": 64, "namePrefix": 38, "description": 1000},
+        before_delete=[_role_has_no_policies],
     ),
     Kind(
         type=ATTACHMENT,
+        answer=_attachment,
         identity=("role", "policyArn"),
-        references=[
-            _on_role(),
-            Reference(
-                "policyArn",
-                POLICY,
-                by="arn",
-                missing="NoSuchEntity: Policy {value} does not exist or is not attachable.",
-                foreign="^arn:aws:iam::aws:policy/",
-            ),
-        ],
+        references=[_ROLE],
         replaced_by=frozenset({"role", "policyArn"}),
     ),
     Kind(
         type=INLINE_POLICY,
+        answer=_inline_policy("role"),
         identity=("role", "name"),
-        references=[_on_role()],
+        references=[_ROLE],
         replaced_by=frozenset({"role", "name", "namePrefix"}),
-        lengths={"name": 128},
+        max_lengths={"name": 128},
     ),
     Kind(
         type=USER,
+        answer=_user,
         identity=("name",),
         taken="EntityAlreadyExists: User with name {0} already exists.",
         in_use="DeleteConflict: Cannot delete entity, must delete policies first. (held by {holder})",
         replaced_by=frozenset({"name", "path"}),
         delete_first="name",
-        lengths={"name": 64},
+        max_lengths={"name": 64},
     ),
     Kind(
         type=USER_POLICY,
+        answer=_inline_policy("user"),
         identity=("user", "name"),
         references=[Reference("user", USER, missing="NoSuchEntity: The user with name {value} cannot be found.")],
         replaced_by=frozenset({"user", "name", "namePrefix"}),
-        lengths={"name": 128},
+        max_lengths={"name": 128},
     ),
-    Kind(
-        type=POLICY,
-        identity=("arn",),
-        taken="EntityAlreadyExists: A policy called {0} already exists.",
-        in_use="DeleteConflict: Cannot delete a policy attached to entities. (held by {holder})",
-        replaced_by=frozenset({"name", "namePrefix", "path", "description"}),
-        delete_first="name",
-        lengths={"name": 128},
-    ),
-    Kind(
-        type=INSTANCE_PROFILE,
-        identity=("name",),
-        taken="EntityAlreadyExists: Instance Profile {0} already exists.",
-        references=[_on_role()],
-        replaced_by=frozenset({"name", "namePrefix", "path"}),
-        delete_first="name",
-        lengths={"name": 128},
-    ),
-    Kind(
-        type="aws:iam/openIdConnectProvider:OpenIdConnectProvider",
-        identity=("arn",),
-        taken="EntityAlreadyExists: Provider with url {0} already exists.",
-        replaced_by=frozenset({"url"}),
-    ),
-    # A key is not deleted but marked for deletion, whoever uses it: nothing holds it.
+    # KMS schedules a deletion, whatever uses the key: nothing blocks it.
     Kind(
         type=KEY,
+        answer=_key,
         replaced_by=frozenset({"keyUsage", "customerMasterKeySpec", "customKeyStoreId", "multiRegion", "xksKeyId"}),
-        words={"keyUsage": ("ENCRYPT_DECRYPT", "GENERATE_VERIFY_MAC", "KEY_AGREEMENT", "SIGN_VERIFY")},
+        choices={"keyUsage": ("ENCRYPT_DECRYPT", "GENERATE_VERIFY_MAC", "KEY_AGREEMENT", "SIGN_VERIFY")},
     ),
     Kind(
         type="aws:kms/alias:Alias",
+        answer=_alias,
         identity=("name",),
         taken="AlreadyExistsException: An alias with the name {0} already exists",
         references=[
@@ -122,13 +141,12 @@ KINDS: Final = (
                 by="keyId",
                 missing="NotFoundException: Key '{value}' does not exist",
                 foreign="^arn:",
-                holds=False,
-                follows=True,
+                blocks=False,
+                cascades=True,
             )
         ],
         replaced_by=frozenset({"name", "namePrefix"}),
         delete_first="name",
-        lengths={"name": 256},
+        max_lengths={"name": 256},
     ),
 )
-"""Every type of this chapter."""

@@ -1,4 +1,4 @@
-"""The type tokens of AWS that more than one table or check names."""
+"""AWS type tokens that more than one module names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Final
 
 VPC: Final = "aws:ec2/vpc:Vpc"
 SUBNET: Final = "aws:ec2/subnet:Subnet"
-SECURITY_GROUP: Final = "aws:ec2/securityGroup:SecurityGroup"
 INTERNET_GATEWAY: Final = "aws:ec2/internetGateway:InternetGateway"
 NAT_GATEWAY: Final = "aws:ec2/natGateway:NatGateway"
 ROUTE_TABLE: Final = "aws:ec2/routeTable:RouteTable"
@@ -14,7 +13,6 @@ ROUTE_TABLE_ASSOCIATION: Final = "aws:ec2/routeTableAssociation:RouteTableAssoci
 ROUTE: Final = "aws:ec2/route:Route"
 ADDRESS: Final = "aws:ec2/eip:Eip"
 LAUNCH_TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
-INSTANCE: Final = "aws:ec2/instance:Instance"
 
 CLUSTER: Final = "aws:eks/cluster:Cluster"
 NODE_GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
@@ -25,14 +23,10 @@ POD_IDENTITY: Final = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
 LOG_GROUP: Final = "aws:cloudwatch/logGroup:LogGroup"
 
 ROLE: Final = "aws:iam/role:Role"
-POLICY: Final = "aws:iam/policy:Policy"
 ATTACHMENT: Final = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
 INLINE_POLICY: Final = "aws:iam/rolePolicy:RolePolicy"
 USER: Final = "aws:iam/user:User"
 USER_POLICY: Final = "aws:iam/userPolicy:UserPolicy"
-INSTANCE_PROFILE: Final = "aws:iam/instanceProfile:InstanceProfile"
 KEY: Final = "aws:kms/key:Key"
 
 REPOSITORY: Final = "aws:ecr/repository:Repository"
-BUCKET: Final = "aws:s3/bucket:Bucket"
-FILE_SYSTEM: Final = "aws:efs/fileSystem:FileSystem"

@@ -1,7 +1,7 @@
-"""What AWS knows of networks and machines.
+"""EC2: networks, gateways, routes and launch templates.
 
-What replaces a thing is `ForceNew` in the resources of hashicorp/terraform-provider-aws 6.x, on which pulumi-aws 7
-stands; what is refused, and in which words, is from the EC2 API's list of error codes (both as of 2026-11).
+Sources: `ForceNew` in hashicorp/terraform-provider-aws 6.x for replacements, the error codes of the EC2 API for
+refusals, the outputs of the pulumi-aws 7 SDK for answers (2026-11).
 """
 
 from __future__ import annotations
@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from fakes.aws.names import (
     ADDRESS,
-    INSTANCE,
-    INSTANCE_PROFILE,
     INTERNET_GATEWAY,
     LAUNCH_TEMPLATE,
     NAT_GATEWAY,
     ROUTE,
     ROUTE_TABLE,
     ROUTE_TABLE_ASSOCIATION,
-    SECURITY_GROUP,
     SUBNET,
     VPC,
 )
@@ -26,22 +23,73 @@ from fakes.kinds import Kind, Reference
 
 if TYPE_CHECKING:
     from fakes.cloud import Cloud
-    from fakes.objects import Thing
+    from fakes.objects import CloudObject
+    from fakes.request import Answer, Created, Request
 
 
-NO_VPC: Final = "InvalidVpcID.NotFound: The vpc ID '{value}' does not exist"
-NO_SUBNET: Final = "InvalidSubnetID.NotFound: The subnet ID '{value}' does not exist"
-NO_GROUP: Final = "InvalidGroup.NotFound: The security group '{value}' does not exist"
-# The cluster's own group is EKS's doing and no resource of the stack.
-_GROUPS = Reference("securityGroupIds.*", SECURITY_GROUP, missing=NO_GROUP, foreign="^sg-")
+def _missing(code: str, noun: str) -> str:
+    return f"Invalid{code}.NotFound: The {noun} ID '{{value}}' does not exist"
 
 
 def _in_use(noun: str) -> str:
     return f"DependencyViolation: The {noun} '{{id}}' has dependencies and cannot be deleted. (held by {{holder}})"
 
 
-def _way_out(cloud: Cloud, gateway: Thing) -> str | None:
-    """A NAT gateway in a subnet without a route to the internet comes up failed."""
+_VPC: Final = Reference("vpcId", VPC, missing=_missing("VpcID", "vpc"))
+_NO_SUBNET: Final = _missing("SubnetID", "subnet")
+_NO_ROUTE_TABLE: Final = _missing("RouteTableID", "routeTable")
+
+
+def _ec2(prefix: str, noun: str) -> Answer:
+    """Return the answer for an object with a generated id and an ARN."""
+
+    def answer(request: Request) -> Created:
+        id_ = f"{prefix}-{request.hex(17)}"
+        return id_, {"arn": request.arn("ec2", f"{noun}/{id_}")}
+
+    return answer
+
+
+def _vpc(request: Request) -> Created:
+    id_, outputs = _ec2("vpc", "vpc")(request)
+    return id_, {
+        **outputs,
+        "defaultNetworkAclId": f"acl-{request.hex(17, 'acl')}",
+        "defaultRouteTableId": f"rtb-{request.hex(17, 'routes')}",
+        "defaultSecurityGroupId": f"sg-{request.hex(17, 'group')}",
+        "mainRouteTableId": f"rtb-{request.hex(17, 'routes')}",
+        "dhcpOptionsId": f"dopt-{request.hex(17, 'dhcp')}",
+        "ownerId": request.place.account,
+    }
+
+
+def _public_ip(request: Request) -> str:
+    """Return an address of the range for documentation (RFC 5737)."""
+    return f"203.0.113.{1 + int(request.hex(4), 16) % 250}"
+
+
+def _nat_gateway(request: Request) -> Created:
+    id_ = f"nat-{request.hex(17)}"
+    return id_, {"networkInterfaceId": f"eni-{request.hex(17, 'eni')}", "publicIp": _public_ip(request)}
+
+
+def _address(request: Request) -> Created:
+    id_, outputs = _ec2("eipalloc", "elastic-ip")(request)
+    return id_, {**outputs, "allocationId": id_, "publicIp": _public_ip(request)}
+
+
+def _route(request: Request) -> Created:
+    id_ = f"r-{request.inputs.get('routeTableId', 'rtb')}{request.number(10)}"
+    return id_, {"origin": "CreateRoute", "state": "active"}
+
+
+def _launch_template(request: Request) -> Created:
+    id_, outputs = _ec2("lt", "launch-template")(request)
+    return id_, {**outputs, "name": request.physical(), "latestVersion": 1, "defaultVersion": 1}
+
+
+def _has_internet_route(cloud: Cloud, gateway: CloudObject) -> str | None:
+    """Refuse a public NAT gateway in a subnet without a route to the internet: it ends in the state `failed`."""
     subnet = gateway.inputs.get("subnetId")
     if gateway.inputs.get("connectivityType") == "private" or subnet is None:
         return None
@@ -51,30 +99,32 @@ def _way_out(cloud: Cloud, gateway: Thing) -> str | None:
         if link.inputs.get("subnetId") == subnet
     }
     routes = [route for route in cloud.of(ROUTE) if route.inputs.get("gatewayId")]
-    inside = [table for table in cloud.of(ROUTE_TABLE) if any("gatewayId" in r for r in table.inputs.get("routes", []))]
-    if any(not tables or route.inputs.get("routeTableId") in tables for route in routes) or inside:
+    if any(not tables or route.inputs.get("routeTableId") in tables for route in routes):
         return None
     return f"NotAttached: nat gateway in {subnet} has state failed: the subnet's network has no internet gateway route"
 
 
-KINDS: Final = (
+TABLE: Final = (
     Kind(
         type=VPC,
+        answer=_vpc,
         in_use=_in_use("vpc"),
         replaced_by=frozenset({"cidrBlock", "ipv4IpamPoolId", "ipv6IpamPoolId"}),
-        words={"instanceTenancy": ("default", "dedicated", "host")},
+        choices={"instanceTenancy": ("default", "dedicated", "host")},
     ),
     Kind(
         type=SUBNET,
+        answer=_ec2("subnet", "subnet"),
         identity=("vpcId", "cidrBlock"),
         taken="InvalidSubnet.Conflict: The CIDR '{1}' conflicts with another subnet",
-        references=[Reference("vpcId", VPC, missing=NO_VPC)],
+        references=[_VPC],
         in_use=_in_use("subnet"),
         replaced_by=frozenset({"vpcId", "cidrBlock", "availabilityZone", "availabilityZoneId", "ipv6Native"}),
     ),
     Kind(
         type=INTERNET_GATEWAY,
-        references=[Reference("vpcId", VPC, missing=NO_VPC)],
+        answer=_ec2("igw", "internet-gateway"),
+        references=[_VPC],
         in_use=(
             "DependencyViolation: Network of {id} has some mapped public address(es). Please unmap those public "
             "address(es) before detaching the gateway. (held by {holder})"
@@ -82,157 +132,73 @@ KINDS: Final = (
     ),
     Kind(
         type=NAT_GATEWAY,
+        answer=_nat_gateway,
         references=[
-            Reference("subnetId", SUBNET, missing=NO_SUBNET),
-            Reference(
-                "allocationId",
-                ADDRESS,
-                missing="InvalidAllocationID.NotFound: The allocation ID '{value}' does not exist",
-            ),
+            Reference("subnetId", SUBNET, missing=_NO_SUBNET),
+            Reference("allocationId", ADDRESS, missing=_missing("AllocationID", "allocation")),
             Reference("subnetId", INTERNET_GATEWAY, by="vpcId", through=SUBNET),
         ],
         replaced_by=frozenset({"subnetId", "allocationId", "connectivityType", "privateIp", "availabilityMode"}),
-        words={"connectivityType": ("private", "public")},
+        choices={"connectivityType": ("private", "public")},
         slow=True,
-        before_create=[_way_out],
+        before_create=[_has_internet_route],
     ),
     Kind(
         type=ADDRESS,
+        answer=_address,
         in_use="InvalidIPAddress.InUse: Address with allocation id [{id}] is in use by {holder}",
         replaced_by=frozenset({"domain", "publicIpv4Pool", "networkBorderGroup", "address"}),
     ),
     Kind(
         type=ROUTE_TABLE,
-        references=[Reference("vpcId", VPC, missing=NO_VPC)],
+        answer=_ec2("rtb", "route-table"),
+        references=[_VPC],
         in_use=_in_use("routeTable"),
         replaced_by=frozenset({"vpcId"}),
     ),
     Kind(
         type=ROUTE,
+        answer=_route,
         identity=("routeTableId", "destinationCidrBlock", "destinationIpv6CidrBlock", "destinationPrefixListId"),
         taken="RouteAlreadyExists: The route identified by {1} already exists",
         references=[
-            Reference(
-                "routeTableId",
-                ROUTE_TABLE,
-                missing="InvalidRouteTableID.NotFound: The routeTable ID '{value}' does not exist",
-                holds=False,
-                follows=True,
-            ),
-            Reference(
-                "gatewayId",
-                INTERNET_GATEWAY,
-                missing="InvalidGatewayID.NotFound: The gateway ID '{value}' does not exist",
-                holds=False,
-            ),
-            Reference(
-                "natGatewayId",
-                NAT_GATEWAY,
-                missing="InvalidNatGatewayID.NotFound: The natGateway ID '{value}' does not exist",
-                holds=False,
-            ),
+            Reference("routeTableId", ROUTE_TABLE, missing=_NO_ROUTE_TABLE, blocks=False, cascades=True),
+            Reference("gatewayId", INTERNET_GATEWAY, missing=_missing("GatewayID", "gateway"), blocks=False),
+            Reference("natGatewayId", NAT_GATEWAY, missing=_missing("NatGatewayID", "natGateway"), blocks=False),
         ],
         replaced_by=frozenset({"routeTableId", "destinationCidrBlock", "destinationIpv6CidrBlock"}),
     ),
     Kind(
         type=ROUTE_TABLE_ASSOCIATION,
+        answer=lambda request: (f"rtbassoc-{request.hex(17)}", {}),
         identity=("subnetId", "gatewayId"),
         taken="Resource.AlreadyAssociated: the specified association for subnet {0} conflicts with an existing one",
         references=[
-            Reference("subnetId", SUBNET, missing=NO_SUBNET, holds=False, follows=True),
-            Reference(
-                "routeTableId",
-                ROUTE_TABLE,
-                missing="InvalidRouteTableID.NotFound: The routeTable ID '{value}' does not exist",
-            ),
+            Reference("subnetId", SUBNET, missing=_NO_SUBNET, blocks=False, cascades=True),
+            Reference("routeTableId", ROUTE_TABLE, missing=_NO_ROUTE_TABLE),
         ],
         replaced_by=frozenset({"subnetId", "gatewayId"}),
     ),
     Kind(
         type="aws:ec2/vpcEndpoint:VpcEndpoint",
+        answer=_ec2("vpce", "vpc-endpoint"),
         references=[
-            Reference("vpcId", VPC, missing=NO_VPC),
-            Reference("subnetIds.*", SUBNET, missing=NO_SUBNET),
-            Reference("routeTableIds.*", ROUTE_TABLE, holds=False),
-            _GROUPS,
+            _VPC,
+            Reference("subnetIds.*", SUBNET, missing=_NO_SUBNET),
+            Reference("routeTableIds.*", ROUTE_TABLE, blocks=False),
         ],
         replaced_by=frozenset({"vpcId", "serviceName", "vpcEndpointType", "serviceRegion"}),
-        words={"vpcEndpointType": ("Gateway", "GatewayLoadBalancer", "Interface", "Resource", "ServiceNetwork")},
+        choices={"vpcEndpointType": ("Gateway", "GatewayLoadBalancer", "Interface", "Resource", "ServiceNetwork")},
         slow=True,
-    ),
-    Kind(
-        type=SECURITY_GROUP,
-        identity=("vpcId", "name"),
-        taken="InvalidGroup.Duplicate: The security group '{1}' already exists for VPC '{0}'",
-        references=[Reference("vpcId", VPC, missing=NO_VPC)],
-        in_use="DependencyViolation: resource {id} has a dependent object (held by {holder})",
-        replaced_by=frozenset({"name", "namePrefix", "vpcId", "description"}),
-        delete_first="name",
-        lengths={"name": 255},
-    ),
-    *(
-        Kind(
-            type=f"aws:vpc/securityGroup{way}Rule:SecurityGroup{way}Rule",
-            references=[
-                Reference(
-                    "securityGroupId", SECURITY_GROUP, missing=NO_GROUP, foreign="^sg-", holds=False, follows=True
-                ),
-                Reference("referencedSecurityGroupId", SECURITY_GROUP, missing=NO_GROUP, foreign="^sg-"),
-            ],
-            replaced_by=frozenset({"securityGroupId"}),
-        )
-        for way in ("Ingress", "Egress")
-    ),
-    Kind(
-        type="aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",
-        references=[Reference("vpcId", VPC, missing=NO_VPC, holds=False, follows=True)],
-        replaced_by=frozenset({"vpcId"}),
-    ),
-    Kind(
-        type="aws:ec2/flowLog:FlowLog",
-        references=[Reference("vpcId", VPC, missing=NO_VPC, holds=False, follows=True)],
-        replaced_by=frozenset({"vpcId", "logDestination", "iamRoleArn", "trafficType"}),
     ),
     Kind(
         type=LAUNCH_TEMPLATE,
+        answer=_launch_template,
         identity=("name",),
         taken="InvalidLaunchTemplateName.AlreadyExistsException: Launch template name already in use. ({0})",
-        references=[Reference("vpcSecurityGroupIds.*", SECURITY_GROUP, missing=NO_GROUP, foreign="^sg-")],
         replaced_by=frozenset({"name", "namePrefix"}),
         delete_first="name",
-        lengths={"name": 128},
-        bumped=("latestVersion", "defaultVersion"),
-    ),
-    Kind(
-        type=INSTANCE,
-        references=[
-            Reference("subnetId", SUBNET, missing=NO_SUBNET),
-            Reference("vpcSecurityGroupIds.*", SECURITY_GROUP, missing=NO_GROUP),
-            Reference(
-                "iamInstanceProfile",
-                INSTANCE_PROFILE,
-                by="name",
-                missing="InvalidParameterValue: Value ({value}) for parameter iamInstanceProfile.name is invalid. "
-                "Invalid IAM Instance Profile name",
-                holds=False,
-            ),
-        ],
-        replaced_by=frozenset(
-            {
-                "ami",
-                "availabilityZone",
-                "subnetId",
-                "keyName",
-                "privateIp",
-                "tenancy",
-                "hibernation",
-                "instanceMarketOptions",
-                "rootBlockDevice.encrypted",
-                "rootBlockDevice.kmsKeyId",
-            }
-        ),
-        words={"instanceInitiatedShutdownBehavior": ("stop", "terminate")},
-        slow=True,
+        max_lengths={"name": 128},
+        counters=("latestVersion", "defaultVersion"),
     ),
 )
-"""Every type of this chapter."""

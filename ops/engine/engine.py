@@ -23,7 +23,7 @@ import yaml
 from fakes.cloud import Cloud
 from fakes.faults import Faults
 from fakes.objects import Caller
-from fakes.servers import PACKAGES, StandIns
+from fakes.servers import PACKAGES, ProviderServers
 from ops.engine import state as engine_state
 from ops.engine.events import Outcome, Step, Told
 from ops.engine.process import Cli, CommandFailedError, ending_on_terminate
@@ -60,7 +60,7 @@ class Engine:
     ) -> None:
         self.cloud = cloud or Cloud()
         self.faults = Faults()
-        self.stand_ins = StandIns(self.cloud, self.faults, packages)
+        self.servers = ProviderServers(self.cloud, self.faults, packages)
         self._found = cli
         self._stack_file = stack_file
         self._program = program or _the_program
@@ -82,8 +82,8 @@ class Engine:
                     "PULUMI_CONFIG_PASSPHRASE": secrets.token_urlsafe(24),
                 },
             )
-            self._ends.callback(self.stand_ins.stop)
-            self.stand_ins.start()
+            self._ends.callback(self.servers.stop)
+            self.servers.start()
             self._set_up()
         except BaseException:
             self._ends.close()
@@ -188,11 +188,11 @@ class Engine:
         told = Told(self._heard, planning=planning)
         started = time.monotonic()
         problem = None
-        self.stand_ins.start()
+        self.servers.start()
         with hidden_environment(), called_back(self._program, told.event) as address:
             program = (f"--client={address}", "--exec-kind=auto.inline", f"--event-log=tcp://{address}")
             try:
-                self._cli.run(operation, *args, *self._which, *program, PULUMI_DEBUG_PROVIDERS=self.stand_ins.attached)
+                self._cli.run(operation, *args, *self._which, *program, PULUMI_DEBUG_PROVIDERS=self.servers.attached)
             except CommandFailedError as error:
                 problem = str(error)
         return told.outcome(operation, time.monotonic() - started, problem=problem)

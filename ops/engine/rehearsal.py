@@ -180,7 +180,7 @@ def _gone(engine: Engine) -> tuple[str, list[str]]:
     after = engine.state()
     kept = {before.ids[urn] for urn, resource in before.resources.items() if resource.retain_on_delete}
     findings = _faults(outcome)
-    findings += [f"{thing} is still in the cloud" for thing in engine.cloud.left() if thing.id not in kept]
+    findings += [f"{thing} is still in the cloud" for thing in engine.cloud.remaining() if thing.id not in kept]
     findings += [f"{urn} is still in the state" for urn in after.resources]
     return f"{said}{len(outcome.changes)} deleted", findings
 

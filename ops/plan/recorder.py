@@ -1,7 +1,7 @@
 """The recorder: run the real program and keep every registration that would reach the engine.
 
 This module holds the monitor that answers the program in place of the engine. `ops.plan.isolation` runs the program,
-`fakes.answers` computes the answers of a cloud, and `ops.plan.model` holds the shapes of a plan.
+`fakes.tables` computes the answers of a cloud, and `ops.plan.model` holds the shapes of a plan.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from pulumi import runtime
 from pulumi.runtime import mocks
 from pulumi.runtime.proto import engine_pb2, resource_pb2
 
-from fakes import answers, wire
+from fakes import tables, wire
+from fakes.request import Place
 from fakes.wire import UNKNOWN
 from ops.plan import isolation
 from ops.plan.model import SECRET, STACK_TYPE, Plan, Planned
@@ -53,7 +54,7 @@ def _the_program() -> Iterable[Verdict] | None:
 
 
 class Recorder(mocks.MockMonitor):
-    """A resource monitor that keeps every request, and answers from `fakes.answers`."""
+    """A resource monitor that keeps every request, and answers from `fakes.tables`."""
 
     def __init__(self, stack_name: str, *, preview: bool) -> None:
         super().__init__(_NoMocks())
@@ -63,7 +64,7 @@ class Recorder(mocks.MockMonitor):
         """The resources in the order in which the program declares them."""
         self._planned: dict[str, Planned] = {}
         self._unconfigured: set[str] = set()
-        self._places: dict[str, answers.Place] = {}
+        self._places: dict[str, Place] = {}
         self._outputs: dict[str, Any] = {}
         self._logged: list[str] = []
 
@@ -111,7 +112,7 @@ class Recorder(mocks.MockMonitor):
         if planned.is_provider:
             if planned.unknown_paths:
                 self._unconfigured.add(urn)
-            self._places[urn] = answers.Place().with_provider(planned.type, planned.inputs)
+            self._places[urn] = Place().with_provider(planned.type, planned.inputs)
             id_ = "" if self.preview else str(uuid.uuid5(uuid.NAMESPACE_URL, urn))
             return resource_pb2.RegisterResourceResponse(urn=urn, id=id_, object=request.object)
         if self.preview:
@@ -119,7 +120,7 @@ class Recorder(mocks.MockMonitor):
             called = planned.provider not in self._unconfigured
             return resource_pb2.RegisterResourceResponse(urn=urn, object=request.object if called else None)
         place = self._places.get(planned.provider)
-        id_, computed = answers.computed(planned.type, planned.name, urn, planned.inputs, place=place)
+        id_, computed = tables.computed(planned.type, planned.name, urn, planned.inputs, place=place)
         return resource_pb2.RegisterResourceResponse(urn=urn, id=id_, object=wire.answer(request.object, computed))
 
     def RegisterResourceOutputs(  # noqa: N802
@@ -134,13 +135,13 @@ class Recorder(mocks.MockMonitor):
 
     def Invoke(self, request: resource_pb2.ResourceInvokeRequest) -> Any:  # noqa: N802
         """Refuse a look-up in a cloud: with one, a plan would depend on the day."""
-        raise answers.unanswered(request.tok)
+        raise tables.unanswered(request.tok)
 
     Call = Invoke
 
     def ReadResource(self, request: resource_pb2.ReadResourceRequest) -> Any:  # noqa: N802
         """Refuse to read a resource outside the stack, for the same reason."""
-        raise answers.unanswered(f"{request.type} {request.name!r} (read)")
+        raise tables.unanswered(f"{request.type} {request.name!r} (read)")
 
     def Log(self, request: engine_pb2.LogRequest) -> None:  # noqa: N802
         """Keep warnings and errors; ignore informational messages of the SDK."""
@@ -188,7 +189,7 @@ class _NoMocks(mocks.Mocks):
     """No mocks: the recorder answers every request."""
 
     def call(self, args: mocks.MockCallArgs) -> Any:
-        raise answers.unanswered(args.token)
+        raise tables.unanswered(args.token)
 
     def new_resource(self, args: mocks.MockResourceArgs) -> Any:
-        raise answers.unanswered(args.typ)
+        raise tables.unanswered(args.typ)

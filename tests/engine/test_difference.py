@@ -1,4 +1,4 @@
-"""What a changed input means: an update, or a new thing; and which of the two goes first."""
+"""Differences of inputs: updates, replacements, and the order of a replacement."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fakes.difference import Turn, changes, deletes_first
+from fakes.difference import ChangeKind, changes, deletes_first
 from fakes.kinds import Kind
 
 pytestmark = pytest.mark.pure
 
 GROUP = Kind(
     type="aws:eks/nodeGroup:NodeGroup",
+    answer=lambda _: ("", {}),
     replaced_by=frozenset({"name", "subnetIds", "launchTemplate.id"}),
     delete_first="name",
 )
@@ -28,22 +29,26 @@ bags = st.dictionaries(st.sampled_from(["name", "tags", "subnetIds", "launchTemp
 
 @given(bags)
 @settings(max_examples=50)
-def test_nothing_differs_from_itself(bag: dict[str, Any]) -> None:
+def test_equal_inputs_have_no_changes(bag: dict[str, Any]) -> None:
     assert changes(GROUP, bag, bag) == []
 
 
 @given(bags, bags)
 @settings(max_examples=100)
-def test_what_differs_is_told_from_either_side(old: dict[str, Any], new: dict[str, Any]) -> None:
-    there, back = changes(GROUP, old, new), changes(GROUP, new, old)
-    opposite = {Turn.ADD: Turn.DELETE, Turn.DELETE: Turn.ADD, Turn.UPDATE: Turn.UPDATE}
+def test_the_reverse_difference_has_the_opposite_changes(old: dict[str, Any], new: dict[str, Any]) -> None:
+    forward, back = changes(GROUP, old, new), changes(GROUP, new, old)
+    opposite = {
+        ChangeKind.ADD: ChangeKind.DELETE,
+        ChangeKind.DELETE: ChangeKind.ADD,
+        ChangeKind.UPDATE: ChangeKind.UPDATE,
+    }
 
-    assert [(change.path, opposite[change.turn], change.replaces) for change in there] == [
-        (change.path, change.turn, change.replaces) for change in back
+    assert [(change.path, opposite[change.kind], change.replaces) for change in forward] == [
+        (change.path, change.kind, change.replaces) for change in back
     ]
 
 
-def test_what_is_below_a_property_that_replaces_replaces_too() -> None:
+def test_a_change_below_a_replacing_path_replaces() -> None:
     found = changes(
         GROUP, {"launchTemplate": {"id": "a", "version": "1"}}, {"launchTemplate": {"id": "b", "version": "2"}}
     )
@@ -57,20 +62,20 @@ def test_what_is_below_a_property_that_replaces_replaces_too() -> None:
 def test_a_list_is_compared_element_by_element() -> None:
     found = changes(GROUP, {"subnetIds": ["a", "b"]}, {"subnetIds": ["a", "c", "d"]})
 
-    assert [(change.path, change.turn) for change in found] == [
-        ("subnetIds[1]", Turn.UPDATE),
-        ("subnetIds[2]", Turn.ADD),
+    assert [(change.path, change.kind) for change in found] == [
+        ("subnetIds[1]", ChangeKind.UPDATE),
+        ("subnetIds[2]", ChangeKind.ADD),
     ]
 
 
-def test_a_key_that_is_no_word_stands_in_brackets() -> None:
+def test_a_key_with_punctuation_is_in_brackets() -> None:
     found = changes(GROUP, {"tags": {}}, {"tags": {"k8s.io/name": "x"}})
 
     assert [change.path for change in found] == ['tags["k8s.io/name"]']
 
 
-def test_one_is_not_true() -> None:
-    assert [change.turn for change in changes(GROUP, {"tags": 1}, {"tags": True})] == [Turn.UPDATE]
+def test_one_differs_from_true() -> None:
+    assert [change.kind for change in changes(GROUP, {"tags": 1}, {"tags": True})] == [ChangeKind.UPDATE]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +88,5 @@ def test_one_is_not_true() -> None:
     ],
     ids=["the same name", "a generated name", "another name", "no replacement"],
 )
-def test_the_old_one_goes_first_where_its_stated_name_stays(
-    old: dict[str, Any], new: dict[str, Any], first: bool
-) -> None:
+def test_a_stated_name_that_stays_is_deleted_first(old: dict[str, Any], new: dict[str, Any], first: bool) -> None:
     assert deletes_first(GROUP, changes(GROUP, old, new), new) is first

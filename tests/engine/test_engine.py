@@ -15,7 +15,7 @@ import pulumi
 import pytest
 
 from fakes.aws import names as aws
-from fakes.faults import Fault, Ill
+from fakes.faults import Fault, FaultKind
 from ops.engine.engine import Engine
 from tests.engine import programs
 from tests.engine.programs import SECRET, Made, amazon, stack_file
@@ -141,7 +141,7 @@ def test_a_type_that_no_table_knows_is_refused(cli: Found) -> None:
     with Engine(cli, stack_file(), program) as engine:
         outcome = engine.preview()
 
-    assert "the stand-in clouds know no aws:s3/object:Object" in outcome.fault
+    assert "the fake clouds have no row for the type aws:s3/object:Object" in outcome.fault
 
 
 def test_a_package_without_a_stand_in_is_refused_and_not_downloaded(cli: Found) -> None:
@@ -216,7 +216,7 @@ def test_nothing_is_left_after_a_destroy(cli: Found) -> None:
         engine.up()
         outcome = engine.destroy()
 
-        assert (outcome.fault, engine.cloud.left(), dict(engine.state().resources)) == ("", [], {})
+        assert (outcome.fault, engine.cloud.remaining(), dict(engine.state().resources)) == ("", [], {})
 
 
 def test_the_folder_goes_with_the_engine(cli: Found) -> None:
@@ -242,9 +242,9 @@ def test_a_refused_create_leaves_the_rest_made_and_the_next_update_finishes(cli:
 
 def test_a_provider_that_dies_before_it_asks_leaves_nothing_in_the_cloud(cli: Found) -> None:
     with Engine(cli, stack_file(), lambda: programs.keys(1)) as engine:
-        engine.faults.arm(Fault(operation="create", ill=Ill.DIE))
+        engine.faults.arm(Fault(operation="create", kind=FaultKind.DIE))
         first = engine.up()
-        left = engine.cloud.left()
+        left = engine.cloud.remaining()
         second = engine.up()
 
     assert (first.ok, left, second.fault) == (False, [], "")
@@ -253,7 +253,7 @@ def test_a_provider_that_dies_before_it_asks_leaves_nothing_in_the_cloud(cli: Fo
 def test_a_provider_that_dies_before_it_answers_leaves_a_thing_nobody_knows(cli: Found) -> None:
     """What a killed pipeline does to a real stack: the role is there, and the next update cannot make it."""
     with Engine(cli, stack_file(), programs.network) as engine:
-        engine.faults.arm(Fault(operation="create", type=aws.ROLE, ill=Ill.DIE_AFTER))
+        engine.faults.arm(Fault(operation="create", type=aws.ROLE, kind=FaultKind.DIE_AFTER))
         first = engine.up()
         known = [resource.type for resource in engine.state().resources.values()]
         second = engine.up()
@@ -267,13 +267,13 @@ def test_a_provider_that_dies_before_it_answers_leaves_a_thing_nobody_knows(cli:
 HANGING = """
     import sys
     from ops.engine import pulumi_cli
-    from ops.engine import Engine
-    from ops.standin.faults import Fault, Ill
+    from ops.engine.engine import Engine
+    from fakes.faults import Fault, FaultKind
     from tests.engine import programs
 
     with Engine(pulumi_cli.at_hand(), programs.stack_file(), lambda: programs.keys(3)) as engine:
         print(engine.folder, flush=True)
-        engine.faults.arm(Fault(operation="create", nth=2, ill=Ill.HANG))
+        engine.faults.arm(Fault(operation="create", nth=2, kind=FaultKind.HANG))
         print(engine.up().ok)
 """
 

@@ -209,7 +209,7 @@ def test_a_declared_image_comes_and_its_builder_goes_in_one_update(cli: Found) -
         assert engine.preview().changes == ()
 
         assert engine.destroy().fault == ""
-        assert [thing.type for thing in engine.cloud.left()] == [IMAGE]
+        assert [thing.type for thing in engine.cloud.remaining()] == [IMAGE]
 
 
 def test_a_declared_image_lives_its_whole_life(cli: Found) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 KEY = "aws:kms/key:Key"
 ROLE = "aws:iam/role:Role"
-BUCKET = "aws:s3/bucket:Bucket"
+BUCKET = "gcp:storage/bucket:Bucket"
 STACK = "urn:pulumi:small::gpu-ci::pulumi:pulumi:Stack::gpu-ci-small"
 
 

@@ -1,6 +1,6 @@
-"""What EKS refuses that no table can say, and what it does of its own accord.
+"""Refusals and side effects of EKS that no field of a row expresses.
 
-From the EKS API reference, the EKS user guide and its troubleshooting pages (as of 2026-11).
+From the EKS API reference, the EKS user guide and its troubleshooting pages (2026-11).
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fakes.cloud import Cloud
-    from fakes.objects import Thing
+    from fakes.objects import CloudObject
 
 NEED_NODES: Final = frozenset(add_on.name for add_on in ADD_ONS if add_on.needs_nodes)
 """Add-ons whose pods tolerate no taint: without an untainted node they never become active."""
 
 
 def ready_nodes(cloud: Cloud, cluster: str) -> bool:
-    """Whether the cluster has a node that a pod without tolerations can run on."""
+    """Return whether the cluster has a node for pods without tolerations."""
     return any(
         group.inputs.get("clusterName") == cluster
         and group.phase == "ready"
@@ -43,7 +43,7 @@ def ready_nodes(cloud: Cloud, cluster: str) -> bool:
 
 
 def policies_of(cloud: Cloud, role: str) -> set[str]:
-    """The last parts of the ARNs attached to the role that an ARN names."""
+    """Return the names of the policies that are attached to the role with this ARN."""
     attached = cloud.of(ATTACHMENT)
     return {
         str(item.inputs.get("policyArn")).rpartition("/")[2]
@@ -52,7 +52,7 @@ def policies_of(cloud: Cloud, role: str) -> set[str]:
     }
 
 
-def role_has_its_policy(cloud: Cloud, cluster: Thing) -> str | None:
+def role_has_cluster_policy(cloud: Cloud, cluster: CloudObject) -> str | None:
     if "AmazonEKSClusterPolicy" in policies_of(cloud, str(cluster.inputs.get("roleArn"))):
         return None
     return (
@@ -61,8 +61,8 @@ def role_has_its_policy(cloud: Cloud, cluster: Thing) -> str | None:
     )
 
 
-def stays_where_it_is(cloud: Cloud, cluster: Thing, wanted: Mapping[str, Any]) -> str | None:
-    """Other subnets must be in the zones and in the network that the cluster was made in (EKS user guide, VPC)."""
+def keeps_vpc_and_zones(cloud: Cloud, cluster: CloudObject, wanted: Mapping[str, Any]) -> str | None:
+    """Refuse new subnets outside the VPC and the zones of the cluster (EKS user guide, VPC)."""
     before, after = (_subnets(cloud, inputs) for inputs in (cluster.inputs, wanted))
     for what, words in (
         ("vpcId", "in the same VPC"),
@@ -73,41 +73,41 @@ def stays_where_it_is(cloud: Cloud, cluster: Thing, wanted: Mapping[str, Any]) -
     return None
 
 
-def _subnets(cloud: Cloud, inputs: Mapping[str, Any]) -> list[Thing]:
+def _subnets(cloud: Cloud, inputs: Mapping[str, Any]) -> list[CloudObject]:
     named = {value for _, value in values_at("vpcConfig.subnetIds.*", inputs)}
     return [subnet for subnet in cloud.of(SUBNET) if subnet.id in named]
 
 
-def not_guarded(_cloud: Cloud, cluster: Thing) -> str | None:
+def is_not_protected(_cloud: Cloud, cluster: CloudObject) -> str | None:
     if cluster.inputs.get("deletionProtection"):
         return "InvalidRequestException: Cluster has deletion protection enabled"
     return None
 
 
-def log_group_name(cluster: Thing) -> str:
+def log_group_name(cluster: CloudObject) -> str:
     return f"/aws/eks/{cluster.inputs.get('name')}/cluster"
 
 
-def writes_its_log(cloud: Cloud, cluster: Thing) -> None:
-    """EKS makes the log group it finds missing: without an end, and nobody's to delete."""
+def create_log_group(cloud: Cloud, cluster: CloudObject) -> None:
+    """Create the cluster's log group if it is missing, without a retention; no stack owns it."""
     name = log_group_name(cluster)
     if cluster.inputs.get("enabledClusterLogTypes") and not any(group.id == name for group in cloud.of(LOG_GROUP)):
         cloud.put(LOG_GROUP, name, {"name": name}, cluster.caller)
 
 
-def lost_its_log(cloud: Cloud, group: Thing) -> None:
-    """A log group that goes before its cluster comes back."""
+def recreate_log_group(cloud: Cloud, group: CloudObject) -> None:
+    """Recreate a log group that is deleted before its cluster."""
     for cluster in cloud.of(CLUSTER):
         if log_group_name(cluster) == group.id:
-            writes_its_log(cloud, cluster)
+            create_log_group(cloud, cluster)
 
 
-def goes_with_all_inside(cloud: Cloud, cluster: Thing) -> None:
+def delete_objects_inside(cloud: Cloud, cluster: CloudObject) -> None:
     cloud.forget_inside(str(cluster.outputs.get("arn")))
 
 
-def template_and_group_agree(cloud: Cloud, group: Thing) -> str | None:
-    """EKS refuses what is said twice, and some things said in the wrong place."""
+def template_and_group_agree(cloud: Cloud, group: CloudObject) -> str | None:
+    """Refuse settings that belong in the launch template or in the node group, not in both."""
     stated = group.inputs
     template = cloud.find(LAUNCH_TEMPLATE, str(value_at("launchTemplate.id", stated)))
     if template is None:
@@ -128,7 +128,7 @@ def template_and_group_agree(cloud: Cloud, group: Thing) -> str | None:
     return next((f"InvalidParameterException: {words}" for words, clash in clashes.items() if clash), None)
 
 
-def sizes_are_in_order(_cloud: Cloud, group: Thing) -> str | None:
+def sizes_are_in_order(_cloud: Cloud, group: CloudObject) -> str | None:
     least, wanted, most = (
         value_at(f"scalingConfig.{key}", group.inputs) for key in ("minSize", "desiredSize", "maxSize")
     )
@@ -137,8 +137,8 @@ def sizes_are_in_order(_cloud: Cloud, group: Thing) -> str | None:
     return f"InvalidParameterException: desired capacity {wanted} must lie between min size {least} and max size {most}"
 
 
-def nodes_can_join(cloud: Cloud, group: Thing) -> str | None:
-    """A node that has no network, or may not call the cluster, never becomes ready; an empty group shows nothing."""
+def nodes_can_join(cloud: Cloud, group: CloudObject) -> str | None:
+    """Refuse nodes without a network plugin or without permission to join; an empty group passes."""
     if not value_at("scalingConfig.desiredSize", group.inputs):
         return None
     missing = {"AmazonEKSWorkerNodePolicy"} - policies_of(cloud, str(group.inputs.get("nodeRoleArn")))
@@ -158,7 +158,7 @@ def nodes_can_join(cloud: Cloud, group: Thing) -> str | None:
     return None
 
 
-def pods_find_a_node(cloud: Cloud, add_on: Thing) -> str | None:
+def pods_have_a_node(cloud: Cloud, add_on: CloudObject) -> str | None:
     name, cluster = add_on.inputs.get("addonName"), str(add_on.inputs.get("clusterName"))
     if name not in NEED_NODES or ready_nodes(cloud, cluster):
         return None
@@ -168,15 +168,15 @@ def pods_find_a_node(cloud: Cloud, add_on: Thing) -> str | None:
     )
 
 
-def entry_is_not_eks_own(cloud: Cloud, entry: Thing) -> str | None:
-    """EKS makes the entry of a node group's role itself."""
+def entry_is_not_of_a_node_group(cloud: Cloud, entry: CloudObject) -> str | None:
+    """Refuse an entry for the role of a node group: EKS creates that one."""
     groups = cloud.of(NODE_GROUP)
     if any(group.inputs.get("nodeRoleArn") == entry.inputs.get("principalArn") for group in groups):
         return "ResourceInUseException: The specified access entry resource is already in use on this cluster."
     return None
 
 
-def principal_has_an_entry(cloud: Cloud, association: Thing) -> str | None:
+def principal_has_an_entry(cloud: Cloud, association: CloudObject) -> str | None:
     same = (association.inputs.get("clusterName"), association.inputs.get("principalArn"))
     if any(
         (entry.inputs.get("clusterName"), entry.inputs.get("principalArn")) == same for entry in cloud.of(ACCESS_ENTRY)
@@ -185,7 +185,7 @@ def principal_has_an_entry(cloud: Cloud, association: Thing) -> str | None:
     return "ResourceNotFoundException: The specified principalArn could not be found."
 
 
-def service_account_is_free(cloud: Cloud, association: Thing) -> str | None:
+def service_account_is_free(cloud: Cloud, association: CloudObject) -> str | None:
     keys = ("clusterName", "namespace", "serviceAccount")
     wanted = [association.inputs.get(key) for key in keys]
     for other in cloud.of(POD_IDENTITY):

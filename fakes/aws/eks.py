@@ -1,27 +1,28 @@
-"""What EKS knows of clusters, node groups and those let in.
+"""EKS: clusters, node groups, add-ons and access; and the log group and scaling groups that belong to them.
 
-What replaces a thing is `ForceNew` in hashicorp/terraform-provider-aws 6.x (`internal/service/eks`); refusals and
-their words are from the EKS API reference, the EKS user guide and its troubleshooting pages (both as of 2026-11).
+Sources: `ForceNew` in hashicorp/terraform-provider-aws 6.x (`internal/service/eks`) for replacements, the EKS API
+reference and user guide for refusals, the outputs of the pulumi-aws 7 SDK for answers (2026-11).
 """
 
 from __future__ import annotations
 
-from typing import Final
+import base64
+from typing import TYPE_CHECKING, Final
 
-from fakes.aws.cluster_checks import (
-    entry_is_not_eks_own,
-    goes_with_all_inside,
-    lost_its_log,
+from fakes.aws.eks_rules import (
+    create_log_group,
+    delete_objects_inside,
+    entry_is_not_of_a_node_group,
+    is_not_protected,
+    keeps_vpc_and_zones,
     nodes_can_join,
-    not_guarded,
-    pods_find_a_node,
+    pods_have_a_node,
     principal_has_an_entry,
-    role_has_its_policy,
+    recreate_log_group,
+    role_has_cluster_policy,
     service_account_is_free,
     sizes_are_in_order,
-    stays_where_it_is,
     template_and_group_agree,
-    writes_its_log,
 )
 from fakes.aws.names import (
     ACCESS_ENTRY,
@@ -34,35 +35,106 @@ from fakes.aws.names import (
     NODE_GROUP,
     POD_IDENTITY,
     ROLE,
-    SECURITY_GROUP,
     SUBNET,
 )
 from fakes.kinds import Kind, Reference
+from fakes.request import CREATED_AT
+
+if TYPE_CHECKING:
+    from fakes.request import Created, Request
 
 NO_CLUSTER: Final = "ResourceNotFoundException: No cluster found for name: {value}."
+NO_SUBNET: Final = "InvalidParameterException: The subnet ID '{value}' does not exist"
 NO_ROLE: Final = "InvalidParameterException: Role with arn: {value}, could not be assumed because it does not exist"
-_INSIDE = Reference("clusterName", CLUSTER, by="name", missing=NO_CLUSTER, holds=False, follows=True)
+_INSIDE = Reference("clusterName", CLUSTER, by="name", missing=NO_CLUSTER, blocks=False, cascades=True)
 
 
-KINDS: Final = (
+def _cluster(request: Request) -> Created:
+    name = request.physical()
+    digest = request.upper(32)
+    authority = base64.b64encode(f"fake certificate authority {request.hex(16, 'ca')}".encode()).decode()
+    return name, {
+        "name": name,
+        "arn": request.arn("eks", f"cluster/{name}"),
+        "createdAt": CREATED_AT,
+        "endpoint": f"https://{digest}.gr7.{request.region}.eks.amazonaws.com",
+        "certificateAuthority": {"data": authority},
+        "identities": [{"oidcs": [{"issuer": f"https://oidc.eks.{request.region}.amazonaws.com/id/{digest}"}]}],
+        "platformVersion": "eks.1",
+        "status": "ACTIVE",
+        "vpcConfig": {
+            **(request.inputs.get("vpcConfig") or {}),
+            "clusterSecurityGroupId": f"sg-{request.hex(17, 'cluster-group')}",
+            "vpcId": f"vpc-{request.hex(17, 'vpc')}",
+        },
+    }
+
+
+def _node_group(request: Request) -> Created:
+    cluster = request.inputs.get("clusterName", "cluster")
+    name = request.physical("nodeGroupName")
+    uuid = request.uuid()
+    return f"{cluster}:{name}", {
+        "nodeGroupName": name,
+        "arn": request.arn("eks", f"nodegroup/{cluster}/{name}/{uuid}"),
+        "resources": [{"autoscalingGroups": [{"name": f"eks-{name}-{uuid}"}]}],
+        "status": "ACTIVE",
+    }
+
+
+def _add_on(request: Request) -> Created:
+    cluster, name = request.inputs.get("clusterName", "cluster"), request.inputs.get("addonName", request.name)
+    arn = request.arn("eks", f"addon/{cluster}/{name}/{request.uuid()}")
+    return f"{cluster}:{name}", {"arn": arn, "createdAt": CREATED_AT, "modifiedAt": CREATED_AT}
+
+
+def _access_entry(request: Request) -> Created:
+    cluster, principal = request.inputs.get("clusterName", "cluster"), str(request.inputs.get("principalArn", ""))
+    entry = f"access-entry/{cluster}/role/{request.place.account}/{principal.rpartition('/')[2]}/{request.uuid()}"
+    return f"{cluster}:{principal}", {
+        "accessEntryArn": request.arn("eks", entry),
+        "createdAt": CREATED_AT,
+        "modifiedAt": CREATED_AT,
+    }
+
+
+def _access_policy(request: Request) -> Created:
+    parts = (str(request.inputs.get(key, "")) for key in ("clusterName", "principalArn", "policyArn"))
+    return "#".join(parts), {"associatedAt": CREATED_AT, "modifiedAt": CREATED_AT}
+
+
+def _pod_identity(request: Request) -> Created:
+    id_ = f"a-{request.hex(17)}"
+    cluster = request.inputs.get("clusterName", "cluster")
+    arn = request.arn("eks", f"podidentityassociation/{cluster}/{id_}")
+    return id_, {"associationArn": arn, "associationId": id_}
+
+
+def _scaling_group_tag(request: Request) -> Created:
+    tag = request.inputs.get("tag") or {}
+    return f"{request.inputs.get('autoscalingGroupName', 'group')},{tag.get('key', 'key')}", {}
+
+
+def _log_group(request: Request) -> Created:
+    name = request.physical()
+    return name, {"name": name, "arn": request.arn("logs", f"log-group:{name}")}
+
+
+TABLE: Final = (
     Kind(
         type=CLUSTER,
+        answer=_cluster,
         identity=("name",),
         taken="ResourceInUseException: Cluster already exists with name: {0}",
         references=[
-            Reference("roleArn", ROLE, by="arn", missing=NO_ROLE, holds=False),
-            Reference(
-                "vpcConfig.subnetIds.*",
-                SUBNET,
-                missing="InvalidParameterException: The subnet ID '{value}' does not exist",
-            ),
-            Reference("vpcConfig.securityGroupIds.*", SECURITY_GROUP, foreign="^sg-"),
+            Reference("roleArn", ROLE, by="arn", missing=NO_ROLE, blocks=False),
+            Reference("vpcConfig.subnetIds.*", SUBNET, missing=NO_SUBNET),
             Reference(
                 "encryptionConfig.provider.keyArn",
                 KEY,
                 by="arn",
                 missing="InvalidParameterException: The keyArn in encryptionConfig provider is invalid: {value}",
-                holds=False,
+                blocks=False,
             ),
         ],
         in_use="ResourceInUseException: Cluster has nodegroups attached (held by {holder})",
@@ -78,36 +150,35 @@ KINDS: Final = (
             }
         ),
         delete_first="name",
-        words={
+        choices={
             "accessConfig.authenticationMode": ("API", "API_AND_CONFIG_MAP", "CONFIG_MAP"),
             "enabledClusterLogTypes.*": ("api", "audit", "authenticator", "controllerManager", "scheduler"),
             "upgradePolicy.supportType": ("EXTENDED", "STANDARD"),
             "kubernetesNetworkConfig.ipFamily": ("ipv4", "ipv6"),
             "encryptionConfig.resources.*": ("secrets",),
         },
-        lengths={"name": 100},
+        max_lengths={"name": 100},
         slow=True,
-        before_create=[role_has_its_policy],
-        before_update=[stays_where_it_is],
-        before_delete=[not_guarded],
-        after_create=[writes_its_log],
-        after_delete=[goes_with_all_inside],
+        before_create=[role_has_cluster_policy],
+        before_update=[keeps_vpc_and_zones],
+        before_delete=[is_not_protected],
+        after_create=[create_log_group],
+        after_delete=[delete_objects_inside],
     ),
     Kind(
         type=NODE_GROUP,
+        answer=_node_group,
         identity=("clusterName", "nodeGroupName"),
         taken="ResourceInUseException: NodeGroup already exists with name {1} and cluster name {0}",
         references=[
             Reference("clusterName", CLUSTER, by="name", missing=NO_CLUSTER),
-            Reference("nodeRoleArn", ROLE, by="arn", missing=NO_ROLE, holds=False),
-            Reference(
-                "subnetIds.*", SUBNET, missing="InvalidParameterException: The subnet ID '{value}' does not exist"
-            ),
+            Reference("nodeRoleArn", ROLE, by="arn", missing=NO_ROLE, blocks=False),
+            Reference("subnetIds.*", SUBNET, missing=NO_SUBNET),
             Reference(
                 "launchTemplate.id",
                 LAUNCH_TEMPLATE,
                 missing="InvalidParameterException: The launch template ID '{value}' does not exist",
-                holds=False,
+                blocks=False,
             ),
         ],
         replaced_by=frozenset(
@@ -127,7 +198,7 @@ KINDS: Final = (
             }
         ),
         delete_first="nodeGroupName",
-        words={
+        choices={
             "amiType": (
                 "AL2023_ARM_64_NVIDIA",
                 "AL2023_ARM_64_STANDARD",
@@ -144,68 +215,74 @@ KINDS: Final = (
             "taints.*.effect": ("NO_EXECUTE", "NO_SCHEDULE", "PREFER_NO_SCHEDULE"),
             "updateConfig.updateStrategy": ("DEFAULT", "MINIMAL"),
         },
-        lengths={"nodeGroupName": 63, "taints.*.key": 63, "taints.*.value": 63},
+        max_lengths={"nodeGroupName": 63, "taints.*.key": 63, "taints.*.value": 63},
         slow=True,
         before_create=[template_and_group_agree, sizes_are_in_order, nodes_can_join],
     ),
     Kind(
         type=ADD_ON,
+        answer=_add_on,
         identity=("clusterName", "addonName"),
         taken="ResourceInUseException: Addon already exists.",
         references=[
             _INSIDE,
-            Reference("podIdentityAssociations.*.roleArn", ROLE, by="arn", missing=NO_ROLE, holds=False),
-            Reference("serviceAccountRoleArn", ROLE, by="arn", missing=NO_ROLE, holds=False),
+            Reference("podIdentityAssociations.*.roleArn", ROLE, by="arn", missing=NO_ROLE, blocks=False),
+            Reference("serviceAccountRoleArn", ROLE, by="arn", missing=NO_ROLE, blocks=False),
         ],
         replaced_by=frozenset({"addonName", "clusterName"}),
-        words={
+        choices={
             "resolveConflictsOnCreate": ("NONE", "OVERWRITE"),
             "resolveConflictsOnUpdate": ("NONE", "OVERWRITE", "PRESERVE"),
         },
-        before_create=[pods_find_a_node],
+        before_create=[pods_have_a_node],
     ),
     Kind(
         type=ACCESS_ENTRY,
+        answer=_access_entry,
         identity=("clusterName", "principalArn"),
         taken="ResourceInUseException: The specified access entry resource is already in use on this cluster.",
         references=[_INSIDE],
         replaced_by=frozenset({"clusterName", "principalArn", "type"}),
-        words={"type": ("EC2", "EC2_LINUX", "EC2_WINDOWS", "FARGATE_LINUX", "HYBRID_LINUX", "STANDARD")},
-        before_create=[entry_is_not_eks_own],
+        choices={"type": ("EC2", "EC2_LINUX", "EC2_WINDOWS", "FARGATE_LINUX", "HYBRID_LINUX", "STANDARD")},
+        before_create=[entry_is_not_of_a_node_group],
     ),
     Kind(
         type=ACCESS_POLICY,
+        answer=_access_policy,
         identity=("clusterName", "principalArn", "policyArn"),
         references=[_INSIDE],
         replaced_by=frozenset({"clusterName", "principalArn", "policyArn", "accessScope"}),
-        words={"accessScope.type": ("cluster", "namespace")},
+        choices={"accessScope.type": ("cluster", "namespace")},
         before_create=[principal_has_an_entry],
     ),
     Kind(
         type=POD_IDENTITY,
+        answer=_pod_identity,
         references=[
             _INSIDE,
-            Reference("roleArn", ROLE, by="arn", missing=NO_ROLE, holds=False),
+            Reference("roleArn", ROLE, by="arn", missing=NO_ROLE, blocks=False),
         ],
         replaced_by=frozenset({"clusterName", "namespace", "serviceAccount"}),
         before_create=[service_account_is_free],
     ),
     Kind(
         type="aws:autoscaling/tag:Tag",
+        answer=_scaling_group_tag,
         references=[
             Reference(
                 "autoscalingGroupName",
                 NODE_GROUP,
                 by="resources.0.autoscalingGroups.0.name",
                 missing="ValidationError: AutoScalingGroup name not found - AutoScalingGroup {value} not found",
-                holds=False,
-                follows=True,
+                blocks=False,
+                cascades=True,
             )
         ],
         replaced_by=frozenset({"autoscalingGroupName", "tag.key"}),
     ),
     Kind(
         type=LOG_GROUP,
+        answer=_log_group,
         identity=("name",),
         taken="ResourceAlreadyExistsException: The specified log group already exists ({0})",
         references=[
@@ -214,13 +291,12 @@ KINDS: Final = (
                 KEY,
                 by="arn",
                 missing="InvalidParameterException: The specified KMS Key Id could not be found: {value}",
-                holds=False,
+                blocks=False,
             )
         ],
         replaced_by=frozenset({"name", "namePrefix", "logGroupClass"}),
         delete_first="name",
-        lengths={"name": 512},
-        after_delete=[lost_its_log],
+        max_lengths={"name": 512},
+        after_delete=[recreate_log_group],
     ),
 )
-"""Every type of this chapter."""
