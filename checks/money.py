@@ -63,7 +63,9 @@ def _unpriced(found: Bill, *, limited: bool) -> Iterator[Verdict]:
         paths = list(dict.fromkeys(item.path for item in items))
         chain = (f"the price applies to {', '.join(paths)}",)
         reason = f"no price is known for {missing.item}"
-        fix = f"add the price to {missing.table}, which has {', '.join(missing.known)}"
+        fix = f"add the price to {missing.table}"
+        if missing.known:
+            fix += f", which has {', '.join(missing.known)}"
         if limited:
             yield error(
                 CHECK, paths[0], f"{reason}, so the budget cannot be checked", f"remove budget, or {fix}", chain
@@ -131,8 +133,7 @@ def _idle(group: MachineGroup, loads: Sequence[JobLoad]) -> Iterator[Verdict]:
                 CHECK,
                 subject,
                 f"{number} idle {what + ' costs' if number == 1 else what + 's cost'} "
-                f"{dollars(machines * machine.month)} a month, "
-                "with or without jobs",
+                f"{dollars(machines * machine.month)} a month, with or without jobs",
                 "set it to 0" + (f", or state {target} as the reason to keep them" if target else ""),
                 (f"a {machine.type} of {group.path} costs {dollars(machine.month)} a month, with its disk",),
             )

@@ -65,6 +65,8 @@ def _fix(shared: SharedNodes, target: int, stack: Stack) -> str:
     group = pool_groups(stack).get(key)
     machine = expected_machine(group) if group is not None else None
     node = f"{dollars(machine.month)} a month" if isinstance(machine, PricedMachine) else "no price is known"
+    if pool.min:
+        node = "no extra cost"
     types = [ec2_type(one) for one in pool.instance_types]
     fast_pull = not fast_pull_obstacle(types, pool.disk.throughput)
     settings = {

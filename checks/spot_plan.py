@@ -50,32 +50,27 @@ def _verdicts(name: str, offer: Offer, shared: SharedNodes, group: MachineGroup,
     if not isinstance(on_spot, PricedMachine) or not isinstance(on_demand, PricedMachine):
         return  # The check on money reports the missing price.
     spot_cost, on_demand_cost = _job(on_spot, minutes, rate), _job(on_demand, minutes, 0.0)
-    lost = loss(runner.timeout_minutes / 60, rate)
+    costs = f"a finished job costs {dollars(spot_cost)} on spot, and {dollars(on_demand_cost)} on demand"
     chain = (
         f"a spot machine is interrupted {rate:.3g} times an hour",
         f"a job runs {minutes:.0f} minutes on average, and {runner.timeout_minutes} at most",
-        f"with lost attempts, a finished job costs {dollars(spot_cost)} on spot",
-        f"it costs {dollars(on_demand_cost)} on demand",
+        f"with lost attempts, {costs}",
     )
     to_on_demand = f"name an on-demand pool in {shared.pool_key}"
     if len(shared.pools) > 1:
         to_on_demand += f" and remove {shared.fallback_key}"
+    lost = loss(runner.timeout_minutes / 60, rate)
     if group.expected.spot and lost > LOSS_BUDGET:
         longest = math.floor(hours_with_loss(LOSS_BUDGET, rate) * 60)
         shorter = f", or lower {offer.path}.timeout-minutes to {longest}" if longest >= 1 else ""
-        reason = (
-            f"a spot job of {runner.timeout_minutes} minutes is interrupted {lost:.0%} of the time and starts again"
-        )
+        job = f"a spot job of {runner.timeout_minutes} minutes"
+        reason = f"{job} is interrupted {lost:.0%} of the time and starts again"
         yield warning(CHECK, offer.path, reason, f"{to_on_demand}{shorter}", chain)
     elif group.expected.spot and not on_spot.hour.bound and spot_cost > CLOSE * on_demand_cost:
-        reason = f"a finished job costs {dollars(spot_cost)} on spot, and {dollars(on_demand_cost)} on demand"
-        yield warning(CHECK, offer.path, reason, to_on_demand, chain)
+        yield warning(CHECK, offer.path, costs, to_on_demand, chain)
     else:
-        spot, demand = f"{dollars(spot_cost)} on spot", f"{dollars(on_demand_cost)} on demand"
-        reason = f"a finished job costs {f'{spot}, and {demand}' if group.expected.spot else f'{demand}, and {spot}'}"
-        if on_spot.hour.bound:
-            reason += " (no spot price is known; it is at most the on-demand price)"
-        yield ok(CHECK, offer.path, reason, chain)
+        bound = " (no spot price is known; it is at most the on-demand price)" if on_spot.hour.bound else ""
+        yield ok(CHECK, offer.path, f"{costs}{bound}", chain)
 
 
 def _job(machine: PricedMachine, minutes: float, rate: float) -> Decimal:

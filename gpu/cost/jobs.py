@@ -36,7 +36,7 @@ class JobLoad:
     idle_key: str = ""
     """The path of the number of idle runners."""
     has_target: bool = False
-    """Whether `queue-target-minutes` is stated, which is the reason to keep machines."""
+    """True where `queue-target-minutes` is stated, which is the reason to keep machines."""
 
     @property
     def minutes(self) -> float:

@@ -126,8 +126,6 @@ def ec2_price(name: str, region: str, *, spot: bool = False) -> Price | NoPrice:
     """Return the price of an hour of an instance type; on spot, the on-demand price as a bound if no other is known."""
     if region not in AWS_REGIONS:
         return _no_price(region)
-    if name not in EC2_PRICES:
-        return NoPrice(item=f"{name} on AWS", table=TABLE, known=tuple(EC2_PRICES))
     on_demand = EC2_PRICES[name]
     return _EC2_SPOT[region].get(name, replace(on_demand, bound=True)) if spot else on_demand
 

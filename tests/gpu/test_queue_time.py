@@ -150,6 +150,7 @@ def test_without_a_target_the_verdict_shows_the_wait_and_the_source_of_each_step
         ({TARGET: 2}, Level.ERROR, r"set gpu-pools.t4-spot.min: 1 (207.97 USD a month)"),
         ({TARGET: 2, "images/runner-gpu/compressed": "900Gi"}, Level.ERROR,
          "set gpu-pools.t4-spot.min: 1 (207.97 USD a month)"),
+        ({TARGET: 1, "gpu-pools/t4-spot/min": 1}, Level.OK, ""),
         ({TARGET: 1, "runners/gpu-t4/arc/min": 1}, Level.OK, ""),
     ],
 )  # fmt: skip

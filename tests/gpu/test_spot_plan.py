@@ -41,7 +41,7 @@ def test_a_job_on_demand_is_ok_and_shows_the_cost_of_spot() -> None:
     found = verdict({}, "runners.gpu-t4-steady")
 
     assert found.level is Level.OK
-    assert re.fullmatch(r"a finished job costs 1\.\d+ USD on demand, and 0\.\d+ USD on spot", found.reason)
+    assert re.fullmatch(r"a finished job costs 0\.\d+ USD on spot, and 1\.\d+ USD on demand", found.reason)
 
 
 def test_a_job_that_is_often_interrupted_gets_a_warning_with_the_longest_safe_timeout() -> None:
