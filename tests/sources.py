@@ -1,4 +1,4 @@
-"""The project's own Python files, found without a look into what is installed beside them."""
+"""The Python files of the project, without those of virtual environments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 
 @functools.cache
 def python_files() -> tuple[Path, ...]:
-    """All of them, sorted; an environment in the checkout has thousands more, and takes a third of a second to walk."""
+    """Return all files, sorted. Virtual environments are skipped because they contain thousands of files."""
     found: list[Path] = []
     for folder, folders, files in os.walk(ROOT):
         folders[:] = [name for name in folders if not name.startswith(".") and name != "node_modules"]

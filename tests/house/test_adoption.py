@@ -1,4 +1,4 @@
-"""Who takes an example for their own stack, as the tutorial says, has green tests after `make golden`."""
+"""Test that the tests pass for a user who copies an example as in the tutorial and runs `make golden`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TUTORIAL = ROOT / "docs" / "tutorial" / "real-cluster.md"
 NAMED = re.compile(r"""(?:\bROOT\s*/\s*|=\s*|[\[(]\s*)["']Pulumi\.(?:staging|production)\.yaml""")
-"""A stack file in the root that a test goes by."""
+"""A stack file of the root that a test reads by name."""
 READERS = ("tests/plan", "tests/composition", "tests/config", "tests/charts", "tests/mistakes/test_checks.py")
-"""What asks something of every stack file, or of its golden file."""
+"""The tests that read every stack file or its golden file."""
 
 
 def run(folder: Path, *words: str) -> str:
-    """What a command prints that has to end well in this folder."""
+    """Run a command in a folder, require success, and return its output."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "MAKE", "MFLAGS"))}
     ended = subprocess.run(words, capture_output=True, check=False, cwd=folder, env=kept, text=True)
     assert ended.returncode == 0, f"{' '.join(words)}\n{ended.stdout[-3000:]}\n{ended.stderr[-3000:]}"
@@ -29,7 +29,7 @@ def run(folder: Path, *words: str) -> str:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A copy of what is committed, or would be."""
+    """Return a copy of the committed files and of new ones."""
     for name in run(ROOT, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0"):
         source, target = ROOT / name, tmp_path / name
         if name and source.is_file():
@@ -39,13 +39,13 @@ def checkout(tmp_path: Path) -> Path:
 
 
 @pytest.mark.docs
-def test_the_tests_pass_with_a_stack_of_ones_own(checkout: Path) -> None:
+def test_the_tests_pass_with_a_stack_of_the_users_own(checkout: Path) -> None:
     staging = checkout / "Pulumi.staging.yaml"
     (copying,) = re.findall(r"^(sed .* > Pulumi\.staging\.yaml)$", TUTORIAL.read_text(encoding="utf-8"), re.MULTILINE)
     run(checkout, "bash", "-c", copying)
     copied = staging.read_text(encoding="utf-8")
     own = copied.replace("123456789012", "555566667777").replace("10.20.0.0/16", "10.77.0.0/16")
-    # What `pulumi stack init` adds, and a change of the name of what is built.
+    # The lines that `pulumi stack init` adds, and another name of a pool.
     own = f"secretsprovider: awskms://alias/x\nencryptedkey: AQID\n{own.replace('l4-spot', 'our-spot')}"
     staging.write_text(own, encoding="utf-8")
     (checkout / "Pulumi.production.yaml").unlink()
@@ -67,7 +67,7 @@ def test_the_tests_pass_with_a_stack_of_ones_own(checkout: Path) -> None:
 
 
 @pytest.mark.pure
-def test_no_test_goes_by_what_a_stack_of_the_roots_says() -> None:
+def test_no_test_depends_on_a_stack_file_of_the_root() -> None:
     tests = [path for path in (ROOT / "tests").rglob("*.py") if NAMED.search(path.read_text(encoding="utf-8"))]
 
     assert tests == []
@@ -75,6 +75,6 @@ def test_no_test_goes_by_what_a_stack_of_the_roots_says() -> None:
 
 @pytest.mark.pure
 @pytest.mark.parametrize("before", ["read(ROOT / ", "STAGING = ", "STAGING: Final = ", 'parametrize("name", ["', "of("])
-def test_a_test_that_goes_by_one_would_be_found(before: str) -> None:
+def test_a_test_that_depends_on_one_is_found(before: str) -> None:
     assert NAMED.search(before.rstrip('"') + '"Pulumi.' + 'staging.yaml"')
     assert not NAMED.search('path = tmp_path / "Pulumi.' + 'staging.yaml"')

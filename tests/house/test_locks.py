@@ -1,4 +1,4 @@
-"""The locks: exact, with hashes, without a trace of where they were made, and in step with `pyproject.toml`."""
+"""Tests of the locks: exact versions with hashes, no paths or indexes, consistent with `pyproject.toml`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ each_lock = pytest.mark.parametrize("lock", LOCKS)
 
 
 def locked(lock: str) -> dict[str, set[str]]:
-    """Package to the versions that the lock names: more than one where platforms differ."""
+    """Return the versions of each package; a package has several if platforms differ."""
     found: dict[str, set[str]] = {}
     for name, version in re.findall(r"^([\w.-]+)(?:\[[\w,-]+\])?==([^\s;]+)", (ROOT / lock).read_text(), re.MULTILINE):
         found.setdefault(canonicalize_name(name), set()).add(version)
@@ -27,7 +27,7 @@ def locked(lock: str) -> dict[str, set[str]]:
 
 
 def stated() -> dict[str, list[Requirement]]:
-    """What `pyproject.toml` asks for, by the lock that must hold it."""
+    """Return the requirements of `pyproject.toml` by the lock that must satisfy them."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     run = project["project"]["dependencies"]
     return {
@@ -42,7 +42,7 @@ def stated() -> dict[str, list[Requirement]]:
 
 
 @each_lock
-def test_what_the_project_asks_for_is_locked(lock: str) -> None:
+def test_the_lock_satisfies_every_requirement(lock: str) -> None:
     versions = locked(lock)
     missing = [
         str(wanted)
@@ -63,19 +63,19 @@ def test_every_package_has_a_hash(lock: str) -> None:
 
 
 @each_lock
-def test_a_lock_does_not_say_where_it_was_made(lock: str) -> None:
+def test_a_lock_contains_no_index_and_no_path(lock: str) -> None:
     text = (ROOT / lock).read_text()
 
     assert re.findall(r"https?://\S+|--(?:index-url|extra-index-url|find-links|trusted-host)|(?:^|\s)/\S+", text) == []
 
 
-def test_what_runs_is_what_was_tested() -> None:
+def test_both_locks_have_the_same_versions() -> None:
     run, dev = locked("requirements.txt"), locked("requirements-dev.txt")
 
     assert {name: versions for name, versions in run.items() if dev.get(name) != versions} == {}
 
 
-def test_the_pulumi_cli_is_of_the_sdks_version() -> None:
+def test_the_pulumi_cli_has_the_version_of_the_sdk() -> None:
     module = (ROOT / "tools" / "pulumi-cli" / "go.mod").read_text()
     built = re.search(r"github\.com/pulumi/pulumi/pkg/v3 v(\S+)", module)
 

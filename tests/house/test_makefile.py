@@ -1,4 +1,4 @@
-"""The Makefile: it explains itself, sets up once, and says in one line what is wrong with a machine."""
+"""Tests of the Makefile: the list of targets, the set-up, and the messages about a missing Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.artefacts
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "Makefile").read_text()
-SAID = dict(re.findall(r"^([a-z-]+):[^=\n]*## (.+)$", TEXT, re.MULTILINE))
+TARGETS = dict(re.findall(r"^([a-z-]+):[^=\n]*## (.+)$", TEXT, re.MULTILINE))
 PHONY = {target for line in re.findall(r"^\.PHONY: (.+)$", TEXT, re.MULTILINE) for target in line.split()} - {
     ".FORCE",
     "cli",
@@ -25,7 +25,7 @@ needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="make is no
 
 
 def make(*arguments: str, folder: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run make; a make that runs these tests passes nothing of itself on."""
+    """Run make, without the variables of a make that runs these tests."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", "PULUMI_"))}
     return subprocess.run(
         ["make", *arguments], capture_output=True, check=False, cwd=folder, env={**kept, **environment}, text=True
@@ -33,7 +33,7 @@ def make(*arguments: str, folder: Path = ROOT, **environment: str) -> subprocess
 
 
 def machine(folder: Path, python: str | None) -> str:
-    """A PATH with what every machine has, and with no Python but the one that is given as a script."""
+    """Return a PATH with common commands, and with `python` as the script python3."""
     folder.mkdir()
     for command in ("bash", "sh", "env", "awk", "git", "grep", "rm", "touch", "uname", "find"):
         found = shutil.which(command)
@@ -48,7 +48,7 @@ def machine(folder: Path, python: str | None) -> str:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A folder in which make can set up without touching this one."""
+    """Return a copy of the files that the set-up needs."""
     folder = tmp_path / "checkout with a space"
     folder.mkdir()
     for name in ("Makefile", "requirements.txt", "requirements-dev.txt"):
@@ -58,19 +58,19 @@ def checkout(tmp_path: Path) -> Path:
 
 
 @needs_make
-def test_make_alone_lists_every_target_with_what_it_does() -> None:
+def test_make_without_a_target_lists_every_target() -> None:
     listed = dict(re.findall(r"^  ([a-z-]+) +(.+)$", make().stdout, re.MULTILINE))
 
-    assert listed == SAID
+    assert listed == TARGETS
 
 
-def test_every_target_is_explained() -> None:
-    assert PHONY - set(SAID) == set()
-    assert set(SAID) - PHONY - {target for target in SAID if target.startswith("test-")} == set()
+def test_every_target_has_a_description() -> None:
+    assert PHONY - set(TARGETS) == set()
+    assert set(TARGETS) - PHONY - {target for target in TARGETS if target.startswith("test-")} == set()
 
 
 @needs_make
-def test_a_stack_is_chosen_by_name_or_by_file() -> None:
+def test_a_stack_is_selected_by_name_or_by_file() -> None:
     assert "ops plan --stack 'staging'" in make("-n", "plan", STACK="").stdout
     assert "ops plan --stack 'production'" in make("-n", "plan", "STACK=production").stdout
     assert "ops plan --file 'a folder/arc.yaml'" in make("-n", "plan", "FILE=a folder/arc.yaml").stdout
@@ -78,7 +78,7 @@ def test_a_stack_is_chosen_by_name_or_by_file() -> None:
 
 
 @needs_make
-def test_an_output_in_a_string_is_a_fault_in_whatever_make_runs(tmp_path: Path) -> None:
+def test_make_makes_an_output_in_a_string_an_error(tmp_path: Path) -> None:
     probe = tmp_path / "probe.mk"
     probe.write_text(f"include {ROOT}/Makefile\nprobe:\n\t@echo $$PULUMI_ERROR_OUTPUT_STRING\n")
 
@@ -89,23 +89,23 @@ def test_an_output_in_a_string_is_a_fault_in_whatever_make_runs(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("python", "message"),
     [
-        pytest.param(None, "set-up: there is no python3: install Python 3.11 or newer", id="no python"),
+        pytest.param(None, "set-up: python3 is missing: install Python 3.11 or newer", id="no python"),
         pytest.param("echo Python 3.9.2; exit 1", "set-up: Python 3.9.2 is too old: install Python 3.11", id="old"),
     ],
 )
-def test_a_machine_without_a_python_that_will_do_is_told_in_one_line(
+def test_a_machine_without_a_suitable_python_gets_one_line(
     checkout: Path, tmp_path: Path, python: str | None, message: str
 ) -> None:
     ended = make("plan", folder=checkout, PATH=machine(tmp_path / "bin", python))
-    said = [line for line in ended.stderr.splitlines() if not line.startswith("make: ")]
+    lines = [line for line in ended.stderr.splitlines() if not line.startswith("make: ")]
 
     assert ended.returncode == 2
-    assert len(said) == 1
-    assert said[0].startswith(message)
+    assert len(lines) == 1
+    assert lines[0].startswith(message)
 
 
 @needs_make
-def test_a_python_that_cannot_make_environments_says_what_to_install(checkout: Path, tmp_path: Path) -> None:
+def test_a_python_without_venv_gets_the_name_of_the_package(checkout: Path, tmp_path: Path) -> None:
     python = f'case "$*" in *venv*) exit 1;; *) exec {sys.executable} "$@";; esac'
     ended = make("plan", folder=checkout, PATH=machine(tmp_path / "bin", python))
 
@@ -131,20 +131,20 @@ def test_set_up_happens_once_and_again_when_the_lock_changes(checkout: Path, tmp
     assert set_up()
 
 
-def test_every_command_behind_a_target_is_there() -> None:
+def test_every_command_of_a_target_exists() -> None:
     commands = {path.stem.replace("_", "-") for path in (ROOT / "ops" / "cli" / "commands").glob("[a-z]*.py")}
 
     assert set(re.findall(r"\$\(OPS\) ([a-z-]+)", TEXT)) - commands == set()
 
 
-def test_pre_commit_runs_targets_alone() -> None:
+def test_pre_commit_runs_only_targets() -> None:
     entries = re.findall(r"^\s+entry: (.+)$", (ROOT / ".pre-commit-config.yaml").read_text(), re.MULTILINE)
 
     assert entries
-    assert [entry for entry in entries if entry.removeprefix("make ") not in SAID] == []
+    assert [entry for entry in entries if entry.removeprefix("make ") not in TARGETS] == []
 
 
-def test_ci_runs_the_checks_and_the_tests_that_people_run() -> None:
+def test_ci_runs_the_targets_for_checks_and_tests() -> None:
     steps = re.findall(r"^step .* (make [a-z-]+)$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
 
     assert steps == ["make artefact-tools", "make check", "make test"]

@@ -1,4 +1,4 @@
-"""Renovate finds every pin that stands under its marker, and reads it as meant."""
+"""Tests of the Renovate configuration: it finds every pin below a marker and reads it correctly."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ MARKED = sorted(name for name in FILES if "# renovate: " in (ROOT / name).read_t
 
 
 def settings() -> dict[str, Any]:
-    """`renovate.json5` as data: without its comments it is a flow mapping of YAML."""
+    """Parse `renovate.json5`; without comments it is a flow mapping of YAML."""
     lines = (ROOT / "renovate.json5").read_text().splitlines()
     parsed: dict[str, Any] = yaml.safe_load("\n".join(line for line in lines if not line.lstrip().startswith("//")))
     return parsed
 
 
 def manager() -> dict[str, Any]:
-    """The one custom manager."""
+    """Return the only custom manager."""
     (found,) = settings()["customManagers"]
     assert isinstance(found, dict)
     return found
 
 
 def found_pins(text: str) -> list[dict[str, str | None]]:
-    """What the manager's expression takes from a text. JavaScript spells a named group without the P."""
+    """Return the matches of the manager in a text. JavaScript writes a named group without the P."""
     patterns = [pattern.replace("(?<", "(?P<") for pattern in manager()["matchStrings"]]
     return [match.groupdict() for pattern in patterns for match in re.finditer(pattern, text)]
 
@@ -46,7 +46,7 @@ def test_every_marked_pin_is_found_once(name: str) -> None:
     assert sorted(str(pin["depName"]) for pin in found_pins(text)) == sorted(marked)
 
 
-def test_a_pin_is_read_as_meant() -> None:
+def test_a_pin_is_read_with_all_its_fields() -> None:
     text = (
         "# renovate: datasource=helm depName=nvidia-device-plugin registryUrl=https://nvidia.github.io/k8s-device-plugin\n"
         'DEVICE_PLUGIN_CHART: Final = "0.20.0"\n'
@@ -64,7 +64,7 @@ def test_a_pin_is_read_as_meant() -> None:
     ]
 
 
-def test_an_action_is_read_with_the_commit_that_its_release_is() -> None:
+def test_an_action_is_read_with_the_commit_of_its_release() -> None:
     commit = "3d3c42e5aac5ba805825da76410c181273ba90b1"
     text = (
         "# renovate: datasource=github-tags depName=actions/checkout\n"
@@ -89,5 +89,5 @@ def test_a_helm_chart_names_its_registry() -> None:
 
 
 @pytest.mark.parametrize("name", MARKED)
-def test_the_manager_reads_every_file_that_has_a_marker(name: str) -> None:
+def test_the_manager_reads_every_file_with_a_marker(name: str) -> None:
     assert [pattern for pattern in manager()["managerFilePatterns"] if re.fullmatch(pattern.strip("/"), name)] != []

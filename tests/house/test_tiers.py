@@ -1,4 +1,4 @@
-"""`make test` passes only if something of every tier ran, in workers too."""
+"""Tests of the plugin tools.tiers: a run passes only if a test of every tier ran, also in workers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_one(tier):
 
 
 def run(folder: Path, source: str, *, ci: str, workers: str = "0") -> tuple[int, list[str]]:
-    """Exit code and faults of a run of `source` under the plugin."""
+    """Return the exit code and the failure lines of a run of `source` with the plugin."""
     folder.joinpath("test_it.py").write_text(source)
     folder.joinpath("pytest.ini").write_text("[pytest]\nmarkers = pure\n plan\n engine\n artefacts\n docs\n")
     ended = subprocess.run(
@@ -47,7 +47,7 @@ def test_a_run_of_every_tier_passes(tmp_path: Path, workers: str) -> None:
     assert run(tmp_path, source, ci="true", workers=workers) == (0, [])
 
 
-def test_a_tier_that_was_skipped_as_a_whole_fails_in_ci_alone(tmp_path: Path) -> None:
+def test_a_tier_with_only_skipped_tests_fails_only_in_ci(tmp_path: Path) -> None:
     source = EVERY_TIER.format(skipped="engine", failed=None)
 
     assert run(tmp_path, source, ci="") == (0, [])
@@ -60,7 +60,7 @@ def test_a_tier_without_a_test_fails_everywhere(tmp_path: Path) -> None:
     assert run(tmp_path, source, ci="") == (1, ["FAILED: no test of the tier docs ran"])
 
 
-def test_a_tier_whose_only_test_failed_did_run(tmp_path: Path) -> None:
+def test_a_tier_whose_only_test_failed_counts_as_run(tmp_path: Path) -> None:
     source = EVERY_TIER.format(skipped=None, failed="plan")
 
     assert run(tmp_path, source, ci="true") == (1, [])

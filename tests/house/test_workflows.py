@@ -1,4 +1,4 @@
-"""The project's own workflows: linted, pinned, without power by default, and running nothing but the Makefile."""
+"""Tests of the workflows: linters, pinned actions, no default permissions, only targets of the Makefile."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ each_workflow = pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path
 
 
 def read(path: Path) -> dict[str, Any]:
-    """A workflow as data, with its triggers under `on`: YAML 1.1 reads that word as true."""
+    """Parse a workflow; YAML 1.1 reads the key `on` as true."""
     workflow = {("on" if key is True else key): value for key, value in yaml.safe_load(path.read_text()).items()}
     assert isinstance(workflow["on"], dict)
     return workflow
@@ -36,7 +36,7 @@ def test_actionlint_finds_nothing() -> None:
 
 
 @pytest.mark.artefacts
-def test_actionlint_finds_a_fault_that_is_there(tmp_path: Path) -> None:
+def test_actionlint_finds_an_error(tmp_path: Path) -> None:
     broken = tmp_path / "ci.yml"
     broken.write_text(WORKFLOWS[0].read_text().replace("github.event_name", "github.evnt_name"))
 
@@ -51,7 +51,7 @@ def test_zizmor_finds_nothing() -> None:
 
 
 @pytest.mark.artefacts
-def test_zizmor_finds_a_fault_that_is_there(tmp_path: Path) -> None:
+def test_zizmor_finds_an_error(tmp_path: Path) -> None:
     broken = tmp_path / "ci.yml"
     broken.write_text(re.sub(r"@[0-9a-f]{40}", "@main", WORKFLOWS[0].read_text()))
 
@@ -60,7 +60,7 @@ def test_zizmor_finds_a_fault_that_is_there(tmp_path: Path) -> None:
 
 @pytest.mark.pure
 @each_workflow
-def test_every_action_is_pinned_to_a_commit_and_says_its_release(path: Path) -> None:
+def test_every_action_is_pinned_to_a_commit_with_its_release(path: Path) -> None:
     uses = [line.strip() for line in path.read_text().splitlines() if re.match(r"\s*(- )?uses:", line)]
     loose = [line for line in uses if not re.fullmatch(r"(- )?uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line)]
 
@@ -69,7 +69,7 @@ def test_every_action_is_pinned_to_a_commit_and_says_its_release(path: Path) -> 
 
 
 @pytest.mark.pure
-def test_one_action_has_one_commit_everywhere() -> None:
+def test_an_action_has_the_same_commit_everywhere() -> None:
     pins: dict[str, set[str]] = {}
     for path in WORKFLOWS:
         for action, pin in re.findall(r"uses: ([\w./-]+)@(\S+ # \S+)", path.read_text()):
@@ -80,7 +80,7 @@ def test_one_action_has_one_commit_everywhere() -> None:
 
 @pytest.mark.pure
 @each_workflow
-def test_a_workflow_has_no_power_but_what_a_job_states(path: Path) -> None:
+def test_only_jobs_have_permissions(path: Path) -> None:
     workflow = read(path)
 
     assert workflow["permissions"] == {}
@@ -89,7 +89,7 @@ def test_a_workflow_has_no_power_but_what_a_job_states(path: Path) -> None:
 
 @pytest.mark.pure
 @each_workflow
-def test_a_pull_request_gets_no_credential(path: Path) -> None:
+def test_a_pull_request_gets_no_credentials(path: Path) -> None:
     workflow = read(path)
     reachable = {name: job for name, job in workflow["jobs"].items() if "refs/heads/main" not in job.get("if", "")}
     powerful = [name for name, job in reachable.items() if "write" in str(job["permissions"]) or "secrets." in str(job)]
@@ -100,7 +100,7 @@ def test_a_pull_request_gets_no_credential(path: Path) -> None:
 
 @pytest.mark.pure
 @each_workflow
-def test_every_job_ends_by_itself(path: Path) -> None:
+def test_every_job_has_a_timeout(path: Path) -> None:
     endless = [name for name, job in read(path)["jobs"].items() if job.get("timeout-minutes", 0) not in range(1, 121)]
 
     assert endless == []
@@ -108,7 +108,7 @@ def test_every_job_ends_by_itself(path: Path) -> None:
 
 @pytest.mark.pure
 @each_workflow
-def test_what_a_workflow_makes_is_a_target(path: Path) -> None:
+def test_every_target_in_a_workflow_exists(path: Path) -> None:
     made = set(re.findall(r"(?:run: |\n\s+|\$\()make (?:--silent )?([a-z-]+)", path.read_text()))
 
     assert made
@@ -116,7 +116,7 @@ def test_what_a_workflow_makes_is_a_target(path: Path) -> None:
 
 
 @pytest.mark.pure
-def test_every_stack_is_previewed() -> None:
+def test_ci_previews_every_stack() -> None:
     stacks = sorted(path.name.split(".")[1] for path in ROOT.glob("Pulumi.*.yaml"))
     matrix = read(ROOT / ".github/workflows/ci.yml")["jobs"]["preview"]["strategy"]["matrix"]
 

@@ -494,7 +494,7 @@ WHOLES: Final = (
         told=Told.RULE,
         check="no-ingress-from-everywhere",
         path="Cluster cluster",
-        words=("publicAccessCidrs lets 0.0.0.0/0 in", "name the ranges that need to come in"),
+        words=("publicAccessCidrs grants access to 0.0.0.0/0", "list the ranges that need access"),
     ),
     Mistake(
         name="a protected registry that is deleted by force",
