@@ -1,12 +1,27 @@
 """The checks of a stack: one module each, listed once.
 
-A check is a module with `CHECK`, the name that its verdicts carry, and `check(stack)`. Its page in `docs/explanation/checks`
-and its entries in the catalogue of mistakes have the same name.
+A check is a module with `CHECK`, the name that its verdicts carry, and `check(stack)`. Its page in
+`docs/explanation/checks` and its entries in the catalogue of mistakes have the same name.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
+
+from checks import (
+    compatibility,
+    floor,
+    gpu_zones,
+    image_proof,
+    image_region,
+    machine_fit,
+    money,
+    own_spot,
+    queue_time,
+    quota,
+    runner_version,
+    spot_plan,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +43,20 @@ class Check(Protocol):
         ...
 
 
-CHECKS: Final[tuple[Check, ...]] = ()
+CHECKS: Final[tuple[Check, ...]] = (
+    compatibility,
+    machine_fit,
+    own_spot,
+    floor,
+    image_region,
+    runner_version,
+    gpu_zones,
+    image_proof,
+    money,
+    spot_plan,
+    queue_time,
+    quota,
+)
 """Every check, in the order in which the plan prints their verdicts."""
 
 

@@ -1,67 +1,74 @@
-"""The least machine that is of use for testing GPU code.
+"""Check that a machine is large and new enough for testing GPU code.
 
-The figures: compute capability 7.0 as the least that CUDA 12 toolkits and today's wheels compile for, 7.5 for CUDA 13
-(NVIDIA CUDA 13.0 release notes, August 2025); 8 GB of GPU memory, 4 vCPU, 16 GB of memory and 50 GB of disk as the
-common ground of public GPU runner guides. A type below the floor is refused. A disk, and a share of a GPU, are figures
-that the stack file chooses: those are warned of, since small jobs do with less (a share: in `checks.pool_shape`).
+The figures: compute capability 7.0, the minimum of CUDA 12 toolkits and current wheels; 8 GB of GPU memory, 4 vCPUs,
+16 GB of memory and 50 GB of disk, which public guides to GPU runners agree on. A machine type below the minimum is an
+error. The size of the disk is a choice of the stack file, so that a small one is only a warning, as is a small share of
+a GPU (`checks.pool_shape`).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gpu.kubernetes.quantities import GIB, MIB
-from gpu.verdict import Level, Verdict
+from gpu.verdict import error, ok, warning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpu.machines import GpuModel, InstanceType, MachineType
+    from back_ends.stack import Stack
+    from gpu.machines import InstanceType, MachineType
+    from gpu.verdict import Verdict
 
-CHECK = "floor"
+CHECK: Final = "floor"
 
-LEAST_GPU_MEMORY_GB = 8
+LEAST_GPU_MEMORY_GB: Final = 8
+_LEAST_CAPABILITY: Final = (7, 0)
+_LEAST_VCPUS: Final = 4
+_LEAST_MEMORY_GB: Final = 16
+_LEAST_DISK_GB: Final = 50
+_LARGER: Final = "choose a larger type"
 
-_CAPABILITY = {12: (7, 0), 13: (7, 5)}
 
-
-def floor(path: str, machine: InstanceType | MachineType, *, cuda: str | None, disk_gib: int) -> list[Verdict]:
-    """Judge one machine for jobs with that CUDA version and root disk; no version where its GPU is judged elsewhere."""
-    if machine.gpu is None:
-        return [_verdict(Level.ERROR, path, f"{machine.name} has no GPU", "choose a type with one, or attach one")]
-    found = [*_capability(path, machine.gpu, cuda)] if cuda else []
-    sold = f"{machine.name} has"
-    found += [
-        _verdict(level, path, f"{subject} {round(has, 1):g} {unit}, and {least} are the least of use", fix)
-        for level, subject, has, least, unit, fix in (
-            (Level.ERROR, sold, gpu_memory_gb(machine), LEAST_GPU_MEMORY_GB, "GB of GPU memory",
-             "choose a type with a whole GPU"),
-            (Level.ERROR, sold, machine.vcpus, 4, "vCPU", "choose a larger type"),
-            (Level.ERROR, sold, machine.memory_mib * MIB / 1e9, 16, "GB of memory", "choose a larger type"),
-            (Level.WARNING, "its machines get", disk_gib * GIB / 1e9, 50, "GB of disk", "state a larger disk"),
-        )
-        if has < least
-    ]  # fmt: skip
-    if found:
-        return found
-    enough = f"is enough for CUDA {cuda}" if cuda else "is enough"
-    return [_verdict(Level.OK, path, f"{machine.name} with {machine.gpu.slug} and {disk_gib} GiB of disk {enough}")]
+def check(stack: Stack) -> Iterator[Verdict]:
+    """Check every machine that a runner may get."""
+    for name, offer in stack.offers.items():
+        cuda = stack.settings.runners[name].needs.cuda
+        for machine in offer.machines:
+            yield from _machine(offer.path, machine.type, cuda=cuda, disk_gib=machine.disk_gib)
 
 
 def gpu_memory_gb(machine: InstanceType | MachineType) -> float:
-    """Memory of one of its GPUs in decimal gigabytes, as GPUs are sold."""
+    """Return the memory of one of its GPUs in decimal gigabytes, as GPUs are sold."""
     return machine.gpu_memory_mib * MIB / 1e9
 
 
-def _capability(path: str, model: GpuModel, cuda: str) -> Iterator[Verdict]:
-    major = int(cuda.partition(".")[0])
-    least = _CAPABILITY[min(max(major, min(_CAPABILITY)), max(_CAPABILITY))]
-    if model.capability < least:
-        has, wanted = (".".join(map(str, capability)) for capability in (model.capability, least))
-        fix = "choose a newer GPU" if major < 13 else "choose a newer GPU, or CUDA 12"
-        reason = f"{model.slug} has compute capability {has}, and CUDA {cuda} needs {wanted}"
-        yield _verdict(Level.ERROR, path, reason, fix)
+def _machine(path: str, machine: InstanceType | MachineType, *, cuda: str, disk_gib: int) -> Iterator[Verdict]:
+    model = machine.gpu
+    if model is None:
+        yield error(CHECK, path, f"{machine.name} has no GPU", "choose a type with a GPU")
+        return
+    found = list(_too_small(path, machine, disk_gib))
+    # `compatibility` reports a GPU that CUDA 13 dropped, with a fix.
+    if model.capability < _LEAST_CAPABILITY and int(cuda.partition(".")[0]) < 13:
+        has, least = (".".join(map(str, capability)) for capability in (model.capability, _LEAST_CAPABILITY))
+        reason = f"{model.slug} has compute capability {has}, and CUDA {cuda} needs {least}"
+        found.insert(0, error(CHECK, path, reason, "choose a newer GPU"))
+    yield from found
+    if not found:
+        yield ok(CHECK, path, f"{machine.name} with {model.slug} and {disk_gib} GiB of disk is large enough")
 
 
-def _verdict(level: Level, subject: str, reason: str, fix: str = "") -> Verdict:
-    return Verdict(check=CHECK, level=level, subject=subject, reason=reason, fix=fix)
+def _too_small(path: str, machine: InstanceType | MachineType, disk_gib: int) -> Iterator[Verdict]:
+    for has, least, unit, fix in (
+        (gpu_memory_gb(machine), LEAST_GPU_MEMORY_GB, "GB of GPU memory", "choose a type with a whole GPU"),
+        (machine.vcpus, _LEAST_VCPUS, "vCPUs", _LARGER),
+        (machine.memory_mib * MIB / 1e9, _LEAST_MEMORY_GB, "GB of memory", _LARGER),
+    ):
+        if has < least:
+            reason = f"{machine.name} has {round(has, 1):g} {unit}; the minimum is {least}"
+            yield error(CHECK, path, reason, fix)
+    disk_gb = disk_gib * GIB / 1e9
+    if disk_gb < _LEAST_DISK_GB:
+        reason = f"its machines have {disk_gb:.1f} GB of disk; the recommended minimum is {_LEAST_DISK_GB}"
+        yield warning(CHECK, path, reason, "state a larger disk")

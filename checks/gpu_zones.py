@@ -1,30 +1,34 @@
-"""In which zones of Google Cloud a GPU is to be had.
+"""Check that the zones of Google Cloud offer the GPU.
 
 Zones: SkyPilot's catalogue of Google Cloud, version 8 (undated, read in November 2026), for the models and regions that
-it lists in full; `gcloud compute accelerator-types list` says what is so today. Of any other region nothing is known
-here, and nothing is said. What zones there are at all is in `gpu.machines.zones`.
+it lists completely. `gcloud compute accelerator-types list` prints the current state. Nothing is reported for other
+regions. All zones that exist are in `gpu.machines.zones`.
 """
 
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from gpu.verdict import Level, Verdict
+from gpu.regions import Cloud, region_of
+from gpu.verdict import error, ok, warning
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-CHECK = "gpu-zones"
+    from back_ends.stack import Stack
+    from gpu.verdict import Verdict
+
+CHECK: Final = "gpu-zones"
 
 
 def _listed(**regions: str) -> Mapping[str, tuple[str, ...]]:
-    """Regions, an underscore for each hyphen, each with the letters of its zones."""
+    """Return regions (an underscore for each hyphen) with their zones, from the letters of the zones."""
     named = {name.replace("_", "-"): letters for name, letters in regions.items()}
     return {region: tuple(f"{region}-{letter}" for letter in letters) for region, letters in named.items()}
 
 
-OFFERED = MappingProxyType(
+OFFERED: Final = MappingProxyType(
     {
         "t4": _listed(
             us_central1="abcf", us_east1="cd", us_east4="abc", us_west1="ab", us_west2="bc", us_west3="b",
@@ -38,28 +42,34 @@ OFFERED = MappingProxyType(
         "a100": _listed(us_central1="abcf", us_east1="b"),
     }
 )  # fmt: skip
-"""GPU model to region to the zones that have it."""
+"""GPU model to region to the zones that offer it."""
 
 
-def gpu_zones(path: str, zones: Sequence[str], gpu: str) -> list[Verdict]:
-    """Judge the zones at `path`, tried in turn, by whether the GPU is to be had in each."""
+def check(stack: Stack) -> Iterator[Verdict]:
+    """Check the zones of machines on Google Cloud, and of the machine that verifies the host image."""
+    for name, offer in stack.offers.items():
+        own = offer.own
+        if own is not None and own.cloud is Cloud.GCP:
+            zones = tuple(dict.fromkeys(zone for placement in own.placements for zone in placement.zones))
+            yield from _zones(own.places_key, zones, stack.settings.runners[name].needs.gpu)
+    image = stack.settings.host_image
+    if image is not None and image.mode == "controller":
+        yield from _zones("host-image.zones", image.zones, image.verifier.gpu)
+
+
+def _zones(path: str, zones: Sequence[str], gpu: str) -> Iterator[Verdict]:
     known = OFFERED.get(gpu, {})
-    regions = {zone: zone.rpartition("-")[0] for zone in zones}
-    without = [zone for zone, region in regions.items() if region in known and zone not in known[region]]
+    listed = [zone for zone in zones if region_of(zone) in known]
+    without = [zone for zone in listed if zone not in known[region_of(zone)]]
+    if listed and not without:
+        yield ok(CHECK, path, f"all its zones offer {gpu}")
     if not without:
-        if any(region in known for region in regions.values()):
-            return [Verdict(check=CHECK, level=Level.OK, subject=path, reason=f"{gpu} is to be had in its zones")]
-        return []
-    where = dict.fromkeys(zone for zone in without for zone in known[regions[zone]])
-    all_of_them = len(without) == len(regions)
-    reason = f"no {gpu} is to be had in {' and '.join(without)}"
-    return [
-        Verdict(
-            check=CHECK,
-            level=Level.ERROR if all_of_them else Level.WARNING,
-            subject=path,
-            reason=f"{reason}, and no other zone is named" if all_of_them else f"{reason}: it is tried for nothing",
-            fix=f"name {' or '.join(where)}, or another GPU",
-            chain=(f"gcloud compute accelerator-types list --filter=zone:{without[0]} says what is there today",),
-        )
-    ]
+        return
+    names, verb = " and ".join(without), "does" if len(without) == 1 else "do"
+    offering = dict.fromkeys(zone for one in without for zone in known[region_of(one)])
+    fix = f"use {' or '.join(offering)}, or another GPU"
+    chain = (f"gcloud compute accelerator-types list --filter=zone:{without[0]} prints the current state",)
+    if len(without) == len(zones):
+        yield error(CHECK, path, f"{names} {verb} not offer {gpu}, and no other zone is stated", fix, chain)
+    else:
+        yield warning(CHECK, path, f"{names} {verb} not offer {gpu}: launches there always fail", fix, chain)

@@ -1,32 +1,42 @@
-"""Whether the disk that an image is made of is the one that was reported to be finished.
+"""Check that the builder of a declared host image has reported success for the current content.
 
-A declared builder is stopped when it is done, and also when Google has taken it away, when its time is over, and when
-it failed: Compute Engine shows all of them as TERMINATED. The installer's report holds the hash of the content; what
-was reported for another content says nothing of this one.
+Compute Engine shows a builder as TERMINATED after success, after a failure, at its time limit and after a preemption.
+The installer's report contains the hash of the content, so that a report for other content proves nothing.
 """
 
 from __future__ import annotations
 
-from gpu.verdict import Level, Verdict
+from typing import TYPE_CHECKING, Final
 
-CHECK = "image-proof"
+from gpu.verdict import error, ok
+from wiring import host_image
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from back_ends.stack import Stack
+    from gpu.verdict import Verdict
+
+CHECK: Final = "image-proof"
+_KEY: Final = "host-image.proved"
 
 
-def image_proof(path: str, *, content: str, proved: str) -> list[Verdict]:
-    """Judge the hash that was stated after a report against the content as it is now."""
-    if proved == content:
-        reason = f"the builder of this content has reported ok:{content}"
-        return [Verdict(check=CHECK, level=Level.OK, subject=path, reason=reason)]
-    return [
-        Verdict(
-            check=CHECK,
-            level=Level.ERROR,
-            subject=path,
-            reason=f"{proved} was reported, and the installer and what is chosen of it are {content} by now",
-            fix=f'go back to phase: build, and write "{content}" once its builder has reported ok:{content}',
-            chain=(
-                "the image is made of the disk of a builder that is called after its content",
-                f"the report of {proved} is of another builder, whose disk is another",
+def check(stack: Stack) -> Iterator[Verdict]:
+    """Compare the stated hash with the hash of the current content."""
+    image, gcp = stack.settings.host_image, stack.settings.gcp
+    if gcp is None or image is None or image.proved is None:
+        return
+    content = host_image.content(image, gcp.region).hash
+    if image.proved == content:
+        yield ok(CHECK, _KEY, f"the builder of this content has reported ok:{content}")
+    else:
+        yield error(
+            CHECK,
+            _KEY,
+            f"the stated hash {image.proved} is stale: the current content hashes to {content}",
+            f'go back to phase: build, and state "{content}" once its builder has reported ok:{content}',
+            (
+                "the image is created from the disk of the builder that is named after its content",
+                f"the report of {image.proved} is from another builder with another disk",
             ),
         )
-    ]

@@ -1,40 +1,48 @@
-"""Whether machines stand in the region in which their images are kept.
+"""Check that machines run in a region where the stack keeps its images.
 
-An image of some gigabytes that is pulled across regions makes each job wait, and its traffic is paid for by the
-gigabyte; within a region it is free (Google Cloud, Artifact Registry's pricing page, 2026). Machines elsewhere may be
-meant, where the GPU is to be had nowhere else; so this only warns.
+Pulling an image of several gigabytes from another region delays each job, and the traffic is charged by the gigabyte.
+Within a region it is free (Google Cloud, pricing page of Artifact Registry, 2026). This is only a warning, because
+another region may be intended, for example if no zone of this one offers the GPU.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from gpu.verdict import Level, Verdict
+from gpu.regions import Cloud
+from gpu.verdict import ok, warning
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator
 
-CHECK = "image-region"
+    from back_ends.stack import Stack
+    from gpu.verdict import Verdict
+
+CHECK: Final = "image-region"
 
 
-def image_region(zones_path: str, zones: Sequence[str], registries: Mapping[str, str]) -> list[Verdict]:
-    """Judge the zones of one runner against the regions of the registries, each by its path in the stack file."""
+def check(stack: Stack) -> Iterator[Verdict]:
+    """Compare the regions of machines on Google Cloud with those of the stack's repositories."""
+    settings = stack.settings
+    if settings.gcp is None or not settings.artifact_registry:
+        return
+    registries = {
+        f"artifact-registry.{name}": repository.region or settings.gcp.region
+        for name, repository in settings.artifact_registry.items()
+    }
     kept = sorted(set(registries.values()))
-    if not kept:
-        return []
     where = " and ".join(kept)
-    away = sorted({region for zone in zones if (region := zone.rpartition("-")[0]) not in kept})
-    if not away:
-        reason = f"its machines stand in {where}, where images are kept"
-        return [Verdict(check=CHECK, level=Level.OK, subject=zones_path, reason=reason)]
-    others = " and ".join(away)
-    return [
-        Verdict(
-            check=CHECK,
-            level=Level.WARNING,
-            subject=zones_path,
-            reason=f"machines in {others} pull their images from {where}: slowly, and paid for by the gigabyte",
-            fix=f"name zones of {where}, or keep a repository in {others} as well",
-            chain=tuple(f"{path} is in {region}" for path, region in sorted(registries.items())),
-        )
-    ]
+    for own in (offer.own for offer in stack.offers.values()):
+        if own is None or own.cloud is not Cloud.GCP:
+            continue
+        others = sorted({placement.region for placement in own.placements} - set(kept))
+        if others:
+            yield warning(
+                CHECK,
+                own.places_key,
+                f"machines in {' and '.join(others)} pull their images from {where}, which is slow and costs money",
+                f"use zones of {where}, or keep a repository in {' and '.join(others)} as well",
+                (f"{path} is in {region}" for path, region in sorted(registries.items())),
+            )
+        else:
+            yield ok(CHECK, own.places_key, f"its machines run in {where}, where the stack keeps its images")

@@ -1,4 +1,4 @@
-"""Check a pool on its own: instance types, Spot and a shared GPU. Also check Spot machines that run one job each."""
+"""Check a pool on its own: instance types, Spot and a shared GPU."""
 
 from __future__ import annotations
 
@@ -22,15 +22,6 @@ def pool_shapes(groups: Sequence[NodeGroupFacts], runners: Mapping[str, SharedNo
         yield from _types(group)
         yield from _spot(group, _fallbacks(group.name, runners))
         yield from _sharing(group)
-
-
-def own_spot(subject: str, *, types: int, zones: int | None = None) -> list[Verdict]:
-    """Check machines that are only requested on Spot; `zones` is None where the stack file states regions."""
-    one = _single(types, zones)
-    if not one:
-        return []
-    reason = f"spot with one {' and one '.join(one)} and no fallback: while Spot has none, jobs get no machine"
-    return [warning(CHECK, subject, reason, f"{_add(one)}, or state [true, false] to fall back on demand")]
 
 
 def _fallbacks(name: str, runners: Mapping[str, SharedNodes]) -> tuple[str, ...]:

@@ -1,45 +1,49 @@
-"""Whether GitHub still takes the runner that an image carries.
+"""Check that GitHub accepts the runner in an image.
 
-A runner older than 2.329.0 cannot register, and one that is more than thirty days behind the newest release is given
-no jobs (GitHub, "Self-hosted runner minimum version enforcement", in full since 25 September 2026). What was released
-since this table was written no plan can know: the newest release known here is that of September 2026.
+GitHub does not register runners older than 2.329.0, and gives no jobs to a runner that is more than thirty days behind
+the newest release (GitHub, "Self-hosted runner minimum version enforcement", complete since 25 September 2026). The
+newest release in this module is that of September 2026; later ones are not known.
 """
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from typing import TYPE_CHECKING, Final
 
-from gpu.verdict import Level, Verdict
+from gpu.software.versions import dotted, parse
+from gpu.verdict import error, ok, warning
 
-CHECK = "runner-version"
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from back_ends.stack import Stack
+    from gpu.verdict import Verdict
+
+CHECK: Final = "runner-version"
 
 RUNNER_IMAGE: Final = "ghcr.io/actions/actions-runner"
-"""GitHub's own image, tagged by the version of its runner."""
+"""GitHub's own image. Its tags are versions of the runner."""
 LEAST: Final = (2, 329, 0)
 NEWEST_KNOWN: Final = (2, 337, 0)
+_FIX: Final = f"build the image on {RUNNER_IMAGE}:{dotted(NEWEST_KNOWN)} or later, and state that version"
 
 
-def runner_version(path: str, version: str) -> Verdict:
-    """Judge one image's runner; `path` is where its version is stated."""
-    stated = tuple(int(part) for part in version.split(".")[:3])
+def check(stack: Stack) -> Iterator[Verdict]:
+    """Check the runner version of each image: the stated one, or the tag of GitHub's own image."""
+    for name, image in stack.settings.images.items():
+        if image.runner is not None:
+            yield _version(f"images.{name}.runner", image.runner)
+        elif image.reference == RUNNER_IMAGE and image.tag is not None and re.fullmatch(r"\d+\.\d+\.\d+", image.tag):
+            yield _version(f"images.{name}.tag", image.tag)
+
+
+def _version(path: str, version: str) -> Verdict:
+    stated = parse(version.partition("+")[0])[:3]
     if stated < LEAST:
-        reason = f"the runner {version} cannot register at GitHub, which takes {_text(LEAST)} and later"
-        return _verdict(Level.ERROR, path, reason, _way_out())
+        reason = f"the runner {version} cannot register at GitHub, which accepts {dotted(LEAST)} and later"
+        return error(CHECK, path, reason, _FIX)
     if stated < NEWEST_KNOWN:
-        reason = (
-            f"the runner {version} is behind {_text(NEWEST_KNOWN)}, and is given no jobs thirty days after a release"
-        )
-        return _verdict(Level.WARNING, path, reason, _way_out())
-    return _verdict(Level.OK, path, f"the runner {version} is as new as any that is known here")
-
-
-def _way_out() -> str:
-    return f"build the image on {RUNNER_IMAGE}:{_text(NEWEST_KNOWN)} or later, and state what it has"
-
-
-def _text(version: tuple[int, ...]) -> str:
-    return ".".join(map(str, version))
-
-
-def _verdict(level: Level, path: str, reason: str, fix: str = "") -> Verdict:
-    return Verdict(check=CHECK, level=level, subject=path, reason=reason, fix=fix)
+        newest = dotted(NEWEST_KNOWN)
+        reason = f"the runner {version} is behind {newest}; GitHub gives it no jobs thirty days after a newer release"
+        return warning(CHECK, path, reason, _FIX)
+    return ok(CHECK, path, f"the runner {version} is the newest known release or later")

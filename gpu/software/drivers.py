@@ -1,31 +1,29 @@
-"""NVIDIA's driver branches, and how a driver is named: by branch, by exact version, by Ubuntu package.
+"""NVIDIA's driver branches and the Ubuntu packages that install them.
 
 Designations and ends of life: NVIDIA's data centre driver documentation, "Supported Drivers and CUDA Toolkit
 Versions": edition of 2026-09-09 for R535, R580, R595 and R610, of 2025-08-04 for R570. NVIDIA gives months; the last
-day is meant. A branch that an edition lists as ended, without its date, ended "not later than" that edition. A
-branch's own CUDA: the CUDA release notes (`gpu.software.cuda`). R615 has documentation and no row in that table yet.
-Transitional packages: packages.ubuntu.com, noble, 2026. What image carries what driver is in `gpu.software.machine_images`.
+day is meant. A branch that an edition lists as ended without a date ended "on or before" that edition. A branch's own
+CUDA: the CUDA release notes (`gpu.software.cuda`). R615 has documentation and no row in that table yet. Transitional
+packages: packages.ubuntu.com, noble, 2026. The drivers of machine images are in `gpu.software.machine_images`.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
 
-from gpu.nearest import UnknownName
 from gpu.software.architectures import KernelModule
-from gpu.software.versions import UnknownVersion, parse
+from gpu.software.versions import UnknownVersion
 
 AS_OF = date(2026, 11, 21)
-"""The day on which ends of life are judged where nobody says another; moved by hand when the tables are renewed."""
+"""The day on which ends of life are checked by default. Change it when the tables are updated."""
 
 
 class Designation(StrEnum):
-    """How long NVIDIA keeps a branch."""
+    """NVIDIA's term for the support time of a branch."""
 
     LONG_TERM_SUPPORT = "long-term support"
     PRODUCTION = "production"
@@ -41,7 +39,7 @@ class Branch:
     cuda: tuple[int, int]
     """The CUDA version that its own user-mode driver implements."""
     ends: date | None
-    """Its end of life; none where NVIDIA has not said."""
+    """Its end of life; none where NVIDIA has not published one."""
     ends_exactly: bool = True
     """Whether NVIDIA gave that date; otherwise the branch had ended by then."""
 
@@ -51,7 +49,7 @@ class Branch:
         return f"R{self.number}"
 
     def ended(self, as_of: date) -> bool:
-        """Whether its life is over on that day."""
+        """Return whether its end of life is before that day."""
         return self.ends is not None and self.ends < as_of
 
 
@@ -89,54 +87,52 @@ BRANCHES = MappingProxyType(
 )
 """Every branch by its number."""
 
-TRANSITIONAL = MappingProxyType({"535-server": 580, "570-server": 580})
-"""Ubuntu's server packages that only pull in those of another branch."""
+TRANSITIONAL = MappingProxyType({535: 580, 570: 580})
+"""Branches whose packages in Ubuntu's archive only install those of another branch."""
 
 
 def server_package(number: str) -> str:
-    """The package by which the GPU host of Google Cloud has a branch: signed by Ubuntu, with proprietary modules."""
+    """Return the Ubuntu package of a branch for Google Cloud: signed by Ubuntu, with proprietary kernel modules."""
     return f"linux-modules-nvidia-{number}-server-gcp"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Driver:
-    """A driver, as exactly as it was named."""
+    """A driver, known by its branch or by its exact version."""
 
     name: str
-    """What was written."""
     branch: Branch
     version: tuple[int, ...] | None = None
-    """The exact version; none where only the branch was named, and its newest release is meant."""
+    """The exact version; none where only the branch is known, and its newest release is meant."""
     module: KernelModule | None = None
-    """The kernel module that the name commits to; none where either can be had."""
+    """The only kernel module that it brings; none where both are available."""
     instead_of: int | None = None
-    """The branch that was named, where the package brings another one."""
+    """The requested branch, where the package installs another one."""
 
     @property
     def label(self) -> str:
         """The driver in a sentence."""
-        return ".".join(_padded(self.version)) if self.version else self.branch.label
+        return written(self.version) if self.version else self.branch.label
 
     def at_least(self, minimum: tuple[int, ...]) -> bool:
-        """Whether it is that version or a newer one; a branch counts as its newest release."""
-        if self.version is None:
-            return self.branch.number >= minimum[0]
-        return self.version >= minimum
+        """Return whether it is that version or newer; a branch counts as its newest release."""
+        return self.branch.number >= minimum[0] if self.version is None else self.version >= minimum
 
 
-def _padded(version: tuple[int, ...]) -> list[str]:
-    return [str(version[0]), str(version[1]), *(f"{part:02d}" for part in version[2:])]
-
-
-_VERSION = re.compile(r"R?(\d{3})((?:\.\d+){1,2})?")
-_PACKAGE = re.compile(
-    r"(?:linux-modules-nvidia|nvidia-driver|nvidia-headless(?:-no-dkms)?|nvidia-open|nvidia-dkms|cuda-drivers)"
-    r"-(?P<branch>\d{3})(?P<server>-server)?(?P<open>-open)?(?:-[\w.]+)*"
-)
+def written(version: tuple[int, ...]) -> str:
+    """Return a driver version as NVIDIA writes it, for example `580.65.06`, or `R615` for a branch."""
+    if len(version) == 1:
+        return f"R{version[0]}"
+    return ".".join([*map(str, version[:2]), *(f"{part:02d}" for part in version[2:])])
 
 
 def branch(number: int) -> Branch:
-    """The branch of that number."""
+    """Return the branch of that number.
+
+    Raises:
+        UnknownVersion: there is no such branch.
+
+    """
     try:
         return BRANCHES[number]
     except KeyError:
@@ -144,19 +140,13 @@ def branch(number: int) -> Branch:
 
 
 @cache
-def driver(name: str) -> Driver:
-    """The driver of that name: `580`, `R580`, `580.159.03`, or a package such as `nvidia-driver-580-server-open`."""
-    if found := _VERSION.fullmatch(name):
-        number, rest = int(found[1]), found[2]
-        return Driver(name=name, branch=branch(number), version=(number, *parse(rest[1:])) if rest else None)
-    if found := _PACKAGE.fullmatch(name):
-        number = int(found["branch"])
-        actual = TRANSITIONAL.get(f"{number}{found['server'] or ''}", number)
-        is_open = bool(found["open"]) or name.startswith("nvidia-open-")
-        return Driver(
-            name=name,
-            branch=branch(actual),
-            module=KernelModule.OPEN if is_open else KernelModule.PROPRIETARY,
-            instead_of=number if actual != number else None,
-        )
-    raise UnknownName("driver", name, [*map(str, BRANCHES), "nvidia-driver-580-server-open"])
+def ubuntu_driver(number: str) -> Driver:
+    """Return the driver that Ubuntu's server package of a branch installs on Google Cloud."""
+    wanted = int(number)
+    installed = TRANSITIONAL.get(wanted, wanted)
+    return Driver(
+        name=server_package(number),
+        branch=branch(installed),
+        module=KernelModule.PROPRIETARY,
+        instead_of=wanted if installed != wanted else None,
+    )

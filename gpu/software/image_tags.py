@@ -1,11 +1,11 @@
-"""Container images: which CUDA, which torch an image reference promises, and how long NVIDIA keeps its tags.
+"""Container images: the CUDA and torch versions that an image reference names, and how long NVIDIA keeps its tags.
 
 nvidia/cuda: forms of tags, their cuDNN and their Ubuntu releases from the lists of supported and unsupported tags in
 NVIDIA's image repository (2025-12); Ubuntu 26.04 from tags in public use by October 2026. Its support policy
-(gitlab.com/nvidia/container-images/cuda, issue 177 and doc/support-policy.md): an image ends when a newer point
-release of its CUDA version appears, or when the last supported driver for it ends; six months later its tags are
-deleted. pytorch/pytorch: tags in public use by October 2026. The GitHub runner image has no CUDA at all. Nothing is
-promised by the name of any other image; whoever builds it states its CUDA.
+(gitlab.com/nvidia/container-images/cuda, issue 177 and doc/support-policy.md): the life of an image ends when a newer
+point release of its CUDA version appears, or with the last supported driver for it; six months later its tags are
+deleted. pytorch/pytorch: tags in public use by October 2026. The GitHub runner image has no CUDA. The names of other
+images say nothing; the stack file states their CUDA.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Origin(StrEnum):
-    """Who makes an image."""
+    """The publisher of an image."""
 
     NVIDIA_CUDA = "nvidia/cuda"
     PYTORCH = "pytorch/pytorch"
@@ -47,12 +47,12 @@ _UBUNTU: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]] = MappingProxyTyp
         "ubuntu26.04": ((13, 3), ()),
     }
 )
-"""The first and the last CUDA version that nvidia/cuda is built with on an Ubuntu; empty while that is open."""
+"""Ubuntu release to the first and last CUDA version of its nvidia/cuda images; empty where there is no last one yet."""
 OPERATING_SYSTEMS = (
     *_UBUNTU, "rockylinux8", "rockylinux9", "rockylinux10", "ubi8", "ubi9", "ubi10", "amzn2023", "opensuse15",
     "oraclelinux8", "oraclelinux9", "cm2", "azl3",
 )  # fmt: skip
-"""Systems that nvidia/cuda is built on; of those that are not Ubuntu it is not known since when."""
+"""Systems with nvidia/cuda images; the first version for each that is not Ubuntu is not known."""
 FLAVOURS = ("base", "runtime", "devel")
 _WITH_CUDNN = ("runtime", "devel")
 
@@ -60,7 +60,7 @@ _REFERENCE = re.compile(r"(?P<name>[^@]+?)(?::(?P<tag>[\w][\w.-]{0,127}))?(?:@(?
 _NVIDIA = re.compile(r"\d+\.\d+\.\d+(-cudnn\d*)?-[a-z]+-[a-z]+[\d.]*")
 _CUDA = re.compile(r"\d+\.\d+(\.\d+)?(?=-|$)")
 _NVIDIAS = ("", "docker.io", "index.docker.io", "nvcr.io")
-"""The registries from which NVIDIA publishes; without one Docker's own is meant."""
+"""The registries where NVIDIA publishes. A reference without a registry means Docker Hub."""
 _PYTORCH = re.compile(
     r"(?P<torch>\d+\.\d+\.\d+)-cuda(?P<major>\d+)\.(?P<minor>\d+)-cudnn(?P<cudnn>\d+)-(?P<flavour>[a-z]+)"
 )
@@ -72,22 +72,22 @@ _EXAMPLES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContainerImage:
-    """What the reference of a container image promises."""
+    """The content of a container image, as far as its reference names it."""
 
     reference: str
     origin: Origin
     cuda: Toolkit | None = None
-    """The CUDA libraries in it; none where there are none, or where the reference does not say."""
+    """Its CUDA libraries; none where it has none or the reference does not name them."""
     point: str | None = None
-    """The exact point release, as in `12.9.1`."""
+    """The exact point release, for example `12.9.1`."""
     torch: TorchBuild | None = None
     digest: str | None = None
     kept: bool = False
-    """Whether it lies in a registry that NVIDIA deletes nothing from."""
+    """Whether it is in a registry where NVIDIA deletes nothing."""
 
 
 def _cudnn(version: tuple[int, ...]) -> str:
-    """How the images with cuDNN are called."""
+    """Return the part of the tag that marks images with cuDNN."""
     if version >= (12, 4):
         return "cudnn"
     return "cudnn9" if version >= (12, 3) else "cudnn8"
@@ -99,7 +99,7 @@ def _is_built_on(system: str, version: tuple[int, ...]) -> bool:
 
 
 def nvidia_tags(point: str) -> tuple[str, ...]:
-    """The tags that nvidia/cuda has of one point release, as of `12.9.1`."""
+    """Return the tags of nvidia/cuda for one point release, for example `12.9.1`."""
     version = parse(point)
     kinds = (*FLAVOURS, *(f"{_cudnn(version)}-{flavour}" for flavour in _WITH_CUDNN))
     return tuple(
@@ -108,7 +108,7 @@ def nvidia_tags(point: str) -> tuple[str, ...]:
 
 
 def _point_release(tag: str) -> str | None:
-    """The point release that a tag begins with, or the nearest one; none where it begins with no version."""
+    """Return the point release that a tag begins with, or the nearest one; none where it begins with no version."""
     stated = _CUDA.match(tag)
     if stated is None:
         return None
@@ -121,7 +121,7 @@ def _point_release(tag: str) -> str | None:
 
 
 def _nvidia(reference: str, tag: str | None) -> tuple[Toolkit, str]:
-    """The toolkit and the point release of a tag of nvidia/cuda."""
+    """Return the toolkit and the point release of a tag of nvidia/cuda."""
     point = _point_release(tag or "")
     known = nvidia_tags(point) if point else tuple(tag for row in TOOLKITS.values() for tag in nvidia_tags(row.newest))
     if tag is None or point is None or tag not in known:
@@ -141,32 +141,35 @@ def _tag(reference: str, origin: Origin, pattern: re.Pattern[str], tag: str | No
 
 
 def _split(name: str) -> tuple[str, str]:
-    """The registry of a name, and the path in it."""
+    """Return the registry of a name, and the path in it."""
     first, slash, rest = name.partition("/")
     return (first, rest) if slash and (first == "localhost" or set(".:") & set(first)) else ("", name)
 
 
 def _origin(registry: str, path: str, tag: str | None, digest: str | None) -> Origin:
-    """Whose image it is. A digest alone says nothing; a copy is known by its name and by the form of its tag."""
+    """Return the publisher. A digest alone names none; a copy is recognized by its name and the form of its tag."""
     *_, owner, name = ("", *path.split("/"))
     if registry not in _NVIDIAS and name == "cuda":
         return Origin.NVIDIA_CUDA if tag and _NVIDIA.fullmatch(tag) else Origin.OTHER
     found = next((one for one in Origin if one == f"{owner}/{name}"), Origin.OTHER)
-    says_nothing = digest is not None and tag is None and found is not Origin.GITHUB_RUNNER
-    return Origin.OTHER if says_nothing else found
+    only_digest = digest is not None and tag is None and found is not Origin.GITHUB_RUNNER
+    return Origin.OTHER if only_digest else found
 
 
 def cuda_base(stated: str) -> str:
-    """The reference of a base image that is stated by a tag of nvidia/cuda, or as a whole where a copy of it lies."""
+    """Return the reference of a base image that is stated as a tag of nvidia/cuda or as a whole reference."""
     return stated if "/" in stated else f"nvidia/cuda:{stated}"
 
 
 @cache
 def container_image(reference: str) -> ContainerImage:
-    """What `[registry/]name[:tag][@digest]` promises.
+    """Return what the reference `[registry/]name[:tag][@digest]` names.
 
-    A tag that NVIDIA or PyTorch never made is an error; an image of anybody else's simply promises nothing, nor does a
-    digest alone.
+    The reference of any other publisher's image names nothing, nor does a digest alone.
+
+    Raises:
+        UnknownName: NVIDIA or PyTorch never published the tag.
+
     """
     parts = _REFERENCE.fullmatch(reference)
     if not parts:
@@ -188,20 +191,20 @@ def container_image(reference: str) -> ContainerImage:
 
 
 def superseded(image: ContainerImage) -> bool:
-    """Whether a newer point release of the same CUDA version has ended an nvidia/cuda image."""
+    """Return whether there is a newer point release of an nvidia/cuda image."""
     return image.cuda is not None and image.point is not None and image.point != image.cuda.newest
 
 
 def newest_of(image: ContainerImage) -> ContainerImage | None:
-    """The same nvidia/cuda image of the newest point release, where the name has a tag to say so."""
+    """Return the nvidia/cuda image of the newest point release; none where the reference has no point release."""
     if image.cuda is None or image.point is None:
         return None
     name, _, tag = image.reference.partition("@")[0].rpartition(":")
     return container_image(f"{name}:{tag.replace(image.point, image.cuda.newest, 1)}")
 
 
-def ends(image: ContainerImage) -> date | None:
-    """When the last driver branch of an nvidia/cuda image's own CUDA generation ends, and the image with it."""
+def end_of_life(image: ContainerImage) -> date | None:
+    """Return the end of life of an nvidia/cuda image: that of the last driver branch for its CUDA generation."""
     if image.origin is not Origin.NVIDIA_CUDA or image.cuda is None:
         return None
     major = image.cuda.version[0]
@@ -209,6 +212,6 @@ def ends(image: ContainerImage) -> date | None:
 
 
 def deleted_from(end: date) -> date:
-    """When the tags of an image that ended on that day may be deleted: six months later."""
+    """Return the first day on which the tags of an image may be deleted: six months after its end of life."""
     year, month = end.year + (end.month + 5) // 12, (end.month + 5) % 12 + 1
     return date(year, month, min(end.day, monthrange(year, month)[1]))

@@ -1,12 +1,9 @@
-"""Machine images that carry an NVIDIA driver: which one, and with which kernel modules.
+"""Machine images that bring an NVIDIA driver: its version, and its kernel modules.
 
-EKS: awslabs/amazon-eks-ami release v20260714; until v20260917 an image had one driver and chose its module at boot
-by the instance type, since then it carries two drivers and chooses one of them, which is why later releases are not
-listed. Bottlerocket: bottlerocket.dev, GPU driver versions of 1.49.0 and 1.68.0 (Kubernetes 1.34 to 1.36).
-DLAMI: AWS's release notes of the Base OSS images, 2026-10; of the one on Amazon Linux 2023 those for arm64, which name
-the branch. Google: ubuntu-os-accelerator-images families, and
-compute-gpu-installation 1.9.1 (2026-08-05), whose installer takes a branch.
-Which instance types an image supports beyond what its driver can drive is not known here.
+EKS: awslabs/amazon-eks-ami release v20260714. Its images have one driver and choose the kernel module at boot by the
+instance type. Later releases (from v20260917) have two drivers and are not listed. DLAMI: AWS's release notes of the
+Base OSS images, 2026-10; for Amazon Linux 2023 those for arm64, which name the branch. A parameter of the DLAMI always
+means the newest image; the driver is that of 2026-10.
 """
 
 from __future__ import annotations
@@ -24,69 +21,47 @@ from gpu.software.versions import parse
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineImage:
-    """One machine image, or a family that always means its newest image."""
+    """One machine image."""
 
     name: str
     driver: str
     """An exact version, or a branch."""
     module: KernelModule | None = None
-    """The only kernel module in it; none where it has both and chooses at boot."""
-    moving: bool = False
-    """Whether the name follows the newest release, so that the driver can change without a change here."""
+    """Its only kernel module; none where it has both and chooses at boot."""
 
 
 _DLAMI = "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-{}/latest/ami-id"
 _ROWS = (
     MachineImage(name="AL2023_x86_64_NVIDIA:20260714", driver="580.159.03"),
-    MachineImage(name="BOTTLEROCKET_x86_64_NVIDIA:1.49.0", driver="580.95.05"),
-    MachineImage(name="BOTTLEROCKET_x86_64_NVIDIA:1.68.0", driver="580.178.04"),
     *(
-        MachineImage(name=_DLAMI.format(system), driver=number, module=KernelModule.OPEN, moving=True)
+        MachineImage(name=_DLAMI.format(system), driver=number, module=KernelModule.OPEN)
         for system, number in (
             ("ubuntu-22.04", "595.91.07"),
             ("ubuntu-24.04", "595.91.07"),
             ("amazon-linux-2023", "595"),
         )
     ),
-    *(
-        MachineImage(name=f"ubuntu-accelerator-{release}-amd64-with-nvidia-{number}", driver=str(number), moving=True)
-        for release, number in (("2204", 550), ("2204", 580), ("2404", 580))
-    ),
-    MachineImage(name="cuda-installer-1.9.1:lts", driver="580.159.04"),
-    MachineImage(name="cuda-installer-1.9.1:prod", driver="595.84"),
-    MachineImage(name="cuda-installer-1.9.1:nfb", driver="610.43.02"),
 )
 MACHINE_IMAGES = MappingProxyType({row.name: row for row in _ROWS})
-"""Every image by the name that this project gives it."""
+"""Every image by its AMI type and release date, or by the public parameter that names it."""
 
-_EKS_NAME = re.compile(r"amazon-eks-node-al2023-x86_64-nvidia-\d+\.\d+-v(?P<day>\d{8})")
-_EKS_RELEASE = re.compile(r"AL2023_x86_64_NVIDIA:\d+\.\d+\.\d+-(?P<day>\d{8})")
-_SSM = "resolve:ssm:"
-
-
-def _canonical(name: str) -> str:
-    for pattern in (_EKS_NAME, _EKS_RELEASE):
-        if found := pattern.fullmatch(name):
-            return f"AL2023_x86_64_NVIDIA:{found['day']}"
-    return name.removeprefix(_SSM)
+_KUBERNETES_VERSION = re.compile(r"(?<=:)\d+\.\d+\.\d+-(?=\d{8}$)")
 
 
 @cache
-def machine_image(name: str) -> MachineImage:
-    """The image of that name.
+def driver_of(name: str) -> Driver:
+    """Return the driver of a machine image, for example of `AL2023_x86_64_NVIDIA:1.35.6-20260714`.
 
-    `AL2023_x86_64_NVIDIA:1.35.6-20260714` and `amazon-eks-node-al2023-x86_64-nvidia-1.35-v20260714` are the same
-    image; an SSM parameter may be written as `resolve:ssm:/…`.
+    The images of all Kubernetes versions in an EKS release have the same driver.
+
+    Raises:
+        UnknownName: the image is not in the table.
+
     """
     try:
-        return MACHINE_IMAGES[_canonical(name)]
+        image = MACHINE_IMAGES[_KUBERNETES_VERSION.sub("", name)]
     except KeyError:
         raise UnknownName("machine image", name, MACHINE_IMAGES) from None
-
-
-@cache
-def driver_of(image: MachineImage) -> Driver:
-    """The driver that an image carries."""
     parts = parse(image.driver)
     return Driver(
         name=f"{image.driver} of {image.name}",

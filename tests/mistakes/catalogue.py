@@ -575,7 +575,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="fit",
         path="runners.cirun-gcp-gpu",
-        words=("its machines have 90Gi of disk beside the system, and it asks for 300Gi",
+        words=("its machines have 90Gi of disk besides the system, and it asks for 300Gi",
                "state runners.cirun-gcp-gpu.cirun-gcp.disk: 310Gi"),
     ),
     Mistake(
@@ -600,7 +600,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="fit",
         path="runners.cirun-gcp-gpu",
-        words=("n1-standard-4 has 13184 MiB of memory where 16384 are asked for", "memory: 12Gi"),
+        words=("n1-standard-4 has 13184 MiB of memory but the job needs 16384", "memory: 12Gi"),
     ),
     Mistake(
         name="several shares of a GPU by MPS",
@@ -674,7 +674,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="floor",
         path="runners.gpu-t4-steady",
-        words=("g6f.xlarge has 3 GB of GPU memory, and 8 are the least of use", "choose a type with a whole GPU"),
+        words=("g6f.xlarge has 3 GB of GPU memory; the minimum is 8", "choose a type with a whole GPU"),
     ),
     Mistake(
         name="a machine with too few vCPU and too little memory",
@@ -682,7 +682,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="floor",
         path="runners.cirun-gcp-gpu",
-        words=("n1-standard-2 has 2 vCPU, and 4 are the least of use", "choose a larger type"),
+        words=("n1-standard-2 has 2 vCPUs; the minimum is 4", "choose a larger type"),
         beside=("runners.cirun-gcp-gpu",),
     ),
     Mistake(
@@ -691,7 +691,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="compatibility",
         path="runners.gpu-t4",
-        words=("the job needs CUDA 13.0, and the image has CUDA 12.9", 'use an image with CUDA 13.0.3, or cuda: "12.9"'),
+        words=("the job needs CUDA 13.0, but the image has CUDA 12.9", 'use an image with CUDA 13.0.3, or cuda: "12.9"'),
     ),
     Mistake(
         name="a torch without code for the GPU",
@@ -707,7 +707,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="compatibility",
         path="runners.gpu-t4",
-        words=("loads CUDA 13 libraries, and there is CUDA 12.9", "use onnxruntime-gpu 1."),
+        words=("loads CUDA 13 libraries, but the job has CUDA 12.9", "use onnxruntime-gpu 1."),
     ),
     Mistake(
         name="a Spot quota too small on AWS",
@@ -955,7 +955,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="floor",
         path="runners.gpu-t4",
-        words=("its machines get 42.9 GB of disk, and 50 are the least of use", "state a larger disk"),
+        words=("its machines have 42.9 GB of disk; the recommended minimum is 50", "state a larger disk"),
     ),
     Mistake(
         name="a driver older than the CUDA, of the same generation",
@@ -963,7 +963,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="compatibility",
         path="runners.cirun-gcp-gpu",
-        words=("CUDA 13.1 runs on driver R580 by minor version compatibility only",
+        words=("CUDA 13.1 runs on driver R580 only through minor version compatibility",
                'use cuda: "13.0", or set host-image.driver to "595"'),
     ),
     Mistake(
@@ -972,7 +972,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="compatibility",
         path="test-image.cuda-image",
-        words=("ended with its last driver branch", "keep a copy in a registry of your own"),
+        words=("reached its end of life with its last driver branch", "copy it to your own registry"),
     ),
     Mistake(
         name="an image that a point release has superseded",
@@ -980,7 +980,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="compatibility",
         path="test-image.cuda-image",
-        words=("was superseded by CUDA 13.0.3", "use 13.0.3-base-ubuntu24.04"),
+        words=("CUDA 13.0.3 supersedes nvidia/cuda:13.0.0-base-ubuntu24.04", "use 13.0.3-base-ubuntu24.04"),
     ),
     Mistake(
         name="a quota that nobody has stated",
@@ -1030,7 +1030,7 @@ WARNINGS: Final = (
         told=Told.ERROR,
         check="image-proof",
         path="host-image.proved",
-        words=("ffffffff was reported, and the installer and what is chosen of it are", "go back to phase: build"),
+        words=("the stated hash ffffffff is stale: the current content hashes to", "go back to phase: build"),
     ),
     Mistake(
         name="a declared image without a word of its builder's end",
@@ -1108,7 +1108,7 @@ COMPATIBILITY: Final = (
         told=Told.ERROR,
         check="compatibility",
         path="host-image.driver",
-        words=("R570 is not to be had", "only pulls in R580", 'set host-image.driver to "580"'),
+        words=("R570 is not available", "only installs R580", 'set host-image.driver to "580"'),
     ),
     Mistake(
         name="a driver branch that there never was",
@@ -1124,7 +1124,7 @@ COMPATIBILITY: Final = (
         told=Told.WARNING,
         check="compatibility",
         path="host-image.driver",
-        words=("driver branch R610 ended on 2026-08-31", 'set host-image.driver to "580"'),
+        words=("driver branch R610 reached its end of life on 2026-08-31", 'set host-image.driver to "580"'),
     ),
     Mistake(
         name="a GPU that AWS's own image does not drive",
@@ -1135,7 +1135,11 @@ COMPATIBILITY: Final = (
         told=Told.ERROR,
         check="compatibility",
         path="runners.cirun-aws-gpu.cirun-aws.image-parameter",
-        words=("driver 595.91.07 does not drive v100", "name images that carry driver R580", "image-parameter out"),
+        words=(
+            "driver 595.91.07 does not support v100",
+            "use images with driver R580",
+            "remove runners.cirun-aws-gpu.cirun-aws.image-parameter",
+        ),
     ),
     Mistake(
         name="a newer CUDA than the driver of AWS's own image",
@@ -1143,7 +1147,7 @@ COMPATIBILITY: Final = (
         told=Told.WARNING,
         check="compatibility",
         path="runners.cirun-aws-gpu.cirun-aws.image-parameter",
-        words=("CUDA 13.4 runs on driver 595.91.07 by minor version compatibility only", 'use cuda: "13.2"'),
+        words=("CUDA 13.4 runs on driver 595.91.07 only through minor version compatibility", 'use cuda: "13.2"'),
     ),
     Mistake(
         name="an image parameter that nobody knows",
@@ -1159,7 +1163,7 @@ COMPATIBILITY: Final = (
         told=Told.WARNING,
         check="compatibility",
         path="runners.gpu-t4",
-        words=("has no CUDA libraries, and the job needs CUDA 12.9", "an image built on nvidia/cuda"),
+        words=("has no CUDA libraries, but the job needs CUDA 12.9", "an image built on nvidia/cuda"),
         beside=("runners.gpu-t4-steady",),
     ),
     Mistake(
@@ -1168,7 +1172,7 @@ COMPATIBILITY: Final = (
         told=Told.ERROR,
         check="compatibility",
         path="images.runner-gpu.cuda",
-        words=("has CUDA 13.0, and CUDA 12.9 is stated for it", "take a tag with CUDA 12.9.2", 'write "13.0"'),
+        words=("has CUDA 13.0, but CUDA 12.9 is stated for it", "use a tag with CUDA 12.9.2", 'write "13.0"'),
     ),
     Mistake(
         name="a CUDA in an image that there never was",
@@ -1323,8 +1327,8 @@ PLACES_AND_TIMES: Final = (
         check="gpu-zones",
         path="runners.cirun-gcp-gpu.cirun-gcp.zones",
         words=(
-            "no l4 is to be had in us-central1-f, and no other zone is named",
-            "name us-central1-a or us-central1-b",
+            "us-central1-f does not offer l4, and no other zone is stated",
+            "use us-central1-a or us-central1-b",
         ),
     ),
     Mistake(
@@ -1338,7 +1342,7 @@ PLACES_AND_TIMES: Final = (
         told=Told.WARNING,
         check="gpu-zones",
         path="runners.cirun-gcp-gpu.cirun-gcp.zones",
-        words=("no l4 is to be had in us-central1-f: it is tried for nothing", "or another GPU"),
+        words=("us-central1-f does not offer l4: launches there always fail", "or another GPU"),
     ),
     Mistake(
         name="more GPUs than cirun gives a machine",

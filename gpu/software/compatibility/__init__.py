@@ -1,8 +1,8 @@
-"""Whether GPU, driver, CUDA, container image and frameworks go together: solved before anything is built."""
+"""Compatibility of GPU, driver, CUDA, container image and frameworks, solved from the tables of `gpu.software`."""
 
 from __future__ import annotations
 
-from gpu.software.compatibility.case import Ask
-from gpu.software.compatibility.solver import CHECK, conflicts, solve
+from gpu.software.compatibility.query import Finding, Query
+from gpu.software.compatibility.solver import explain, findings
 
-__all__ = ["CHECK", "Ask", "conflicts", "solve"]
+__all__ = ["Finding", "Query", "explain", "findings"]

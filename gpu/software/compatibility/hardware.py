@@ -1,26 +1,29 @@
-"""What must hold between GPU, driver and CUDA: small rules, each over as few parts as it can be.
-
-A finding names the parts that contradict each other; taking any one of them away removes the contradiction.
-"""
+"""The rules between GPU, driver and CUDA libraries, each over as few parts of the query as possible."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from gpu.machines import GPU_MODELS
 from gpu.software.architectures import architecture
-from gpu.software.compatibility.finding import Finding, article, dotted_driver, either, identity, install
+from gpu.software.compatibility.query import Finding
 from gpu.software.compatibility.remedies import (
     best_branch,
     drives,
+    either,
     first_branch,
-    modest_gpu,
+    identity,
+    install,
+    nearest_gpu,
     newest_cuda,
     newest_onnxruntime,
     newest_torch,
+    oldest_gpu,
+    use_branch,
+    use_gpu,
+    use_runtime,
 )
-from gpu.software.compatibility.ways import take_branch, take_gpu, take_runtime
 from gpu.software.cuda import FLOORS, Support, dropped, native, support
+from gpu.software.drivers import written
 from gpu.software.versions import dotted
 from gpu.verdict import Level
 
@@ -28,119 +31,136 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gpu.machines import GpuModel
-    from gpu.software.compatibility.case import Case, Runtime
-
-
-def driver_named_twice(case: Case) -> Iterator[Finding]:
-    """A stated driver is the one that the machine image carries."""
-    stated, machine, carried = case.stated_driver, case.machine_image, case.driver
-    if not stated or not machine or not carried:
-        return
-    same = (
-        stated.branch == carried.branch
-        and stated.version in {None, carried.version}
-        and stated.module in {None, carried.module}
-    )
-    if same:
-        return
-    yield Finding(
-        level=Level.ERROR,
-        terms=("driver", "machine-image"),
-        reason=f"{machine.name} carries driver {carried.label}, and {stated.name} is stated",
-        fix=f"state driver {carried.branch.number}, or take another image",
-        chain=(f"{machine.name} carries driver {carried.label}", f"{stated.name} is of branch {stated.branch.label}"),
-    )
+    from gpu.software.compatibility.query import Case, Runtime
 
 
 def driver_of_another_branch(case: Case) -> Iterator[Finding]:
-    """A package brings the branch that it is named after."""
+    """An Ubuntu package installs the branch that it is named after."""
     driver = case.driver
     if driver is not None and driver.instead_of is not None:
         yield Finding(
             level=Level.ERROR,
-            terms=(case.driver_term,),
-            reason=f"R{driver.instead_of} is not to be had: {driver.name} only pulls in {driver.branch.label}",
-            fix=take_branch(case, driver.branch),
+            parts=(case.driver_part,),
+            reason=f"R{driver.instead_of} is not available: {driver.name} only installs {driver.branch.label}",
+            fix=use_branch(case, driver.branch),
             chain=(
-                f"{driver.name} is transitional in Ubuntu's archive",
-                f"so {driver.branch.label} is what would run, and not R{driver.instead_of}",
+                f"{driver.name} is a transitional package in Ubuntu's archive",
+                f"so it installs {driver.branch.label} and not R{driver.instead_of}",
             ),
         )
 
 
-def gpu_and_driver(case: Case) -> Iterator[Finding]:
-    """A driver drives the GPU, with the kernel module that it comes with."""
+def driver_branch(case: Case) -> Iterator[Finding]:
+    """A driver branch gets no fixes after its end of life."""
     driver = case.driver
-    for model in case.gpus if driver else ():
-        known = architecture(model.capability)
-        if driver is None or drives(driver, known):
-            continue
-        number, first = driver.branch.number, first_branch(known)
-        if known.last_driver is not None and number > known.last_driver:
-            why = f"R{known.last_driver} is the last driver branch for {known.name}"
-        elif number < first:
-            why = f"{known.name} {model.sm} needs driver branch R{first} or newer"
-        else:
-            flavour = next(iter(known.modules))
-            why = f"{known.name} is driven by the {flavour} kernel modules alone, and {driver.name} brings the others"
-        toolkits = tuple(runtime.toolkit for runtime in case.runtimes)
-        branch = best_branch((model,), toolkits, as_of=case.as_of) or best_branch((model,), (), as_of=case.as_of)
+    if driver is None or not driver.branch.ended(case.as_of):
+        return
+    row = driver.branch
+    other = best_branch(case.gpu, case.toolkits, as_of=case.as_of)
+    when = f"on {row.ends}" if row.ends_exactly else f"on or before {row.ends}"
+    yield Finding(
+        level=Level.WARNING,
+        parts=(case.driver_part,),
+        reason=f"driver branch {row.label} reached its end of life {when}",
+        fix=use_branch(case, None if other is None or other.ended(case.as_of) else other) or use_gpu(None),
+        chain=(
+            f"{driver.name} is a driver of {row.label}, a {row.designation} branch",
+            f"{row.label} reached its end of life {when}",
+        ),
+    )
+
+
+def gpu_and_driver(case: Case) -> Iterator[Finding]:
+    """The driver supports the GPU with the kernel module that it brings."""
+    driver, model = case.driver, case.gpu
+    if driver is None or model is None or drives(driver, model):
+        return
+    known = architecture(model.capability)
+    number, first = driver.branch.number, first_branch(known)
+    if known.last_driver is not None and number > known.last_driver:
+        why = f"R{known.last_driver} is the last driver branch for {known.name}"
+    elif number < first:
+        why = f"{known.name} {model.sm} needs driver branch R{first} or newer"
+    else:
+        why = f"{known.name} needs the {next(iter(known.modules))} kernel modules, which {driver.name} does not have"
+    branch = best_branch(model, case.toolkits, as_of=case.as_of) or best_branch(model, (), as_of=case.as_of)
+    yield Finding(
+        level=Level.ERROR,
+        parts=("gpu", case.driver_part),
+        reason=f"driver {driver.label} does not support {model.slug}: {why}",
+        fix=use_branch(case, branch, known.modules) or use_gpu(nearest_gpu(model, driver, case.toolkits)),
+        chain=(
+            identity(model),
+            f"{driver.name} is a driver of branch {driver.branch.label}",
+            why,
+            f"so driver {driver.label} does not support {model.slug}",
+        ),
+    )
+
+
+def gpu_without_updates(case: Case) -> Iterator[Finding]:
+    """New CUDA versions and new drivers support the GPU."""
+    model = case.gpu
+    if model is None:
+        return
+    known = architecture(model.capability)
+    last = best_branch(model, (), as_of=case.as_of)
+    if known.last_driver is not None and last is not None:
         yield Finding(
-            level=Level.ERROR,
-            terms=("gpu", case.driver_term),
-            reason=f"driver {driver.label} does not drive {model.slug}: {why}",
-            fix=take_branch(case, branch, known.modules) or take_gpu(case, model, driver),
-            chain=(
-                identity(model),
-                f"{driver.name} is of driver branch {driver.branch.label}",
-                why,
-                f"so driver {driver.label} does not drive {model.slug}",
-            ),
+            level=Level.WARNING,
+            parts=("gpu",),
+            reason=f"{model.slug} gets no driver after R{known.last_driver} and no CUDA after {known.last_cuda}.x",
+            fix="use t4 or a newer GPU when you can",
+            chain=(identity(model), f"R{known.last_driver} reaches its end of life on {last.ends}"),
         )
 
 
 def gpu_and_cuda(case: Case) -> Iterator[Finding]:
-    """The CUDA libraries hold code that the GPU can run."""
+    """The CUDA libraries contain code that the GPU can run."""
+    model = case.gpu
+    if model is None:
+        return
+    known = architecture(model.capability)
     for runtime in case.runtimes:
-        for model in case.gpus:
-            known, wanted = architecture(model.capability), runtime.toolkit
-            if dropped(wanted, known):
-                yield _dropped(case, runtime, model)
-            elif not native(wanted, known) and runtime.term not in {"torch", "onnxruntime"} and not case.torch:
-                newer = newest_cuda((model,), case.driver)
-                yield Finding(
-                    level=Level.WARNING,
-                    terms=("gpu", runtime.term),
-                    reason=f"{runtime.label} is older than {model.slug}, and holds no machine code for {model.sm}",
-                    fix=f'use CUDA "{newer.label}"' if newer else "use a newer CUDA",
-                    chain=(
-                        identity(model),
-                        f"CUDA {dotted(known.first_cuda)} was the first to compile for {model.sm}",
-                        f"so what {runtime.label} runs must carry PTX, which the driver compiles at the first start",
-                    ),
-                )
+        wanted = runtime.toolkit
+        if dropped(wanted, known):
+            yield _dropped(case, runtime, model)
+        elif not native(wanted, known) and runtime.part not in {"torch", "onnxruntime"} and not case.torch:
+            newer = newest_cuda(model, case.driver)
+            yield Finding(
+                level=Level.WARNING,
+                parts=("gpu", runtime.part),
+                reason=f"{runtime.label} is older than {model.slug} and has no machine code for {model.sm}",
+                fix=f'use CUDA "{newer.label}"' if newer else "use a newer CUDA version",
+                chain=(
+                    identity(model),
+                    f"CUDA {dotted(known.first_cuda)} is the first version that compiles for {model.sm}",
+                    f"so programs that use {runtime.label} need PTX, which the driver compiles at the first start",
+                ),
+            )
 
 
 def _dropped(case: Case, runtime: Runtime, model: GpuModel) -> Finding:
-    known, wanted = architecture(model.capability), runtime.toolkit
-    cuda = newest_cuda((model,), case.driver)
-    other = modest_gpu(wanted, case.driver, beside=(model,))
-    build = newest_torch((model,), case.driver)
-    ways = {
+    known, major = architecture(model.capability), runtime.toolkit.version[0]
+    cuda = newest_cuda(model, case.driver)
+    other = oldest_gpu(runtime.toolkit, case.driver, newer_than=model)
+    build = newest_torch(model, case.driver)
+    in_image = f"use an image with CUDA {cuda.newest}" if cuda else ""
+    fixes = {
         "torch": f"install {install(build)}" if build else "",
         "onnxruntime": f"use {found.label}" if (found := newest_onnxruntime(known.last_cuda or 0)) else "",
-        "image": f"use an image with CUDA {cuda.newest}" if cuda else "",
+        "image": in_image,
+        "image_cuda": in_image,
         "cuda": f'use cuda: "{cuda.label}"' if cuda else "",
     }
-    ways["image-cuda"] = ways["image"]
     return Finding(
         level=Level.ERROR,
-        terms=("gpu", runtime.term),
-        reason=f"{runtime.label} cannot run on {model.slug}: CUDA {wanted.version[0]} dropped {model.sm}",
-        fix=either(ways[runtime.term], f"take {article(other.slug)} {other.slug} pool" if other else ""),
+        parts=("gpu", runtime.part),
+        reason=f"{runtime.label} cannot run on {model.slug}: CUDA {major} dropped {model.sm}",
+        fix=either(fixes[runtime.part], use_gpu(other) if other else ""),
         chain=(
             identity(model),
-            f"CUDA {wanted.version[0]} dropped {model.sm}; CUDA {known.last_cuda}.x is the last for {known.name}",
+            f"CUDA {major} dropped {model.sm}; CUDA {known.last_cuda}.x is the last version for {known.name}",
             f"so {runtime.label} cannot run on {model.slug}",
         ),
     )
@@ -149,69 +169,51 @@ def _dropped(case: Case, runtime: Runtime, model: GpuModel) -> Finding:
 def driver_and_cuda(case: Case) -> Iterator[Finding]:
     """The driver is new enough for the CUDA libraries."""
     driver = case.driver
-    for runtime in case.runtimes if driver else ():
-        wanted = runtime.toolkit
-        major = wanted.version[0]
-        found = support(driver, wanted) if driver else Support.FULL
-        if driver is None or found is Support.FULL:
-            continue
-        branch = best_branch(case.gpus, (wanted,), as_of=case.as_of)
-        upgrade = take_branch(case, branch)
-        start = f"CUDA {wanted.label} was released with driver {dotted_driver(wanted.driver)}"
+    if driver is None:
+        return
+    for runtime in case.runtimes:
+        wanted, major = runtime.toolkit, runtime.toolkit.version[0]
+        found = support(driver, wanted)
+        branch = best_branch(case.gpu, (wanted,), as_of=case.as_of)
+        released = f"CUDA {wanted.label} was released with driver {written(wanted.driver)}"
         if found is Support.MINOR_VERSION:
+            newer = branch is not None and branch.number >= wanted.driver[0]
             yield Finding(
                 level=Level.WARNING,
-                terms=(case.driver_term, runtime.term),
-                reason=f"{runtime.label} runs on driver {driver.label} by minor version compatibility only",
-                fix=either(
-                    take_runtime(case, runtime, driver, fully=True),
-                    upgrade if branch and branch.number >= wanted.driver[0] else "",
-                )
-                or "compile nothing at run time from PTX",
+                parts=(case.driver_part, runtime.part),
+                reason=f"{runtime.label} runs on driver {driver.label} only through minor version compatibility",
+                fix=either(use_runtime(case, runtime, driver, fully=True), use_branch(case, branch) if newer else "")
+                or "do not compile PTX at run time",
                 chain=(
-                    start,
-                    f"driver {driver.label} is older, and of the same generation, CUDA {major}",
-                    "so it runs, without what that driver does not know, and without compiling PTX of that toolkit",
+                    released,
+                    f"driver {driver.label} is older and of the same generation, CUDA {major}",
+                    "so it runs, but without features that this driver lacks and without compiling PTX",
                 ),
             )
-        else:
+        elif found is Support.NONE:
+            floor = written(FLOORS[major])
+            upgrade = use_branch(case, branch)
+            only_driver = upgrade and case.query.driver_is_shared
             yield Finding(
                 level=Level.ERROR,
-                terms=(case.driver_term, runtime.term),
-                reason=(
-                    f"{runtime.label} cannot run on driver {driver.label}: "
-                    f"CUDA {major}.x needs driver {dotted_driver(FLOORS[major])} or newer"
-                ),
-                fix=either(upgrade, "" if upgrade and case.driver_is_to_blame else take_runtime(case, runtime, driver))
-                or "take another GPU",
+                parts=(case.driver_part, runtime.part),
+                reason=f"{runtime.label} cannot run on driver {driver.label}: "
+                f"CUDA {major}.x needs driver {floor} or newer",
+                fix=either(upgrade, "" if only_driver else use_runtime(case, runtime, driver)) or use_gpu(None),
                 chain=(
-                    start,
-                    f"within CUDA {major}.x, driver {dotted_driver(FLOORS[major])} or newer is enough",
-                    f"cuda-compat-{wanted.label.replace('.', '-')}, for data-centre GPUs alone, is not counted on",
+                    released,
+                    f"within CUDA {major}.x, driver {floor} or newer is enough",
+                    f"cuda-compat-{wanted.label.replace('.', '-')} is not assumed: it is for data-centre GPUs only",
                     f"so {runtime.label} cannot run on driver {driver.label}",
                 ),
             )
 
 
-def mig_and_gpu(case: Case) -> Iterator[Finding]:
-    """The GPU can be cut into MIG slices."""
-    for model in case.gpus if case.mig else ():
-        if not model.mig:
-            able = ", ".join(one.slug for one in GPU_MODELS.values() if one.mig)
-            yield Finding(
-                level=Level.ERROR,
-                terms=("gpu", "mig"),
-                reason=f"{model.slug} cannot be cut into MIG slices",
-                fix=f"take one of {able}, or share the GPU by time-slicing",
-                chain=(identity(model), f"MIG exists on {able}", f"so {model.slug} is shared in time or not at all"),
-            )
-
-
-HARDWARE: tuple[Callable[[Case], Iterator[Finding]], ...] = (
-    driver_named_twice,
+HARDWARE: Final[tuple[Callable[[Case], Iterator[Finding]], ...]] = (
     driver_of_another_branch,
     gpu_and_driver,
     gpu_and_cuda,
     driver_and_cuda,
-    mig_and_gpu,
+    driver_branch,
+    gpu_without_updates,
 )

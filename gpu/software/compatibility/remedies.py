@@ -1,6 +1,7 @@
-"""The nearest thing that works: a search through the tables, used where something does not.
+"""Search the tables for the nearest part that works, and write the fix that uses it.
 
-Everything found here is checked by the same predicates as the rules use, so that a way out is never a dead end.
+The searches use the same predicates as the rules, so that a fix never leads to another error of the same kind. A fix
+names only what the stack file can change.
 """
 
 from __future__ import annotations
@@ -13,20 +14,25 @@ from gpu.software.architectures import Architecture, architecture
 from gpu.software.cuda import TOOLKITS, Support, Toolkit, dropped, native, support
 from gpu.software.drivers import BRANCHES, Branch, Designation, Driver
 from gpu.software.frameworks import ONNXRUNTIME, TORCH, OnnxRuntimeBuild, TorchBuild
+from gpu.software.versions import dotted
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from datetime import date
+
+    from gpu.software.architectures import KernelModule
+    from gpu.software.compatibility.query import Case, Runtime
 
 
 def first_branch(wanted: Architecture) -> int:
-    """The first driver branch that drives an architecture: the one its first CUDA was released with."""
+    """Return the first driver branch that supports an architecture: the one its first CUDA was released with."""
     known = TOOLKITS.get(wanted.first_cuda)
     return known.driver[0] if known else 0
 
 
-def drives(driver: Driver, wanted: Architecture) -> bool:
-    """Whether a driver drives an architecture, with the kernel module it commits to."""
-    number = driver.branch.number
+def drives(driver: Driver, model: GpuModel) -> bool:
+    """Return whether a driver supports a GPU with the kernel module that it brings."""
+    wanted, number = architecture(model.capability), driver.branch.number
     return (
         first_branch(wanted) <= number
         and (wanted.last_driver is None or number <= wanted.last_driver)
@@ -34,49 +40,44 @@ def drives(driver: Driver, wanted: Architecture) -> bool:
     )
 
 
-def carries(driver: Driver | None, wanted: Toolkit, gpus: tuple[GpuModel, ...]) -> bool:
-    """Whether a toolkit runs on that driver and on each of those GPUs."""
-    architectures = [architecture(model.capability) for model in gpus]
-    return (driver is None or support(driver, wanted) is not Support.NONE) and not any(
-        dropped(wanted, one) for one in architectures
+def runs(wanted: Toolkit, gpu: GpuModel | None, driver: Driver | None) -> bool:
+    """Return whether a toolkit runs on that GPU with that driver."""
+    return (driver is None or support(driver, wanted) is not Support.NONE) and not (
+        gpu is not None and dropped(wanted, architecture(gpu.capability))
     )
 
 
 @cache
-def newest_cuda(gpus: tuple[GpuModel, ...], driver: Driver | None, *, major: int | None = None) -> Toolkit | None:
-    """The newest toolkit that runs there, one that the driver knows all of where there is one.
-
-    `major` asks for one of that major version.
-    """
+def newest_cuda(gpu: GpuModel | None, driver: Driver | None, *, major: int | None = None) -> Toolkit | None:
+    """Return the newest toolkit that runs there, of one major version if given; a fully supported one is preferred."""
     working = [
         wanted
         for wanted in TOOLKITS.values()
         if major in {None, wanted.version[0]}
-        and carries(driver, wanted, gpus)
-        and all(native(wanted, architecture(model.capability)) for model in gpus)
+        and runs(wanted, gpu, driver)
+        and (gpu is None or native(wanted, architecture(gpu.capability)))
     ]
     full = [wanted for wanted in working if driver is None or support(driver, wanted) is Support.FULL]
     return full[-1] if full else working[-1] if working else None
 
 
 @cache
-def modest_gpu(wanted: Toolkit, driver: Driver | None, *, beside: tuple[GpuModel, ...]) -> GpuModel | None:
-    """The GPU of the oldest architecture that runs a toolkit, newer than those that do not."""
-    floor = max((model.capability for model in beside), default=(0, 0))
+def oldest_gpu(wanted: Toolkit, driver: Driver | None, *, newer_than: GpuModel) -> GpuModel | None:
+    """Return the GPU of the oldest architecture that runs a toolkit, at least as new as another GPU."""
     for model in sorted(GPU_MODELS.values(), key=lambda one: one.capability):
-        able = driver is None or drives(driver, architecture(model.capability))
-        if model.capability >= floor and able and carries(driver, wanted, (model,)):
+        able = driver is None or drives(driver, model)
+        if model.capability >= newer_than.capability and able and runs(wanted, model, driver):
             return model
     return None
 
 
 @cache
 def nearest_gpu(model: GpuModel, driver: Driver, toolkits: tuple[Toolkit, ...]) -> GpuModel | None:
-    """The GPU nearest to one that a driver does not drive, on which those toolkits run; newer ones come first."""
+    """Return the GPU nearest to `model` that the driver supports and the toolkits run on; newer GPUs come first."""
     working = [
         other
         for other in GPU_MODELS.values()
-        if drives(driver, architecture(other.capability)) and all(carries(driver, one, (other,)) for one in toolkits)
+        if drives(driver, other) and all(runs(wanted, other, driver) for wanted in toolkits)
     ]
     newer = [other for other in working if other.capability > model.capability]
     if newer:
@@ -85,17 +86,17 @@ def nearest_gpu(model: GpuModel, driver: Driver, toolkits: tuple[Toolkit, ...]) 
 
 
 @cache
-def best_branch(gpus: tuple[GpuModel, ...], toolkits: tuple[Toolkit, ...], *, as_of: date) -> Branch | None:
-    """The branch to take for those GPUs and toolkits.
+def best_branch(gpu: GpuModel | None, toolkits: tuple[Toolkit, ...], *, as_of: date) -> Branch | None:
+    """Return the best driver branch for a GPU and toolkits.
 
-    One that lives, whose end NVIDIA has said, that knows all of the toolkits, and that lives long: in this order.
+    The order of preference: still supported, with a published end of life, full support of the toolkits, long-term
+    support, newest.
     """
-    architectures = [architecture(model.capability) for model in gpus]
     working: list[tuple[tuple[bool, bool, bool, bool, int], Branch]] = []
     for row in BRANCHES.values():
         candidate = Driver(name=row.label, branch=row)
         levels = {support(candidate, wanted) for wanted in toolkits}
-        if all(drives(candidate, one) for one in architectures) and Support.NONE not in levels:
+        if (gpu is None or drives(candidate, gpu)) and Support.NONE not in levels:
             order = (
                 not row.ended(as_of),
                 row.ends is not None,
@@ -108,25 +109,71 @@ def best_branch(gpus: tuple[GpuModel, ...], toolkits: tuple[Toolkit, ...], *, as
 
 
 @cache
-def newest_torch(gpus: tuple[GpuModel, ...], driver: Driver | None, *, fully: bool = False) -> TorchBuild | None:
-    """The newest torch whose wheel runs there; of one release, what the package index serves comes first.
+def newest_torch(gpu: GpuModel | None, driver: Driver | None, *, fully: bool = False) -> TorchBuild | None:
+    """Return the newest torch that runs there; of one release, the package index's default variant comes first.
 
-    `fully` asks that the driver knows all of the wheel's CUDA.
+    With `fully`, the driver supports all of the wheel's CUDA.
     """
     enough = {Support.FULL} if fully else {Support.FULL, Support.MINOR_VERSION}
     working = [
         build
         for build in TORCH.values()
-        if all(build.runs_on(architecture(model.capability)) for model in gpus)
+        if (gpu is None or build.runs_on(architecture(gpu.capability)))
         and (driver is None or support(driver, TOOLKITS[build.cuda]) in enough)
     ]
     return max(working, key=lambda build: (build.release, build.default, build.cuda), default=None)
 
 
 def newest_onnxruntime(cuda: int) -> OnnxRuntimeBuild | None:
-    """The newest onnxruntime-gpu for one major version of CUDA."""
-    return max(
-        (build for build in ONNXRUNTIME.values() if build.cuda == cuda),
-        key=lambda build: build.release,
-        default=None,
-    )
+    """Return the newest onnxruntime-gpu for one major version of CUDA."""
+    builds = [build for build in ONNXRUNTIME.values() if build.cuda == cuda]
+    return max(builds, key=lambda build: build.release, default=None)
+
+
+def use_branch(case: Case, branch: Branch | None, modules: Collection[KernelModule] = ()) -> str:
+    """Return how to get a driver branch with one of the kernel modules; empty where the stack file cannot choose it."""
+    query, driver = case.query, case.driver
+    if branch is None:
+        return ""
+    if query.machine_image is not None:
+        module = f" with the {next(iter(modules))} kernel modules" if len(modules) == 1 else ""
+        key = query.machine_image_key
+        return f"use images with driver {branch.label}{module} and remove {key}" if key else ""
+    if modules and driver is not None and driver.module is not None and driver.module not in modules:
+        return ""
+    return f'set {query.driver_key} to "{branch.number}"'
+
+
+def use_gpu(model: GpuModel | None) -> str:
+    """Return how to get another GPU."""
+    return f"use the GPU {model.slug}" if model else "use another GPU"
+
+
+def use_runtime(case: Case, runtime: Runtime, driver: Driver, *, fully: bool = False) -> str:
+    """Return how to replace CUDA libraries by ones that the driver supports, or fully supports; empty if none do."""
+    if runtime.part == "torch":
+        build = newest_torch(case.gpu, driver, fully=fully)
+        return f"install {install(build)}" if build else ""
+    if runtime.part == "onnxruntime":
+        found = newest_onnxruntime(driver.branch.cuda[0])
+        return f"use {found.label}" if found and not fully else ""
+    cuda = newest_cuda(case.gpu, driver)
+    if cuda is None or (fully and support(driver, cuda) is not Support.FULL):
+        return ""
+    return f'use cuda: "{cuda.label}"' if runtime.part == "cuda" else f"use an image with CUDA {cuda.newest}"
+
+
+def install(build: TorchBuild) -> str:
+    """Return the arguments of pip that install a wheel."""
+    version = f"torch=={dotted(build.release)}.{build.patch}"
+    return version if build.default else f"{version} --index-url https://download.pytorch.org/whl/{build.variant}"
+
+
+def either(*fixes: str) -> str:
+    """Join the fixes that exist."""
+    return ", or ".join(fix for fix in fixes if fix)
+
+
+def identity(model: GpuModel) -> str:
+    """Describe a GPU by its architecture."""
+    return f"{model.slug} is {model.sm} ({architecture(model.capability).name})"

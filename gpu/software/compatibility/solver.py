@@ -1,111 +1,74 @@
-"""Applies every rule to what is asked, and says what came of it, or why it holds.
-
-What contradicts what is for `hardware` and `software`, what ends when for `ends`; this module knows no rule itself.
-"""
+"""Apply the rules to a query."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from gpu.software.compatibility.case import Ask, Case, look_up
-from gpu.software.compatibility.end_of_life import ENDS
-from gpu.software.compatibility.finding import Finding, dotted_driver, identity, open_or_proprietary
+from gpu.software.architectures import KernelModule, architecture
 from gpu.software.compatibility.hardware import HARDWARE
+from gpu.software.compatibility.query import Finding, Query, look_up
+from gpu.software.compatibility.remedies import identity
 from gpu.software.compatibility.software import SOFTWARE
 from gpu.software.cuda import FLOORS, Support, support
-from gpu.software.drivers import AS_OF
-from gpu.verdict import Level, Verdict
+from gpu.software.drivers import AS_OF, written
+from gpu.verdict import Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import date
 
     from gpu.nearest import UnknownName
-
-CHECK = "compatibility"
-
-
-def solve(ask: Ask, *, as_of: date = AS_OF) -> tuple[Verdict, ...]:
-    """Everything that is wrong with the asking, gravest first; one verdict that explains why it holds if nothing is.
-
-    A part that has a place of its own and cannot be right is told once, there, with nothing else that it does.
-    """
-    places = dict(ask.places)
-    told: set[str] = set()
-    found: list[Verdict] = []
-    for finding in _findings(replace(ask, path=""), as_of):
-        blamed = next((term for term in reversed(finding.terms) if term in places), "")
-        if blamed and blamed in told:
-            continue
-        if finding.level is Level.ERROR:
-            told.add(blamed)
-        found.append(
-            Verdict(
-                check=CHECK,
-                level=finding.level,
-                subject=places.get(blamed, ask.path),
-                reason=finding.reason,
-                fix=finding.fix,
-                chain=finding.chain,
-            )
-        )
-    return tuple(found)
-
-
-def conflicts(ask: Ask, *, as_of: date = AS_OF) -> tuple[tuple[str, ...], ...]:
-    """The smallest contradictions in the asking, each as the parts that take part in it."""
-    return tuple(
-        dict.fromkeys(
-            finding.terms for finding in _findings(replace(ask, path=""), as_of) if finding.level is Level.ERROR
-        )
-    )
+    from gpu.software.compatibility.query import Case
 
 
 @lru_cache(maxsize=4096)
-def _findings(ask: Ask, as_of: date) -> tuple[Finding, ...]:
-    case, unknown = look_up(ask, as_of)
-    found = [_unknown(term, fault) for term, fault in unknown]
-    found += [finding for rule in (*HARDWARE, *SOFTWARE, *ENDS) for finding in rule(case)]
-    found = [finding for finding in found if not set(finding.terms) <= set(ask.elsewhere)]
-    gravest = sorted(found, key=lambda finding: finding.level is not Level.ERROR)
-    return tuple(dict.fromkeys(gravest)) or (_holds(case),)
+def findings(query: Query, *, as_of: date = AS_OF) -> tuple[Finding, ...]:
+    """Return all errors and then all warnings; empty where everything is compatible.
+
+    `as_of` is the day on which ends of life are checked.
+    """
+    case, unknown = look_up(query, as_of)
+    found = [_unknown(part, fault) for part, fault in unknown]
+    found += [finding for rule in (*HARDWARE, *SOFTWARE) for finding in rule(case)]
+    return tuple(dict.fromkeys(sorted(found, key=lambda finding: finding.level is not Level.ERROR)))
 
 
-def _unknown(term: str, fault: UnknownName) -> Finding:
-    hint = fault.nearest or ", ".join(fault.known)
+@lru_cache(maxsize=4096)
+def explain(query: Query) -> tuple[str, tuple[str, ...]]:
+    """Return the reason and the chain for a query without findings."""
+    case, _ = look_up(query)
+    labels = [case.gpu.slug] if case.gpu else []
+    labels += [f"driver {case.driver.label}"] if case.driver else []
+    labels += [runtime.label for runtime in case.runtimes]
+    reason = f"{', '.join(labels)} are compatible" if len(labels) > 1 else "there are no conflicts"
+    return reason, tuple(_chain(case))
+
+
+def _unknown(part: str, fault: UnknownName) -> Finding:
     return Finding(
         level=Level.ERROR,
-        terms=(term,),
+        parts=(part,),
         reason=f"{fault.name} is not a known {fault.kind}",
-        fix=f"did you mean {hint}?" if fault.nearest else f"name one of {hint}",
-        chain=("what a name that is not in the tables brings cannot be judged, and is not guessed",),
+        fix=f"did you mean {fault.nearest}?" if fault.nearest else f"use one of {', '.join(fault.known)}",
+        chain=("a name that is not in the tables cannot be checked",),
     )
 
 
-def _holds(case: Case) -> Finding:
-    chain = tuple(_explained(case))
-    parts = [*(model.slug for model in case.gpus)]
-    if case.driver:
-        parts.append(f"driver {case.driver.label}")
-    parts += [runtime.label for runtime in case.runtimes]
-    reason = f"{', '.join(parts)} go together" if len(parts) > 1 else "nothing contradicts it"
-    return Finding(level=Level.OK, terms=(), reason=reason, fix="", chain=chain)
-
-
-def _explained(case: Case) -> Iterator[str]:
-    for model in case.gpus:
+def _chain(case: Case) -> Iterator[str]:
+    model, driver = case.gpu, case.driver
+    if model:
         yield identity(model)
-        yield open_or_proprietary(model)
-    driver = case.driver
+        modules = architecture(model.capability).modules
+        both = len(modules) == len(KernelModule)
+        yield f"{model.slug} works with {'open and proprietary' if both else next(iter(modules))} kernel modules"
     if driver:
-        yield f"{driver.name} is of {driver.branch.label}, a {driver.branch.designation} branch"
+        yield f"{driver.name} is a driver of {driver.branch.label}, a {driver.branch.designation} branch"
     for runtime in case.runtimes:
         wanted = runtime.toolkit
-        for model in case.gpus:
+        if model:
             yield f"{runtime.label} supports {model.sm}"
         if driver and support(driver, wanted) is Support.FULL:
-            yield f"{runtime.label} needs driver {dotted_driver(wanted.driver)}, and {driver.label} is that or newer"
+            yield f"{runtime.label} needs driver {written(wanted.driver)}, and {driver.label} is that or newer"
         elif not driver:
-            yield f"{runtime.label} needs driver {dotted_driver(FLOORS[wanted.version[0]])} or newer"
+            yield f"{runtime.label} needs driver {written(FLOORS[wanted.version[0]])} or newer"
