@@ -9,10 +9,16 @@ import pytest
 from gpu.nearest import UnknownName
 from gpu.software.architectures import ARCHITECTURES, architecture
 from gpu.software.cuda import FLOORS, TOOLKITS, Support, dropped, native, support, toolkit
-from gpu.software.drivers import BRANCHES, driver
-from gpu.software.versions import UnknownVersion, nearest_version
+from gpu.software.drivers import BRANCHES, Driver, branch
+from gpu.software.versions import UnknownVersion, nearest_version, parse
 
 pytestmark = pytest.mark.pure
+
+
+def driver(text: str) -> Driver:
+    """Return a driver by its branch or by its exact version."""
+    version = parse(text)
+    return Driver(name=text, branch=branch(version[0]), version=version if len(version) > 1 else None)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from gpu.nearest import UnknownName
 from gpu.software.cuda import TOOLKITS, Toolkit
-from gpu.software.image_tags import Origin, container_image, deleted_from, ends, newest_of, nvidia_tags, superseded
+from gpu.software.image_tags import (
+    Origin,
+    container_image,
+    deleted_from,
+    end_of_life,
+    newest_of,
+    nvidia_tags,
+    superseded,
+)
 
 pytestmark = pytest.mark.pure
 
@@ -150,9 +158,9 @@ def test_a_newer_point_release_ends_an_image() -> None:
 
 
 def test_an_image_ends_with_the_last_driver_branch_of_its_generation() -> None:
-    assert ends(container_image("nvidia/cuda:12.9.2-base-ubuntu24.04")) == date(2026, 6, 30)
-    assert ends(container_image("nvidia/cuda:13.0.3-base-ubuntu24.04")) == date(2028, 6, 30)
-    assert ends(container_image("pytorch/pytorch:2.14.0-cuda12.6-cudnn9-runtime")) is None
+    assert end_of_life(container_image("nvidia/cuda:12.9.2-base-ubuntu24.04")) == date(2026, 6, 30)
+    assert end_of_life(container_image("nvidia/cuda:13.0.3-base-ubuntu24.04")) == date(2028, 6, 30)
+    assert end_of_life(container_image("pytorch/pytorch:2.14.0-cuda12.6-cudnn9-runtime")) is None
 
 
 def test_tags_are_deleted_six_months_after_the_end() -> None:

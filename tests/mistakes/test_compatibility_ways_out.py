@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from checks.compatibility import CHECK
 from config.load import settings_of
-from gpu.software.compatibility import CHECK
 from gpu.verdict import Level, Verdict
 from judge import verdicts
 from ops.plan.stack_file import read
@@ -54,19 +54,19 @@ FOLLOWED: Final = (
     ("a driver older than the CUDA, of the same generation", 'set host-image.driver to "595"', driver("595")),
     (
         "a GPU that AWS's own image does not drive",
-        "name images that carry driver R580 with the proprietary kernel modules and leave runners.cirun-aws-gpu.cirun-aws",
+        "use images with driver R580 with the proprietary kernel modules and remove runners.cirun-aws-gpu.cirun-aws",
         on_aws(images={"us-west-2": "ami-0fedcba9876543210"}, image_parameter=OUT),
     ),
     ("a newer CUDA than the driver of AWS's own image", 'use cuda: "13.2"', on_aws({"cuda": "13.2"})),
     ("an image parameter that nobody knows", f"did you mean {PARAMETER}?", on_aws(image_parameter=PARAMETER)),
     (
         "GitHub's own runner image for jobs that need CUDA",
-        "state needs.torch where torch brings them",
+        "state needs.torch if torch brings them",
         put_over(job("gpu-t4", torch="2.9.1"), job("gpu-t4-steady", torch="2.9.1")),
     ),
     (
         "another CUDA stated than the image's tag names",
-        "take a tag with CUDA 12.9.2",
+        "use a tag with CUDA 12.9.2",
         {"images": {"runner-gpu": {"tag": "12.9.2-runtime-ubuntu24.04"}}},
     ),
     (
@@ -92,7 +92,7 @@ FOLLOWED: Final = (
     ),
     (
         "an image that NVIDIA has ended",
-        "keep a copy in a registry of your own, and name it by its digest",
+        "copy it to your own registry and name it by its digest",
         base(f"{MINE}:11.8.0-base-ubuntu22.04@{DIGEST}"),
     ),
     (
@@ -102,7 +102,7 @@ FOLLOWED: Final = (
     ),
     (
         "an image that a point release has superseded",
-        "keep a copy in a registry of your own, and name it by its digest",
+        "copy it to your own registry and name it by its digest",
         base(f"{MINE}:13.0.0-base-ubuntu24.04@{DIGEST}"),
     ),
     ("an onnxruntime for another CUDA", "use onnxruntime-gpu 1.26", job("gpu-t4", onnxruntime="1.26")),

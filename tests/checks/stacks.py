@@ -1,0 +1,75 @@
+"""Stacks for tests of one check: the test's staging stack, with changes or with hand-made offers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from back_ends.offer import HostSoftware, Machine, Offer, OwnMachines
+from back_ends.stack import Stack
+from config.identity import Identity
+from gpu.machines.groups import Placement
+from gpu.regions import Cloud, region_of
+from tests.config import stacks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from checks import Check
+    from gpu.machines import InstanceType, MachineType
+    from gpu.verdict import Verdict
+
+IDENTITY: Final = Identity(project="gpu-ci", stack="staging")
+RUNNER: Final = "cirun-gcp-gpu"
+PATH: Final = f"runners.{RUNNER}"
+NEEDS: Final = f"runners/{RUNNER}/needs"
+
+
+def verdicts(check: Check, changes: Mapping[str, Any] | None = None, offer: Offer | None = None) -> list[Verdict]:
+    """Return the verdicts of one check; with `offer`, the stack has only that runner's offer."""
+    settings = stacks.settings(changes=changes)
+    if offer is None:
+        return list(check.check(Stack.of(settings, IDENTITY)))
+    return list(check.check(Stack(settings=settings, identity=IDENTITY, offers={RUNNER: offer})))
+
+
+def offer(
+    *machines: InstanceType | MachineType,
+    zones: tuple[str, ...] = ("us-central1-b",),
+    cloud: Cloud = Cloud.GCP,
+    spot: tuple[bool, ...] = (False,),
+    disk_gib: int = 100,
+    image_gib: int = 0,
+) -> Offer:
+    """Return an offer of machines of a runner's own."""
+    section = f"{PATH}.section"
+    return Offer(
+        path=PATH,
+        section=section,
+        machines=tuple(Machine(type=machine, disk_gib=disk_gib) for machine in machines),
+        host=HostSoftware(),
+        steps=(),
+        own=OwnMachines(
+            cloud=cloud,
+            types=tuple(machine.name for machine in machines),
+            placements=tuple(
+                Placement(
+                    region=region_of(zone),
+                    zones=tuple(one for one in zones if region_of(one) == region_of(zone))
+                    if cloud is Cloud.GCP
+                    else (),
+                    spot=market,
+                )
+                for zone in zones
+                for market in spot
+            ),
+            at_once=1,
+            at_once_key=f"{section}.at-once",
+            types_key=f"{section}.types",
+            places_key=f"{section}.zones",
+            spot_key=f"{section}.spot",
+            disk_gib=disk_gib,
+            disk_key=f"{section}.disk",
+            disk_kind="pd-balanced",
+            image_gib=image_gib,
+        ),
+    )
