@@ -1,6 +1,6 @@
 """GPU models: how the stack file, Kubernetes and Google each name one, and what it can do.
 
-Compute capabilities and MIG support: NVIDIA's CUDA GPU table and MIG user guide. Memory as EC2's
+Compute capabilities: NVIDIA's CUDA GPU table. Memory as EC2's
 DescribeInstanceTypes reports it, through Karpenter's instance-types page (2026); where a model is not rented from
 EC2, its nominal memory. Label values follow the examples of the Cluster Autoscaler's AWS README (1.35).
 """
@@ -39,8 +39,6 @@ class GpuModel:
     """Value of the node label `k8s.amazonaws.com/accelerator`."""
     google: str | None = None
     """Google's accelerator type; none where Google does not rent it under this name."""
-    mig: bool = False
-    """Whether it can be cut into MIG slices."""
 
     @property
     def sm(self) -> str:
@@ -63,13 +61,13 @@ _MODELS = (
     GpuModel(slug="l4", product="L4", capability=(8, 9), memory_mib=22888, label="nvidia-l4", google="nvidia-l4"),
     GpuModel(slug="l40s", product="L40S", capability=(8, 9), memory_mib=45776, label="nvidia-l40s"),
     GpuModel(slug="a100", product="A100 40GB", capability=(8, 0), memory_mib=40960, label="nvidia-tesla-a100",
-             google="nvidia-tesla-a100", mig=True),
+             google="nvidia-tesla-a100"),
     GpuModel(slug="a100-80gb", product="A100 80GB", capability=(8, 0), memory_mib=81920, label="nvidia-a100-80gb",
-             google="nvidia-a100-80gb", mig=True),
+             google="nvidia-a100-80gb"),
     GpuModel(slug="h100", product="H100 80GB", capability=(9, 0), memory_mib=81920, label="nvidia-h100",
-             google="nvidia-h100-80gb", mig=True),
+             google="nvidia-h100-80gb"),
     GpuModel(slug="rtx-pro-6000", product="RTX PRO 6000 Blackwell", capability=(12, 0), memory_mib=98304,
-             label="nvidia-rtx-pro-6000", mig=True),
+             label="nvidia-rtx-pro-6000"),
 )  # fmt: skip
 
 GPU_MODELS = MappingProxyType({model.slug: model for model in _MODELS})

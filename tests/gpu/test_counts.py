@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from back_ends.offer import SharedNodes
 from checks.counts import counts
-from checks.pool_shape import own_spot, pool_shapes
+from checks.pool_shape import pool_shapes
 from gpu.kubernetes.sharing import Sharing
 from gpu.verdict import Level
 from tests.gpu.pools import BESIDE, POOL, runner_pod
@@ -358,17 +358,3 @@ def test_an_mps_share_with_too_little_gpu_memory_gets_a_warning(
     group = replace(STEADY, sharing=Sharing(mode=mode, replicas=replicas))
 
     assert [verdict.fix for verdict in shapes(group)] == fixes
-
-
-@pytest.mark.parametrize(
-    ("types", "zones", "reasons"),
-    [(1, 2, ["spot with one type"]), (2, 1, ["spot with one zone"]), (1, 1, ["spot with one type and one zone"]),
-     (2, 2, []), (2, None, []), (1, None, ["spot with one type"])],
-)  # fmt: skip
-def test_machines_on_spot_only_with_one_type_or_zone_get_a_warning(
-    types: int, zones: int | None, reasons: list[str]
-) -> None:
-    found = own_spot("runners.r.cirun-gcp.spot", types=types, zones=zones)
-
-    assert [verdict.reason.partition(" and no fallback")[0] for verdict in found] == reasons
-    assert all(verdict.level is Level.WARNING for verdict in found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu.machines import EC2_TYPES, GCE_TYPES, GPU_MODELS, Confidence, attach, ec2_type, gce_type, gpu_model
+from gpu.machines import EC2_TYPES, GCE_TYPES, Confidence, attach, ec2_type, gce_type, gpu_model
 from gpu.machines.gcp import Unattachable
 from gpu.nearest import UnknownName
 
@@ -67,11 +67,7 @@ def test_what_was_not_read_is_marked() -> None:
 def test_models_have_the_names_that_kubernetes_and_google_know() -> None:
     t4 = gpu_model("t4")
 
-    assert (t4.label, t4.google, t4.sm, t4.mig) == ("nvidia-tesla-t4", "nvidia-tesla-t4", "sm_75", False)
-
-
-def test_only_data_centre_models_of_today_can_be_sliced() -> None:
-    assert {slug for slug, model in GPU_MODELS.items() if model.mig} == {"a100", "a100-80gb", "h100", "rtx-pro-6000"}
+    assert (t4.label, t4.google, t4.sm) == ("nvidia-tesla-t4", "nvidia-tesla-t4", "sm_75")
 
 
 def test_a_gpu_is_attached_to_an_n1_in_the_numbers_that_google_allows() -> None:
