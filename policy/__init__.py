@@ -1,1 +1,1 @@
-"""What must never be, whatever a stack file says: pure rules over one resource, run by every plan and by Pulumi."""
+"""Rules for the recorded resources of a stack. The plan, the tests and the policy engine of Pulumi run them."""

@@ -1,7 +1,7 @@
 """The rules as a Pulumi policy pack: `pulumi preview --policy-pack policy`.
 
-Owns the translation of what Pulumi's policy engine hands over. It is run by that engine as a script, in the pack's
-own environment (`policy/requirements.txt`), which holds neither the clouds' packages nor the rest of the project.
+The policy engine runs this file as a script, in the environment of the pack (`policy/requirements.txt`). That
+environment has neither the packages of the clouds nor the rest of the project.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-# The engine puts the pack's folder on the path, not the one that the pack's modules are named from.
+# The engine adds the folder of the pack to the path, but the modules are imported from the folder above.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-import pulumi_policy  # type: ignore[import-not-found, unused-ignore]  # pyright: ignore[reportMissingImports]  # in the pack's environment alone
+import pulumi_policy  # type: ignore[import-not-found, unused-ignore]  # pyright: ignore[reportMissingImports]  # only in the environment of the pack
 
 from policy.rules import RULES, Predicate, effective, rule_name
 
 _UNKNOWN: Final = "[unknown]"
-"""What a preview cannot know; no rule takes it for anything."""
+"""The value of an input that a preview does not know. No rule matches it."""
 
 
 def plain(value: Any) -> Any:
-    """What the policy engine hands over, as plain data: its own maps raise where a value is not known yet."""
+    """Convert maps and lists of the policy engine to plain data. Its own maps raise an error for an unknown value."""
     if isinstance(value, Mapping):
         return {key: _plain_at(value, key) for key in value}
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -39,13 +39,13 @@ def _plain_at(container: Any, key: Any) -> Any:
 
 
 def policy(rule: Predicate) -> Any:
-    """One rule as a policy that stops an update."""
+    """Return a rule as a policy that stops an update."""
 
     def validate(args: Any, report: Any) -> None:
         provider = plain(args.provider.props) if args.provider else {}
         seen = effective(args.resource_type, plain(args.props), provider)
-        for wrong in rule(args.resource_type, args.name, seen):
-            report(wrong, args.urn)
+        for problem in rule(args.resource_type, args.name, seen):
+            report(problem, args.urn)
 
     return pulumi_policy.ResourceValidationPolicy(
         name=rule_name(rule),

@@ -1,4 +1,4 @@
-"""Rules about who gets in: from the internet, with which credential, and how far."""
+"""Rules about access: from the internet, with static credentials, and with unlimited permissions."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ _OPEN_TO_ALL: Final = {
 
 
 def no_ingress_from_everywhere(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
-    """Nothing listens to the whole internet."""
+    """No resource accepts connections from the whole internet."""
     for path, ranges in _ingress(type_, inputs):
         opened = exposure(ranges)
         for everywhere in (*sorted(opened.wide), *(["half of the internet"] if opened.together else [])):
-            yield f"{path} lets {everywhere} in; name the ranges that need to come in"
+            yield f"{path} grants access to {everywhere}; list the ranges that need access"
 
 
 def _ingress(type_: str, inputs: Inputs) -> Iterator[tuple[str, Iterable[str]]]:
-    """Every place where a resource states who may come in."""
+    """Yield every path of a resource that lists allowed address ranges, with the ranges."""
     if type_ in {"aws:ec2/securityGroup:SecurityGroup", "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup"}:
         for rule in each(inputs, "ingress"):
             yield "ingress", [*texts(rule, "cidrBlocks"), *texts(rule, "ipv6CidrBlocks")]
@@ -51,34 +51,34 @@ def _ingress(type_: str, inputs: Inputs) -> Iterator[tuple[str, Iterable[str]]]:
     elif type_ == "gcp:compute/firewall:Firewall":
         yield "sourceRanges", texts(inputs, "sourceRanges") if each(inputs, "allows") else []
     elif type_ == "aws:eks/cluster:Cluster" and part(inputs, "vpcConfig", "endpointPublicAccess") is not False:
-        # Unstated, EKS takes the whole internet.
+        # The default of EKS is the whole internet.
         yield "vpcConfig.publicAccessCidrs", texts(inputs, "vpcConfig", "publicAccessCidrs") or ["0.0.0.0/0"]
 
 
 def no_public_service(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
-    """Nothing is published: runners ask for work, nobody asks them."""
+    """No service is public: runners only make outgoing connections."""
     if type_ in _OPEN_TO_ALL and not is_true(part(inputs, "internal")):
-        yield f"{_OPEN_TO_ALL[type_]} publishes what should only call out; take it away"
+        yield f"{_OPEN_TO_ALL[type_]} publishes a service, but runners only make outgoing connections; remove it"
     if type_ == "kubernetes:core/v1:Service" and part(inputs, "spec", "type") in {"LoadBalancer", "NodePort"}:
         yield f"spec.type {part(inputs, 'spec', 'type')} publishes a service; use ClusterIP"
 
 
 def no_static_credential(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
-    """No key that does not expire is made or written down."""
+    """No resource creates or contains a key that does not expire."""
     if type_ in _KEY_MAKERS:
-        yield f"it makes a key that does not expire; {_KEY_MAKERS[type_]}"
+        yield f"it creates a key that does not expire; {_KEY_MAKERS[type_]}"
     if type_ == "pulumi:providers:aws" and (part(inputs, "accessKey") or part(inputs, "secretKey")):
-        yield "the provider is given a static key; let it find the credentials of who runs it"
-    # A Kubernetes Secret is where a credential belongs that has to be in the cluster.
+        yield "the provider has a static key; remove it, so that it uses the credentials of the environment"
+    # A credential that must be in the cluster belongs into a Kubernetes Secret.
     searched = {} if type_ == "kubernetes:core/v1:Secret" else inputs
     for path, value in leaves(searched):
         for what, pattern in _CREDENTIALS.items():
             if isinstance(value, str) and pattern.search(value):
-                yield f"{path} holds {what}; revoke it, and reference a secret"
+                yield f"{path} contains {what}; revoke it, and refer to a secret"
 
 
 def no_unbounded_permission(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
-    """Nobody may do everything to everything."""
+    """No role has unlimited permissions."""
     if type_ == "aws:iam/rolePolicyAttachment:RolePolicyAttachment":
         arn = str(part(inputs, "policyArn"))
         if arn.endswith((":policy/AdministratorAccess", ":policy/PowerUserAccess", ":policy/IAMFullAccess")):

@@ -1,7 +1,7 @@
-"""When ranges of addresses are as good as the whole internet.
+"""Detect address ranges that are practically the whole internet.
 
-Owns the arithmetic and nothing of whom it is asked about: the rules on resources ask it, and so do those on the stack
-file, lest what one of them refuses in a single range be let through by the other in two halves.
+The rules for resources and those for the stack file both use this module, so that neither accepts two halves of a
+range that the other refuses.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 SHORTEST: Final = 8
-"""The shortest prefix of a range that somebody can mean: nobody has more than a /8 of his own."""
+"""The shortest prefix of an acceptable range: no organisation needs more than a /8."""
 _ADDRESSES: Final = {4: 2**32, 6: 2**125}
-"""The addresses of the internet; of IPv6 those that are given out, 2000::/3."""
+"""The number of addresses of the internet; for IPv6 the assigned range 2000::/3."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """What is open among some ranges."""
+    """The part of some ranges that is too large."""
 
     wide: tuple[str, ...]
-    """The ranges that let everybody in by themselves."""
+    """The ranges that are each too large."""
     together: bool
-    """Whether they let half of the internet in, or more, although none does so by itself."""
+    """True if the ranges together cover at least half of the internet, although no single one is too large."""
 
 
 def exposure(ranges: Iterable[str]) -> Exposure:
-    """What some ranges open; a text that is no range opens nothing."""
+    """Return the exposure of some ranges; text that is not a range is ignored."""
     known = {text: found for text in ranges if (found := _network(text)) is not None}
     wide = tuple(text for text, found in known.items() if found.prefixlen < SHORTEST)
     v4 = collapse_addresses(found for found in known.values() if isinstance(found, IPv4Network))

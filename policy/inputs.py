@@ -1,4 +1,4 @@
-"""Ways through a resource's inputs, whose parts may be missing, unknown, or travel as text."""
+"""Access to the inputs of a resource, which can be missing, unknown, or JSON text."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 Inputs: TypeAlias = Mapping[str, Any]
-"""A resource's inputs under the names of the wire."""
+"""The inputs of a resource, with their names in the engine protocol."""
 
 
 def part(inputs: Inputs, *path: str) -> Any:
-    """What stands at `path`, or None where the way ends before."""
+    """Return the value at `path`, or None."""
     value: Any = inputs
     for key in path:
         value = value.get(key) if isinstance(value, Mapping) else None
@@ -19,26 +19,26 @@ def part(inputs: Inputs, *path: str) -> Any:
 
 
 def each(inputs: Inputs, *path: str) -> list[Inputs]:
-    """The maps in the list at `path`; none where there is no list."""
+    """Return the maps in the list at `path`; a single map counts as a list of one."""
     value = part(inputs, *path)
     items = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
     return [item for item in items if isinstance(item, Mapping)]
 
 
 def texts(inputs: Inputs, *path: str) -> list[str]:
-    """The texts in the list at `path`, or the one text there."""
+    """Return the strings in the list at `path`; a single string counts as a list of one."""
     value = part(inputs, *path)
     items = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
     return [item for item in items if isinstance(item, str)]
 
 
 def is_true(value: Any) -> bool:
-    """Whether a flag is set; some providers spell flags as text."""
+    """Return True if a flag is set; some providers write flags as text."""
     return value is True or value == "true"
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every value that is neither a map nor a list, with its dotted path."""
+    """Yield every value that is neither a map nor a list, with its dotted path."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield from leaves(item, f"{path}.{key}" if path else str(key))
@@ -50,7 +50,7 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def document(value: Any) -> Inputs:
-    """A JSON document that travels as text; empty where it is none, or not known yet."""
+    """Parse a JSON document; return an empty map for an unknown value and for other text."""
     if not isinstance(value, str):
         return value if isinstance(value, Mapping) else {}
     try:

@@ -1,4 +1,4 @@
-"""Rules about machines and what they keep: metadata, encryption, tags."""
+"""Rules about machines and their data: metadata, encryption, tags."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 REQUIRED_TAGS: Final = ("Project", "Environment", "ManagedBy")
-"""What tells, in a bill and in a search, whose a thing is. GCP writes labels in lower case."""
+"""Tags that show the owner of a resource on bills and in searches. Labels of Google Cloud are in lower case."""
 _LAUNCHED: Final = ("instance", "volume")
-"""What a launch template starts that no default tag of a provider reaches."""
+"""Resources of a launch template that do not get the default tags of the provider."""
 _VOLUMES: Final = {
     "aws:ec2/launchTemplate:LaunchTemplate": (("blockDeviceMappings", "ebs"),),
     "aws:ec2/instance:Instance": (("rootBlockDevice",), ("ebsBlockDevices",)),
@@ -22,7 +22,7 @@ _VOLUMES: Final = {
 
 
 def metadata_needs_a_token(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
-    """A machine's metadata, and with it its role, answers only to a session token (IMDSv2), at a stated distance."""
+    """Machine metadata, which includes the credentials of the role, requires a session token and a hop limit."""
     key = {
         "aws:ec2/launchTemplate:LaunchTemplate": "metadataOptions",
         "aws:ec2/instance:Instance": "metadataOptions",
@@ -31,42 +31,42 @@ def metadata_needs_a_token(type_: str, _name: str, inputs: Inputs) -> Iterator[s
     if key is None:
         return
     if part(inputs, key, "httpTokens") != "required":
-        yield f"{key}.httpTokens is not required; without it any request from the machine gets its role"
+        yield f"{key}.httpTokens must be `required`; otherwise every local request gets the credentials of the role"
     if not isinstance(part(inputs, key, "httpPutResponseHopLimit"), int):
-        yield f"{key}.httpPutResponseHopLimit is not stated; the account's default would decide who reaches it"
+        yield f"{key}.httpPutResponseHopLimit is not set; the default of the account would apply"
 
 
 def volumes_are_encrypted(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
-    """What a machine writes is encrypted at rest."""
+    """Volumes are encrypted at rest."""
     for path in _VOLUMES.get(type_, ()):
         for device in each(inputs, path[0]):
             for volume in each(device, *path[1:]) if path[1:] else [device]:
                 if not is_true(volume.get("encrypted")):
                     yield f"{'.'.join(path)}.encrypted is not set"
     if type_ == "aws:ec2/launchTemplate:LaunchTemplate" and not each(inputs, "blockDeviceMappings"):
-        yield "blockDeviceMappings states no volume, so the image's own decides whether it is encrypted"
+        yield "blockDeviceMappings has no volume, so the image determines the encryption; add the volume"
     if type_ in {"aws:ebs/volume:Volume", "aws:efs/fileSystem:FileSystem"} and not is_true(inputs.get("encrypted")):
         yield "encrypted is not set"
 
 
 def secrets_in_the_cluster_are_encrypted(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
-    """Kubernetes secrets are encrypted with a key of ours."""
+    """Kubernetes secrets are encrypted with a key of the stack."""
     if type_ != "aws:eks/cluster:Cluster":
         return
     encrypts = "secrets" in (part(inputs, "encryptionConfig", "resources") or ())
     if not encrypts or not part(inputs, "encryptionConfig", "provider", "keyArn"):
-        yield "encryptionConfig names no key for secrets; give it a KMS key"
+        yield "encryptionConfig has no key for secrets; set a KMS key"
 
 
 def images_are_scanned(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
-    """What is pushed to a registry is scanned."""
+    """Container images are scanned when they are pushed."""
     scanned = is_true(part(inputs, "imageScanningConfiguration", "scanOnPush"))
     if type_ == "aws:ecr/repository:Repository" and not scanned:
         yield "imageScanningConfiguration.scanOnPush is not set"
 
 
 def everything_is_tagged(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
-    """Whatever can carry tags says whose it is. The provider's default tags count: see `policy.rules.effective`."""
+    """Every resource that supports tags has the required ones. Default tags of the provider count, too."""
     if type_ in TAGGED:
         missing = [tag for tag in REQUIRED_TAGS if not part(inputs, "tags", tag)]
         if missing:
@@ -77,8 +77,8 @@ def everything_is_tagged(type_: str, _name: str, inputs: Inputs) -> Iterator[str
             yield f"labels lack {', '.join(missing)}"
 
 
-def what_a_template_launches_is_tagged(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
-    """A provider's default tags stop at the launch template: its instances and volumes need their own."""
+def launched_machines_are_tagged(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
+    """Launch templates tag their instances and volumes, which do not get the default tags of the provider."""
     if type_ != "aws:ec2/launchTemplate:LaunchTemplate":
         return
     stated = {part(one, "resourceType"): part(one, "tags") for one in each(inputs, "tagSpecifications")}
@@ -90,5 +90,5 @@ def what_a_template_launches_is_tagged(type_: str, _name: str, inputs: Inputs) -
 
 
 def _as_label(tag: str) -> str:
-    """A tag's name as GCP lets a label be called: `ManagedBy` is `managed-by`."""
+    """Return the label name of a tag: `ManagedBy` is `managed-by`."""
     return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in tag).lstrip("-")

@@ -1,4 +1,4 @@
-"""Every rule, and what of a resource they look at. One list, two harnesses: the plan, and Pulumi's policy engine."""
+"""The list of all rules. The plan and the policy engine of Pulumi run it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from policy.inputs import Inputs, document, part
 from policy.taggable import LABELLED, TAGGED
 
 Predicate: TypeAlias = Callable[[str, str, Inputs], Iterable[str]]
-"""Type, logical name and inputs of one resource to what is wrong with it; one sentence each."""
+"""Type, logical name and inputs of one resource to its problems, one sentence each."""
 
 RULES: Final[tuple[Predicate, ...]] = (
     access.no_ingress_from_everywhere,
@@ -23,7 +23,7 @@ RULES: Final[tuple[Predicate, ...]] = (
     machines.secrets_in_the_cluster_are_encrypted,
     machines.images_are_scanned,
     machines.everything_is_tagged,
-    machines.what_a_template_launches_is_tagged,
+    machines.launched_machines_are_tagged,
     software.charts_are_pinned,
     software.nothing_is_latest,
 )
@@ -31,36 +31,36 @@ RULES: Final[tuple[Predicate, ...]] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One rule that one resource breaks."""
+    """A resource that violates a rule."""
 
     rule: str
-    """The rule's name, in kebab case."""
+    """The name of the rule in kebab case."""
     type: str
-    """The resource's type token."""
+    """The type token of the resource."""
     name: str
-    """The resource's logical name."""
-    wrong: str
-    """What is wrong, and what would be right."""
+    """The logical name of the resource."""
+    problem: str
+    """The problem, and the fix where it is not obvious."""
 
     def __str__(self) -> str:
-        return f"{self.rule}: {self.type.rpartition(':')[2]} {self.name}: {self.wrong}"
+        return f"{self.rule}: {self.type.rpartition(':')[2]} {self.name}: {self.problem}"
 
 
 def rule_name(rule: Predicate) -> str:
-    """A rule as people write it: `volumes-are-encrypted`."""
+    """Return the name of a rule, for example `volumes-are-encrypted`."""
     return rule.__name__.replace("_", "-")
 
 
 def findings(type_: str, name: str, inputs: Inputs, provider: Inputs | None = None) -> Iterator[Finding]:
-    """Every rule that this resource breaks; `provider` is what its provider was configured with."""
+    """Yield every rule that a resource violates; `provider` is the configuration of its provider."""
     seen = effective(type_, inputs, provider or {})
     for rule in RULES:
-        for wrong in rule(type_, name, seen):
-            yield Finding(rule=rule_name(rule), type=type_, name=name, wrong=wrong)
+        for problem in rule(type_, name, seen):
+            yield Finding(rule=rule_name(rule), type=type_, name=name, problem=problem)
 
 
 def effective(type_: str, inputs: Inputs, provider: Inputs) -> Inputs:
-    """The inputs with the tags or labels that the provider adds on its own."""
+    """Return the inputs with the default tags or labels of the provider."""
     if type_ in TAGGED:
         return _with(inputs, "tags", part(document(provider.get("defaultTags")), "tags"))
     if type_ in LABELLED:

@@ -1,4 +1,4 @@
-"""Rules about what runs: exact versions, so that the same tree gives the same machines tomorrow."""
+"""Rules about versions: the same tree always creates the same machines."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _REFERENCE: Final = re.compile(r".+(:[^/:]+|@sha256:[0-9a-f]{64})")
 
 
 def charts_are_pinned(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
-    """A chart has one exact version."""
+    """Every chart has an exact version."""
     if type_ not in _CHARTS:
         return
     version = part(inputs, "version")
     if not isinstance(version, str):
-        yield "version is not stated, so every run takes the newest; pin it"
+        yield "version is not set, so every run installs the newest; pin it"
     elif not _EXACT.fullmatch(version):
         yield f"version {version} is a range; pin one version"
 
 
 def nothing_is_latest(_type: str, _name: str, inputs: Inputs) -> Iterator[str]:
-    """No image, and no launch template, is whatever is newest at the time."""
+    """No image and no launch template refers to the newest version."""
     for path, value in leaves(inputs):
         key = path.rpartition(".")[2]
         if not isinstance(value, str):
@@ -37,6 +37,6 @@ def nothing_is_latest(_type: str, _name: str, inputs: Inputs) -> Iterator[str]:
         if _LATEST.fullmatch(value) or (key in _TAG_KEYS and value == "latest"):
             yield f"{path} is {value}; name a version or a digest"
         elif value in {"$Latest", "$Default"}:
-            yield f"{path} is {value}, which is a difference on every run; name the version"
+            yield f"{path} is {value}, which changes between runs; name the version"
         elif key == "image" and ".containers." in f".{path}" and not _REFERENCE.fullmatch(value):
             yield f"{path} is {value}, which means latest; name a version or a digest"

@@ -1,6 +1,6 @@
-"""Which types can carry tags, and which carry labels.
+"""The resource types that support tags or labels.
 
-Facts of the SDKs (pulumi-aws 7, pulumi-gcp 10); a test holds these lists against the classes.
+Source: the SDKs pulumi-aws 7 and pulumi-gcp 10. A test compares these lists with their classes.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ TAGGED: Final = frozenset(
         "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
     }
 )
-"""AWS: through `tags`."""
+"""AWS types with `tags`."""
 
 LABELLED: Final = frozenset(
     {
@@ -69,4 +69,4 @@ LABELLED: Final = frozenset(
         "gcp:storage/bucket:Bucket",
     }
 )
-"""GCP: through `labels`."""
+"""Google Cloud types with `labels`."""

@@ -1,1 +1,1 @@
-"""What builds and tests the project, and is no part of what it deploys."""
+"""Tools that build and test the project. The program does not import them."""

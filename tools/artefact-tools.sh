@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Gets the tools that are not Python packages and that the tests of scripts, units and workflows run: `make artefact-tools`.
+# Installs the tools for the tests of scripts, units and workflows that are not Python packages: `make artefact-tools`.
 #
 #   tools/artefact-tools.sh BIN
 #
-# Debian packages come by apt-get where this is a Debian and we are root or may become it; elsewhere they are named.
-# actionlint is built from its Go module, with the checksums in tools/go-tools/go.sum, into BIN, outside the checkout.
+# On Debian, with root or sudo, installs packages with apt-get. On other systems, prints the missing packages.
+# Builds actionlint from its Go module into BIN, with the checksums in tools/go-tools/go.sum.
 set -euo pipefail
 
 bin=$1
@@ -15,7 +15,7 @@ have() {
     command -v "$1" >/dev/null
 }
 
-# tool, Debian package, what to run where there is no apt-get
+# tool, Debian package, Homebrew package
 debian() {
     if have "$1"; then
         printf '  %-16s %s\n' "$1" "$(command -v "$1")"
@@ -48,11 +48,11 @@ go_tool_actionlint() {
     if have actionlint && actionlint -version | grep -qx "v\{0,1\}$wanted"; then
         printf '  %-16s %s\n' actionlint "$(command -v actionlint)"
     elif ! have go; then
-        missing+=("actionlint $wanted (it is built with Go, which is not on PATH: https://go.dev/dl)")
+        missing+=("actionlint $wanted (its build needs Go, which is not on PATH: https://go.dev/dl)")
     elif mkdir -p "$bin" && go build -C tools/go-tools -o "$bin/actionlint" github.com/rhysd/actionlint/cmd/actionlint; then
         printf '  %-16s %s\n' actionlint "built into $bin"
     else
-        missing+=("actionlint $wanted (its build failed: the message stands above)")
+        missing+=("actionlint $wanted (its build failed: see the message above)")
     fi
 }
 

@@ -1,4 +1,4 @@
-"""Print the folder of a Pulumi CLI that fits the locked SDK, getting one where there is none: `make pulumi`."""
+"""Print the folder of a Pulumi CLI that matches the locked SDK, and install one if needed: `make pulumi`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ops.engine.pulumi_cli import Found, find
 
 
 def tell(line: str) -> None:
-    """Say on standard error what takes its time, so that standard output is the folder alone."""
+    """Write progress to standard error; standard output is only the folder."""
     sys.stderr.write(f"{line}\n")
 
 
 def main() -> int:
-    """Print the folder; without a CLI, say which ways were tried."""
+    """Print the folder, or the reasons if no CLI could be installed; return the exit code."""
     cli = find(progress=tell)
     if isinstance(cli, Found):
         sys.stdout.write(f"{cli.path.parent}\n")

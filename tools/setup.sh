@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Makes a virtual environment hold what a lock file names. Called by the Makefile when the lock has changed.
+# Installs the packages of a lock file into a virtual environment. The Makefile runs it when the lock has changed.
 #
 #   tools/setup.sh requirements.txt .venv/STAMP
 #
-# Installs with uv where it is on PATH, else with venv and pip; both check every hash. Settings for package indexes are
-# the user's own: neither tool is told of one here.
+# Installs with uv if it is on PATH, otherwise with venv and pip. Both check every hash. The user configures package
+# indexes in the settings of uv or pip; this script sets none.
 set -euo pipefail
 
 lock=$1
@@ -20,7 +20,7 @@ new_enough() {
     "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
 }
 
-# The interpreter to build on: PYTHON if it is set, else the first of these that is at least 3.11.
+# Prints the interpreter for the environment: PYTHON if it is set, otherwise the first of these that is 3.11 or newer.
 interpreter() {
     local candidate
     for candidate in ${PYTHON:-python3 python3.14 python3.13 python3.12 python3.11}; do
@@ -32,13 +32,13 @@ interpreter() {
     if [ -n "${PYTHON:-}" ]; then
         fail "PYTHON=$PYTHON is missing or older than 3.11"
     elif command -v python3 >/dev/null; then
-        fail "$(python3 --version 2>&1) is too old: install Python 3.11 or newer, or name one with PYTHON=/path/to/python"
+        fail "$(python3 --version 2>&1) is too old: install Python 3.11 or newer, or set PYTHON=/path/to/python"
     else
-        fail "there is no python3: install Python 3.11 or newer, or name one with PYTHON=/path/to/python"
+        fail "python3 is missing: install Python 3.11 or newer, or set PYTHON=/path/to/python"
     fi
 }
 
-# uv does not read pip's configuration: where only pip knows the way to the packages, pip goes.
+# uv does not read the configuration of pip. If only pip has an index configured, use pip.
 only_pip_knows_the_index() {
     [ -z "${UV_DEFAULT_INDEX:-}${UV_INDEX_URL:-}${UV_INDEX:-}" ] || return 1
     [ -n "${PIP_INDEX_URL:-}${PIP_NO_INDEX:-}" ] || "$1" -m pip config list 2>/dev/null | grep -qE '\.(no-)?index(-url)?='
@@ -48,7 +48,7 @@ with_uv() {
     command -v uv >/dev/null && uv --version >/dev/null 2>&1 && ! only_pip_knows_the_index "$python" || return 1
     [ -e "$venv" ] || uv venv --quiet --python "$python" "$venv" || return 1
     uv pip install --quiet --python "$venv/bin/python" --require-hashes --requirement "$lock" || {
-        printf 'set-up: uv could not install %s; trying pip, which has settings of its own\n' "$lock" >&2
+        printf 'set-up: uv could not install %s; trying pip, which has its own settings\n' "$lock" >&2
         return 1
     }
 }
@@ -62,11 +62,11 @@ with_pip() {
         }
     fi
     "$venv/bin/python" -m pip --disable-pip-version-check install --quiet --require-hashes --requirement "$lock" ||
-        fail "pip could not install $lock: its own message stands above"
+        fail "pip could not install $lock: see its message above"
 }
 
 python=$(interpreter)
-printf 'set-up: installing %s into %s; once, and again when it changes\n' "$lock" "$venv" >&2
+printf 'set-up: installing %s into %s\n' "$lock" "$venv" >&2
 new_enough "$venv/bin/python" || rm -rf "$venv"
 with_uv || with_pip
 printf '*\n' >"$venv/.gitignore"

@@ -1,6 +1,6 @@
-"""A pytest plugin for `make test`: what each tier ran, and that a tier of which nothing ran has not passed.
+"""A pytest plugin for `make test`: count the tests of each tier, and fail if a tier ran no test.
 
-Which test belongs to which tier is said by its marker; a test without one is a fault, since nobody would count it.
+The marker of a test is its tier. A test without a marker fails the run, because no tier would count it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NONE: Final = "no tier"
 
 @dataclass(slots=True)
 class Tier:
-    """What became of one tier's tests."""
+    """The results of the tests of a tier."""
 
     passed: int = 0
     failed: int = 0
@@ -28,7 +28,7 @@ class Tier:
 
 
 class EveryTierRuns:
-    """Counts reports as they come in, from xdist's workers too, and judges the whole at the end."""
+    """Count reports, including those of xdist workers, and evaluate them at the end."""
 
     def __init__(self) -> None:
         self.tiers: defaultdict[str, Tier] = defaultdict(Tier)
@@ -47,9 +47,9 @@ class EveryTierRuns:
             tier.passed += 1
 
     def faults(self) -> list[str]:
-        """Why a run without a failed test has not passed all the same.
+        """Return the reasons to fail a run without failed tests.
 
-        A tier that was skipped as a whole is a fault in CI, where every tool is to be had; elsewhere it is told.
+        A tier with only skipped tests fails in CI, where every tool is installed. Elsewhere it does not.
         """
         strict = os.environ.get("CI") == "true"
         idle = [name for name in TIERS if not self.tiers[name].passed + self.tiers[name].failed]
@@ -58,13 +58,13 @@ class EveryTierRuns:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Fail a run in which a tier ran nothing."""
+        """Fail a run in which a tier ran no test."""
         if session.exitstatus == pytest.ExitCode.OK and self.faults():
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Show the table, the reasons of what was skipped, and the faults."""
+        """Print the table, the reasons of skipped tests, and the reasons to fail."""
         terminalreporter.section("tiers")
         terminalreporter.write_line(f"{'tier':<10}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
         for name in [*TIERS, *(self.tiers.keys() - set(TIERS))]:

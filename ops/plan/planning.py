@@ -43,7 +43,7 @@ class Planning:
         return {
             **self.plan.to_data(),
             "findings": [
-                {"rule": one.rule, "type": one.type, "name": one.name, "wrong": one.wrong} for one in self.findings
+                {"rule": one.rule, "type": one.type, "name": one.name, "problem": one.problem} for one in self.findings
             ],
         }
 
@@ -70,7 +70,7 @@ def show(console: Console, made: Planning, *, why: bool = False) -> None:
     console.print(tree.tree(made.plan))
     console.print()
     for one in made.findings:
-        verdicts.entry(console, "error", f"{tree.short_type(one.type)} {one.name}", one.rule, one.wrong)
+        verdicts.entry(console, "error", f"{tree.short_type(one.type)} {one.name}", one.rule, one.problem)
     verdicts.show(console, made.plan.verdicts, why=why)
     for line in textwrap.wrap(summary(made), console.width):
         console.print(escape(line), style="path", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""The whole internet is the whole internet, in however many pieces it is written."""
+"""Tests of the exposure of address ranges, also of the whole internet in several ranges."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ EVERYWHERE = IPv4Network("0.0.0.0/0")
         ([f"{first}.0.0.0/8" for first in range(127)] * 2, Exposure((), together=False)),
     ],
 )
-def test_what_some_ranges_open(ranges: list[str], found: Exposure) -> None:
+def test_the_exposure_of_ranges(ranges: list[str], found: Exposure) -> None:
     assert exposure(ranges) == found
 
 
 @settings(max_examples=30)
 @given(st.integers(SHORTEST, 12), st.data())
-def test_half_of_the_internet_is_open_in_any_pieces(prefix: int, data: st.DataObject) -> None:
+def test_half_of_the_internet_is_found_in_any_pieces(prefix: int, data: st.DataObject) -> None:
     pieces = list(EVERYWHERE.subnets(new_prefix=prefix))
     start = data.draw(st.integers(0, len(pieces) // 2))
     taken = [str(piece) for piece in pieces[start : start + len(pieces) // 2]]

@@ -1,4 +1,4 @@
-"""The policy pack, run as Pulumi's engine runs it, says what the rules say."""
+"""Tests of the policy pack: run as the engine runs it, it reports the messages of the rules."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TAGS = {"Project": "gpu-ci", "Environment": "staging", "ManagedBy": "pulumi"}
 
 @pytest.fixture(scope="module")
 def analyzer() -> Iterator[Any]:
-    """The pack's server, in the first environment that has what it needs."""
+    """Return a client of the pack, which runs in the first environment that has pulumi-policy."""
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     able = [
         str(python)
@@ -53,8 +53,10 @@ def analyzer() -> Iterator[Any]:
         pack.stdout.close()
 
 
-def said(analyzer: Any, type_: str, inputs: dict[str, Any], provider: dict[str, Any] | None = None) -> dict[str, str]:
-    """What the pack says of a resource, by rule."""
+def reported(
+    analyzer: Any, type_: str, inputs: dict[str, Any], provider: dict[str, Any] | None = None
+) -> dict[str, str]:
+    """Return the messages of the pack for a resource, by rule."""
     properties, its_provider = struct_pb2.Struct(), struct_pb2.Struct()
     properties.update(inputs)
     its_provider.update(provider or {})
@@ -71,36 +73,36 @@ def said(analyzer: Any, type_: str, inputs: dict[str, Any], provider: dict[str, 
 
 
 def test_every_rule_is_a_policy_that_stops_an_update(analyzer: Any) -> None:
-    told = analyzer.GetAnalyzerInfo(empty_pb2.Empty())
+    info = analyzer.GetAnalyzerInfo(empty_pb2.Empty())
 
-    assert {policy.name for policy in told.policies} == {rules.rule_name(rule) for rule in rules.RULES}
-    assert {policy.enforcementLevel for policy in told.policies} == {analyzer_pb2.MANDATORY}
+    assert {policy.name for policy in info.policies} == {rules.rule_name(rule) for rule in rules.RULES}
+    assert {policy.enforcementLevel for policy in info.policies} == {analyzer_pb2.MANDATORY}
 
 
-def test_a_broken_rule_is_told_with_its_way_out(analyzer: Any) -> None:
-    broken = said(analyzer, "kubernetes:helm.sh/v3:Release", {"chart": "arc", "version": "^1.2.3"})
+def test_a_violation_is_reported_with_its_fix(analyzer: Any) -> None:
+    broken = reported(analyzer, "kubernetes:helm.sh/v3:Release", {"chart": "arc", "version": "^1.2.3"})
 
     assert list(broken) == ["charts-are-pinned"]
     assert "version ^1.2.3 is a range; pin one version" in broken["charts-are-pinned"]
 
 
 def test_default_tags_of_the_provider_count(analyzer: Any) -> None:
-    assert said(analyzer, KEY, {}, {"defaultTags": {"tags": TAGS}}) == {}
-    assert list(said(analyzer, KEY, {})) == ["everything-is-tagged"]
+    assert reported(analyzer, KEY, {}, {"defaultTags": {"tags": TAGS}}) == {}
+    assert list(reported(analyzer, KEY, {})) == ["everything-is-tagged"]
 
 
-def test_what_a_preview_cannot_know_is_no_fault_and_hides_none(analyzer: Any) -> None:
+def test_an_unknown_value_is_no_violation_and_hides_none(analyzer: Any) -> None:
     inputs = {"tags": TAGS, "userData": UNKNOWN_MARK, "metadataOptions": {"httpTokens": "optional"}}
 
-    assert "metadata-needs-a-token" in said(analyzer, LAUNCH, inputs)
-    assert said(analyzer, KEY, {"tags": TAGS, "description": UNKNOWN_MARK}) == {}
+    assert "metadata-needs-a-token" in reported(analyzer, LAUNCH, inputs)
+    assert reported(analyzer, KEY, {"tags": TAGS, "description": UNKNOWN_MARK}) == {}
 
 
-def test_a_credential_is_told_by_its_place_and_not_by_its_value(analyzer: Any) -> None:
+def test_a_credential_is_reported_by_its_path_without_its_value(analyzer: Any) -> None:
     value = "AKIA" + "A" * 16
     secret = {SIGNATURE: SECRET_SIGNATURE, "value": value}
 
-    message = said(analyzer, KEY, {"tags": TAGS, "description": secret})["no-static-credential"]
+    message = reported(analyzer, KEY, {"tags": TAGS, "description": secret})["no-static-credential"]
 
-    assert "description holds an AWS access key" in message
+    assert "description contains an AWS access key" in message
     assert value not in message

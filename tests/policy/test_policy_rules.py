@@ -1,4 +1,4 @@
-"""Each rule refuses what it is for, and lets the right thing pass."""
+"""Tests of the policy rules: each refuses a violation and accepts correct resources."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ GOOD_TEMPLATE: dict[str, Any] = {
 
 
 def broken(type_: str, inputs: dict[str, Any], provider: dict[str, Any] | None = None) -> dict[str, list[str]]:
-    """The rules that a resource breaks, with what each says."""
+    """Return the rules that a resource violates, with their messages."""
     found: dict[str, list[str]] = {}
     for finding in rules.findings(type_, "thing", inputs, provider):
-        found.setdefault(finding.rule, []).append(finding.wrong)
+        found.setdefault(finding.rule, []).append(finding.problem)
     return found
 
 
@@ -84,7 +84,7 @@ REFUSED: list[tuple[str, str, dict[str, Any]]] = [
     ("images-are-scanned", "aws:ecr/repository:Repository", {"imageScanningConfiguration": {"scanOnPush": False}}),
     ("everything-is-tagged", GROUP, {"tags": {"Project": "gpu-ci"}}),
     ("everything-is-tagged", "gcp:compute/instance:Instance", {"labels": {"project": "gpu-ci"}}),
-    ("what-a-template-launches-is-tagged", LAUNCH, {**GOOD_TEMPLATE, "tagSpecifications": []}),
+    ("launched-machines-are-tagged", LAUNCH, {**GOOD_TEMPLATE, "tagSpecifications": []}),
     ("charts-are-pinned", RELEASE, {"chart": "arc"}),
     ("charts-are-pinned", RELEASE, {"chart": "arc", "version": "^1.2.3"}),
     ("charts-are-pinned", RELEASE, {"chart": "arc", "version": "1.2"}),
@@ -123,16 +123,16 @@ ALLOWED: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("rule", "type_", "inputs"), REFUSED)
-def test_a_rule_refuses_what_it_is_for(rule: str, type_: str, inputs: dict[str, Any]) -> None:
+def test_a_rule_refuses_a_violation(rule: str, type_: str, inputs: dict[str, Any]) -> None:
     assert rule in broken(type_, inputs)
 
 
 @pytest.mark.parametrize(("type_", "inputs"), ALLOWED)
-def test_the_right_thing_breaks_no_rule(type_: str, inputs: dict[str, Any]) -> None:
+def test_a_correct_resource_violates_no_rule(type_: str, inputs: dict[str, Any]) -> None:
     assert broken(type_, inputs) == {}
 
 
-def test_every_rule_has_something_that_it_refuses() -> None:
+def test_every_rule_has_a_violation_in_the_table() -> None:
     assert {rule for rule, _, _ in REFUSED} == {rules.rule_name(rule) for rule in rules.RULES}
 
 
@@ -142,7 +142,7 @@ def test_the_default_tags_of_a_provider_count() -> None:
     assert broken("aws:kms/key:Key", {}, provider) == {}
 
 
-def test_a_tag_stated_empty_is_missing_in_spite_of_the_default() -> None:
+def test_an_empty_tag_is_missing_although_the_provider_has_a_default() -> None:
     provider = {"defaultTags": {"tags": TAGS}}
 
     assert broken("aws:kms/key:Key", {"tags": {"Project": ""}}, provider) == {
@@ -156,15 +156,15 @@ def test_the_default_labels_of_a_provider_count() -> None:
     assert broken("gcp:compute/disk:Disk", {}, provider) == {}
 
 
-def test_a_finding_names_the_resource_and_the_way_out() -> None:
+def test_a_finding_names_the_rule_and_the_resource() -> None:
     [finding] = rules.findings("aws:kms/key:Key", "secrets", {"tags": {"Project": "a", "Environment": "b"}})
 
     assert str(finding) == "everything-is-tagged: Key secrets: tags lack ManagedBy"
 
 
 @pytest.mark.parametrize("token", sorted(kind.type for kind in (*aws.TABLE, *gcp.TABLE)))
-def test_what_can_carry_tags_is_known_to_carry_them(token: str) -> None:
-    from tests.ops.sdk import sdk_class  # noqa: PLC0415  # imports the cloud's package, one module a type
+def test_the_tables_list_every_type_that_supports_tags_or_labels(token: str) -> None:
+    from tests.ops.sdk import sdk_class  # noqa: PLC0415  # imports one module of the provider for each type
 
     inputs = inspect.signature(sdk_class(token)._internal_init).parameters  # type: ignore[attr-defined]
 
