@@ -64,6 +64,17 @@ class Site:
     """The resource name of the service account that machines on Google Cloud run as."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repository:
+    """A repository that uses the runners of a stack."""
+
+    stack: Stack
+    back_ends: Mapping[str, BackEnd]
+    """Runner name to its back end."""
+    machine_image: str | None = None
+    """The name of the image that `host-image` builds; none without that section."""
+
+
 class BackEnd(Protocol):
     """A back end."""
 
@@ -80,4 +91,8 @@ class BackEnd(Protocol):
 
     def declare(self, site: Site) -> Mapping[str, pulumi.Resource]:
         """Declare the resources of all its runners; return them by the path in the stack file that asked for them."""
+        ...
+
+    def files(self, repository: Repository) -> Mapping[str, str]:
+        """Return the files that a repository needs, by path. Back ends that share a file return the same text."""
         ...

@@ -1,15 +1,16 @@
-"""From a runner as a team states it to `.cirun.yml`: every combination in the order of preference.
+"""Runners as entries of `.cirun.yml`, with every combination of machine, place and market in the order of preference.
 
-Owns that translation. The stack file is not known here: whoever calls fills a `GpuRunner` from it.
+The back ends fill a `GpuRunner` from the stack file.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from config.faults import Fault
+from gpu.regions import Cloud
 from gpu.verdict import Level
 from kit.cirun import FILE, CirunFile, render
 from kit.cirun_checks import judge
@@ -29,45 +30,43 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuRunner:
-    """One kind of runner that cirun starts for a job."""
+    """One runner that cirun starts for a job."""
 
     name: str
-    """How cirun's dashboard and `.access.yml` call it."""
-    cloud: Literal["aws", "gcp"]
+    """The name in cirun's dashboard and in `.access.yml`."""
+    cloud: Cloud
     labels: tuple[str, ...]
-    """What a workflow says in `runs-on`; each begins with `cirun-`."""
+    """Labels for `runs-on`; each begins with `cirun-`."""
     instance_types: tuple[str, ...]
     """Interchangeable types, the preferred one first."""
     places: tuple[str, ...]
     """Zones on GCP, regions on AWS, the preferred one first."""
     images: Mapping[str, str]
-    """The image by place: an AMI exists in one region; on GCP every zone has the same image."""
+    """Place to image. An AMI exists in one region; on GCP every zone has the same image."""
     spot: tuple[bool, ...] = (True,)
-    """What to try in turn: `(True, False)` falls back to on-demand."""
+    """Markets in the order of preference: `(True, False)` falls back to on-demand."""
     gpu: str | None = None
-    """GCP: the accelerator to attach, as in nvidia-tesla-t4. None for machine types that carry their GPU."""
+    """GCP: the accelerator to attach, for example nvidia-tesla-t4. None for machine types with a GPU of their own."""
     disk_gib: int = 100
     disk_type: str | None = None
     """gp3 on AWS and pd-balanced on GCP, unless stated."""
     iops: int | None = None
-    """AWS: more than the 3000 that gp3 has."""
+    """AWS: more than the 3000 that gp3 includes."""
     throughput: int | None = None
-    """AWS: MiB/s, more than the 125 that gp3 has."""
+    """AWS: MiB/s, more than the 125 that gp3 includes."""
     project: str | None = None
-    """GCP: where the machine runs."""
+    """GCP: the project that the machine runs in."""
     service_account: str | None = None
-    """GCP: who the machine is; lets it pull images without a key."""
+    """GCP: the account that the machine runs as; with it, the machine pulls images without a key."""
     network: str | None = None
-    """GCP: the network by its path; the default one where None."""
-    timeout_minutes: int = 30
-    """The longest job this is for. Not part of cirun's file: the workflow bounds the job by it."""
+    """GCP: the path of the network; None for the default network."""
 
 
 def cirun_file(runners: Sequence[GpuRunner]) -> CirunFile:
-    """The file that serves `runners`.
+    """Return the file for `runners`.
 
     Raises:
-        FileError: it would not work as stated; every fault is named.
+        FileError: the file would not work; names every fault.
 
     """
     unplaced = [
@@ -86,33 +85,33 @@ def cirun_file(runners: Sequence[GpuRunner]) -> CirunFile:
 
 
 def cirun_yml(runners: Sequence[GpuRunner]) -> str:
-    """The text of `.cirun.yml`, or of `.cirun.global.yml`, for `runners`."""
+    """Return the text of `.cirun.yml` or `.cirun.global.yml` for `runners`."""
     return render(cirun_file(runners), HEADER)
 
 
 def _entry(runner: GpuRunner) -> dict[str, Any]:
-    # Money before variety: every place on spot before the first on-demand machine.
+    # The cheapest first: every place on spot before the first on-demand machine.
     tries = list(product(runner.spot, runner.instance_types, runner.places))
     entry: dict[str, Any] = {
         "name": runner.name,
-        "cloud": runner.cloud,
+        "cloud": str(runner.cloud),
         "gpu": runner.gpu,
         "instance_type": _alike([kind for _, kind, _ in tries]),
         "machine_image": _alike([runner.images[place] for _, _, place in tries]),
         "region": _alike([place for _, _, place in tries]),
         "preemptible": _alike([spot for spot, _, _ in tries]),
         "labels": list(runner.labels),
-        "extra_config": _amazon(runner) if runner.cloud == "aws" else _google(runner),
+        "extra_config": _aws(runner) if runner.cloud is Cloud.AWS else _gcp(runner),
     }
     return _stated(entry)
 
 
 def _alike(values: Sequence[Value]) -> Value | list[Value]:
-    """One value where all are the same: cirun repeats what is no list."""
+    """Return one value where all are equal: cirun repeats a value that is not a list."""
     return values[0] if len(set(values)) == 1 else list(values)
 
 
-def _amazon(runner: GpuRunner) -> dict[str, Any]:
+def _aws(runner: GpuRunner) -> dict[str, Any]:
     disk = {
         "DeviceName": "/dev/sda1",
         "VolumeSize": runner.disk_gib,
@@ -123,8 +122,8 @@ def _amazon(runner: GpuRunner) -> dict[str, Any]:
     return {"BlockDeviceMappings": [_stated(disk)]}
 
 
-def _google(runner: GpuRunner) -> dict[str, Any]:
-    # An interface that is stated has no public address unless that is stated as well.
+def _gcp(runner: GpuRunner) -> dict[str, Any]:
+    # A stated interface has no public address unless accessConfigs is stated, too.
     interface = {"network": runner.network, "accessConfigs": [{"type": "ONE_TO_ONE_NAT"}]}
     account = {"email": runner.service_account, "scopes": [GOOGLE_SCOPE]}
     return _stated(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pulumi
 
-    from back_ends.protocol import BackEnd, Site
+    from back_ends.protocol import BackEnd, Repository, Site
     from config.runners import RunnerSettings
     from config.services import ImageSettings
     from config.settings import Settings
@@ -84,6 +84,10 @@ class Arc:
             job_container=takes_container,
             container_fix="" if takes_container else f"runners.{name}.arc.container-mode: kubernetes-novolume",
         )
+
+    def files(self, repository: Repository) -> Mapping[str, str]:  # noqa: ARG002 - the protocol's
+        """Return no files: a workflow only needs the name of the scale set."""
+        return {}
 
     def declare(self, site: Site) -> Mapping[str, pulumi.Resource]:
         """Declare the controller, the job hooks, and one scale set for each runner."""

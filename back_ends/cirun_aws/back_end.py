@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from back_ends.cirun.labels import cirun_runs_on
+from back_ends.cirun.back_end import CirunBackEnd
 from back_ends.cirun.outputs import manual_steps
 from back_ends.cirun_aws.permissions import policy
 from back_ends.cirun_aws.section import CirunAwsSection
@@ -15,18 +15,19 @@ from gpu.machines import ec2_type
 from gpu.machines.groups import Placement
 from gpu.machines.start_up import own_machine_steps
 from gpu.regions import Cloud
+from kit.cirun_runners import GpuRunner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pulumi
 
-    from back_ends.protocol import BackEnd, RunsOn, Site
+    from back_ends.protocol import BackEnd, Repository, Site
     from config.runners import RunnerSettings
     from config.settings import Settings
 
 
-class CirunAws:
+class CirunAws(CirunBackEnd):
     """cirun on AWS: an EC2 instance for each job, from an AMI that the stack file names."""
 
     title = "cirun on AWS"
@@ -63,9 +64,19 @@ class CirunAws:
             ),
         )
 
-    def runs_on(self, name: str, runner: RunnerSettings) -> RunsOn:  # noqa: ARG002 - the protocol's
-        """Return how a workflow asks for one runner."""
-        return cirun_runs_on(name)
+    def gpu_runner(self, name: str, runner: RunnerSettings, repository: Repository) -> GpuRunner:  # noqa: ARG002
+        """Return the entry of `.cirun.yml` for one runner."""
+        stated = runner.section(CirunAwsSection)
+        return GpuRunner(
+            name=name,
+            cloud=Cloud.AWS,
+            labels=(self.runs_on(name, runner).label,),
+            instance_types=stated.instance_types,
+            places=stated.regions,
+            images=stated.images,
+            spot=stated.spot,
+            disk_gib=gibibytes(stated.disk),
+        )
 
     def declare(self, site: Site) -> Mapping[str, pulumi.Resource]:
         """Declare cirun's IAM user, and export what remains to be done by hand."""

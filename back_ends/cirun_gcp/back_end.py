@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from back_ends.cirun.labels import cirun_runs_on
+from back_ends.cirun.back_end import CirunBackEnd
 from back_ends.cirun.outputs import manual_steps
 from back_ends.cirun_gcp.permissions import ROLE_TITLE, permissions
 from back_ends.cirun_gcp.section import CirunGcpSection
@@ -14,19 +14,20 @@ from gpu.machines import attach, gce_type, gpu_model
 from gpu.machines.groups import Placement
 from gpu.machines.start_up import own_machine_steps
 from gpu.regions import Cloud, region_of
+from kit.cirun_runners import GpuRunner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pulumi
 
-    from back_ends.protocol import BackEnd, RunsOn, Site
+    from back_ends.protocol import BackEnd, Repository, Site
     from config.identity import Identity
     from config.runners import RunnerSettings
     from config.settings import Settings
 
 
-class CirunGcp:
+class CirunGcp(CirunBackEnd):
     """cirun on Google Cloud: a Compute Engine instance for each job, from the image that `host-image` builds."""
 
     title = "cirun on Google Cloud"
@@ -71,9 +72,35 @@ class CirunGcp:
             ),
         )
 
-    def runs_on(self, name: str, runner: RunnerSettings) -> RunsOn:  # noqa: ARG002 - the protocol's
-        """Return how a workflow asks for one runner."""
-        return cirun_runs_on(name)
+    def gpu_runner(self, name: str, runner: RunnerSettings, repository: Repository) -> GpuRunner:
+        """Return the entry of `.cirun.yml` for one runner.
+
+        The image is stated by its name and not by its family, so that the file changes whenever the image does.
+        """
+        stated, settings, identity = (
+            runner.section(CirunGcpSection),
+            repository.stack.settings,
+            repository.stack.identity,
+        )
+        if settings.gcp is None or repository.machine_image is None:
+            message = f"runners.{name} was not validated: it needs gcp and host-image"
+            raise ValueError(message)
+        project = settings.gcp.project
+        has_gpu = all(gce_type(machine).gpu is not None for machine in stated.machine_types)
+        return GpuRunner(
+            name=name,
+            cloud=Cloud.GCP,
+            labels=(self.runs_on(name, runner).label,),
+            instance_types=stated.machine_types,
+            places=stated.zones,
+            images=dict.fromkeys(stated.zones, f"{project}:{repository.machine_image}"),
+            spot=stated.spot,
+            gpu=None if has_gpu else gpu_model(runner.needs.gpu).google,
+            disk_gib=gibibytes(stated.disk),
+            project=project,
+            network=f"projects/{project}/global/networks/{network_name(identity)}",
+            service_account=f"{identity.prefix}-runner@{project}.iam.gserviceaccount.com",
+        )
 
     def declare(self, site: Site) -> Mapping[str, pulumi.Resource]:
         """Declare cirun's service account and the network of its machines."""

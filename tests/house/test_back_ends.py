@@ -47,8 +47,6 @@ NOT_YET: Final[frozenset[str]] = frozenset(
         "config/zone_rules.py",
         "gpu/machines/queue_steps.py",
         "judge.py",
-        "kit/gpu_tests.py",
-        "kit/stack.py",
     }
 )
 """Modules that still name a back end. The list only gets shorter."""

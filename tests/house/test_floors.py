@@ -39,6 +39,12 @@ BUILDING_BLOCKS: Final = (
 )
 """The components that other components consist of."""
 
+FILE_FORMATS: Final = (
+    *("kit.cirun", "kit.cirun_access", "kit.cirun_checks", "kit.cirun_extra", "kit.cirun_runners", "kit.closed"),
+    *("kit.cirun_workflow", "kit.image_workflow", "kit.matrix", "kit.render", "kit.run_script"),
+)
+"""The modules of the kit that know no stack: models of files, and their rendering."""
+
 LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
     {
         "knowledge": ("gpu", "gpu.*"),
@@ -80,7 +86,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
         ),
         BLOCKS: BUILDING_BLOCKS,
     },
-    {COMPONENTS: (), "file formats": ("kit.cirun", "kit.cirun_extra", "kit.closed")},
+    {COMPONENTS: (), "file formats": FILE_FORMATS},
     {"back ends": ("back_ends.*",)},
     {"wiring": ("wiring", "wiring.*")},
     {"checks": ("checks", "checks.*", "composition", "composition.*", "judge", "refusal")},

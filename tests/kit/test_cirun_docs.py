@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from back_ends.cirun.back_end import ACCESS, GLOBAL
 from config.identity import Identity
 from kit import stack as kit
 from kit.cirun import read
@@ -37,5 +38,5 @@ def test_the_access_file_is_written_from_the_stack_file_as_shown() -> None:
     settings = stacks.settings("examples/cirun-gcp.yaml", {"cirun/access": access})
     files = kit.files(settings, Identity(project="gpu-ci", stack="staging"))
 
-    assert files[kit.ACCESS] == written
-    assert judge_access(read_access(written), read(files[kit.GLOBAL])) == ()
+    assert files[ACCESS] == written
+    assert judge_access(read_access(written), read(files[GLOBAL])) == ()

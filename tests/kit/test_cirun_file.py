@@ -190,7 +190,7 @@ def test_every_fault_is_reported_at_once() -> None:
         "runners[1].name",
         "runners[1].labels",
         "runners[1].count",
-        "runners[2]",
+        "runners[2].cloud",
     ]
 
 

@@ -11,12 +11,12 @@ from tests.config import stacks
 
 pytestmark = pytest.mark.pure
 
-GOOGLE = "examples/cirun-gcp.yaml"
+GCP = "examples/cirun-gcp.yaml"
 
 
 def named(*names: str) -> list[str]:
     """What is wrong with a stack whose runners of cirun's have these names."""
-    raw = stacks.sections(GOOGLE)
+    raw = stacks.sections(GCP)
     runner = raw["runners"].pop("cirun-gcp-gpu")
     raw["runners"] = dict.fromkeys(names, runner)
     return stacks.faults(raw)

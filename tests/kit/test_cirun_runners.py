@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpu.regions import Cloud
 from kit.cirun import read
 from kit.cirun_checks import attempts
 from kit.cirun_runners import GpuRunner, cirun_file, cirun_yml
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.pure
 
 T4 = GpuRunner(
     name="gpu-t4-gcp",
-    cloud="gcp",
+    cloud=Cloud.GCP,
     labels=("cirun-gpu-t4-gcp",),
     instance_types=("n1-standard-4",),
     places=("us-central1-b", "us-central1-a"),
@@ -29,7 +30,7 @@ T4 = GpuRunner(
 )
 G4DN = GpuRunner(
     name="gpu-t4-aws",
-    cloud="aws",
+    cloud=Cloud.AWS,
     labels=("cirun-gpu-t4-aws",),
     instance_types=("g4dn.xlarge", "g4dn.2xlarge"),
     places=("us-west-2", "eu-west-1"),

@@ -1,4 +1,4 @@
-"""What a stack file says of a repository's tests: the workflow does it, and what it takes for granted is told."""
+"""The section `gpu-tests`: the workflow follows it, and the repository is checked for what the workflow needs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from gpu.verdict import Level
 from kit import stack as kit
 from kit.cirun_workflow import TESTS_FILE, GpuTests, workflows
 from kit.closed import FileError
-from kit.gpu_tests import Found, taken_for_granted
+from kit.gpu_tests import Found, gpu_tests, taken_for_granted
 from ops.cli import main as cli
 from ops.cli.options import ROOT
 from tests.config import stacks
+from wiring.outputs import gpu_test_image
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.pure
 
-GOOGLE = "examples/cirun-gcp.yaml"
-AMAZON = "examples/cirun-aws.yaml"
+GCP = "examples/cirun-gcp.yaml"
+AWS = "examples/cirun-aws.yaml"
 IDENTITY = Identity(project="gpu-ci", stack="staging")
 STATED: dict[str, Any] = {
     "python": "3.13",
@@ -41,8 +42,8 @@ REPOSITORY = frozenset({".git", "pyproject.toml", "uv.lock"})
 
 
 def two() -> dict[str, Any]:
-    """A stack with two runners of cirun's."""
-    raw = stacks.sections(AMAZON)
+    """Return a stack with two runners that cirun serves."""
+    raw = stacks.sections(AWS)
     raw["runners"]["big"] = {**raw["runners"]["cirun-aws-gpu"], "timeout-minutes": 90}
     return raw
 
@@ -53,17 +54,17 @@ def workflow(raw: Mapping[str, Any], repository: str | None = None) -> Any:
     return yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - keeps `on` a word
 
 
-def told(raw: Mapping[str, Any], repository: str | None, found: Found) -> list[tuple[str, str]]:
+def warnings(raw: Mapping[str, Any], repository: str | None, found: Found) -> list[tuple[str, str]]:
     settings = stacks.stated(raw).settings
-    tests = kit.workflow_of(settings, IDENTITY, repository=repository)
+    tests = gpu_tests(settings, repository, gpu_test_image(settings))
     assert tests is not None
     verdicts = taken_for_granted(tests, settings, repository, found)
     assert {verdict.level for verdict in verdicts} <= {Level.WARNING}
     return [(verdict.subject, verdict.reason) for verdict in verdicts]
 
 
-def test_everything_that_is_stated_stands_in_the_workflow() -> None:
-    document = workflow(stacks.sections(AMAZON, {"gpu-tests": {"vision": STATED}}), "vision")
+def test_every_key_of_an_entry_is_in_the_workflow() -> None:
+    document = workflow(stacks.sections(AWS, {"gpu-tests": {"vision": STATED}}), "vision")
     job = document["jobs"]["test"]
     steps = {step["name"]: step for step in job["steps"]}
 
@@ -78,20 +79,20 @@ def test_everything_that_is_stated_stands_in_the_workflow() -> None:
 
 
 def test_a_repository_without_an_entry_gets_the_defaults() -> None:
-    stated = stacks.sections(AMAZON, {"gpu-tests": {"vision": STATED}})
+    stated = stacks.sections(AWS, {"gpu-tests": {"vision": STATED}})
 
-    assert workflow(stated, "audio") == workflow(stacks.sections(AMAZON)) != workflow(stated, "vision")
+    assert workflow(stated, "audio") == workflow(stacks.sections(AWS)) != workflow(stated, "vision")
 
 
-def test_nothing_to_install_is_no_step() -> None:
-    document = workflow(stacks.sections(AMAZON, {"gpu-tests": {"vision": {"install": []}}}), "vision")
+def test_an_empty_install_adds_no_step() -> None:
+    document = workflow(stacks.sections(AWS, {"gpu-tests": {"vision": {"install": []}}}), "vision")
 
     assert [step["name"] for step in document["jobs"]["test"]["steps"]] == [
         "Check the GPU", "Check out", "Set up uv", "Test",
     ]  # fmt: skip
 
 
-def test_the_workflow_asks_for_the_runner_that_is_named_and_gives_it_its_time() -> None:
+def test_the_workflow_uses_the_stated_runner_and_its_timeout() -> None:
     raw = two() | {"gpu-tests": {"vision": {"runner": "big"}}}
     named, other = (workflow(raw, name)["jobs"]["test"] for name in ("vision", "audio"))
 
@@ -99,15 +100,15 @@ def test_the_workflow_asks_for_the_runner_that_is_named_and_gives_it_its_time() 
     assert (other["runs-on"].partition("--")[0], other["timeout-minutes"]) == ("cirun-aws-gpu", "30")
 
 
-def test_which_runner_is_served_is_said_where_nobody_chose() -> None:
+def test_a_stack_with_several_runners_and_no_choice_gets_a_warning() -> None:
     found = Found(files=REPOSITORY, lock=LOCK)
     chosen = two() | {"gpu-tests": {"vision": {"runner": "big"}}}
 
-    assert told(two(), None, found) == [
-        ("gpu-tests.REPOSITORY.runner", "the workflow asks for cirun-aws-gpu alone; cirun serves big as well")
+    assert warnings(two(), None, found) == [
+        ("gpu-tests.REPOSITORY.runner", "the workflow uses cirun-aws-gpu; the stack also has big")
     ]
-    assert told(chosen, "vision", found) == []
-    assert [path for path, _ in told(chosen, "visoin", found)] == ["gpu-tests.visoin", "gpu-tests.visoin.runner"]
+    assert warnings(chosen, "vision", found) == []
+    assert [path for path, _ in warnings(chosen, "visoin", found)] == ["gpu-tests.visoin", "gpu-tests.visoin.runner"]
 
 
 @pytest.mark.parametrize(
@@ -132,13 +133,13 @@ def test_which_runner_is_served_is_said_where_nobody_chose() -> None:
         ({"runner": "big", "codecov": "x"}, "gpu-tests.vision.codecov: unknown key"),
     ],
 )
-def test_an_entry_that_could_not_be_written_is_a_fault(entry: Mapping[str, Any], fault: str) -> None:
+def test_an_invalid_entry_is_a_fault(entry: Mapping[str, Any], fault: str) -> None:
     (found,) = stacks.faults(two() | {"gpu-tests": {"vision": dict(entry)}})
 
     assert found.startswith(fault)
 
 
-def test_a_runner_of_another_back_end_is_none_of_cirun_s() -> None:
+def test_a_runner_that_cirun_does_not_serve_is_a_fault() -> None:
     raw = stacks.sections(stacks.STAGING, {"gpu-tests": {"vision": {"runner": "gpu-t4"}}})
     alone = stacks.sections("examples/eks-arc.yaml", {"gpu-tests": {"vision": {}}})
 
@@ -164,32 +165,32 @@ def test_a_runner_of_another_back_end_is_none_of_cirun_s() -> None:
         ),
         (
             Found(files=frozenset()),
-            ["the folder holds no repository, so that nobody looked for uv.lock, pytest, pytest-cov"],
+            ["the folder is not a repository, so uv.lock, pytest, pytest-cov could not be checked"],
         ),
     ],
 )
-def test_what_a_repository_lacks_is_said_before_a_job_fails_of_it(found: Found, reasons: list[str]) -> None:
-    assert [reason for _, reason in told(stacks.sections(AMAZON), None, found)] == reasons
+def test_a_missing_lock_or_dependency_gets_a_warning(found: Found, reasons: list[str]) -> None:
+    assert [reason for _, reason in warnings(stacks.sections(AWS), None, found)] == reasons
 
 
-def test_commands_of_ones_own_take_nothing_for_granted() -> None:
-    raw = stacks.sections(AMAZON, {"gpu-tests": {"vision": {"install": ["make install"], "tests": ["make test"]}}})
+def test_other_commands_need_no_lock_and_no_dependency() -> None:
+    raw = stacks.sections(AWS, {"gpu-tests": {"vision": {"install": ["make install"], "tests": ["make test"]}}})
 
-    assert told(raw, "vision", Found(files=frozenset())) == []
-    assert told(raw, "vision", Found(files=frozenset({".git"}))) == []
+    assert warnings(raw, "vision", Found(files=frozenset())) == []
+    assert warnings(raw, "vision", Found(files=frozenset({".git"}))) == []
 
 
-def test_a_python_that_the_container_does_not_have_is_not_passed_over() -> None:
-    raw = stacks.sections(GOOGLE, {"gpu-tests": {"vision": {"python": "3.13"}}})
+def test_a_python_version_that_the_container_ignores_gets_a_warning() -> None:
+    raw = stacks.sections(GCP, {"gpu-tests": {"vision": {"python": "3.13"}}})
     on_the_machine = {name: section for name, section in raw.items() if name != "test-image"}
     found = Found(files=REPOSITORY, lock=LOCK)
 
-    assert [path for path, _ in told(raw, "vision", found)] == ["gpu-tests.vision.python"]
-    assert told(on_the_machine, "vision", found) == []
+    assert [path for path, _ in warnings(raw, "vision", found)] == ["gpu-tests.vision.python"]
+    assert warnings(on_the_machine, "vision", found) == []
 
 
 @pytest.mark.parametrize("words", [(), ("--repo", "vision"), ("--repo", "owner/vision")])
-def test_the_command_writes_what_the_entry_says(
+def test_the_command_writes_the_commands_of_the_entry(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:
     file = stack_file(tmp_path, {"vision": {"tests": ["make gpu-tests"]}})
@@ -202,7 +203,7 @@ def test_the_command_writes_what_the_entry_says(
     assert "the repository has no uv.lock" in capsys.readouterr().err
 
 
-def test_the_command_asks_which_of_several_repositories_is_meant(
+def test_the_command_needs_a_repository_if_there_are_several_entries(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = stack_file(tmp_path, {"vision": {}, "audio": {}})
@@ -213,14 +214,14 @@ def test_the_command_asks_which_of_several_repositories_is_meant(
 
 
 def stack_file(folder: Path, entries: Mapping[str, Any]) -> Path:
-    document = yaml.safe_load((ROOT / AMAZON).read_text())
+    document = yaml.safe_load((ROOT / AWS).read_text())
     document["config"]["gpu-ci:gpu-tests"] = entries
     file = folder / "Pulumi.test.yaml"
     file.write_text(yaml.safe_dump(document))
     return file
 
 
-def test_values_that_reach_the_workflow_by_another_way_are_held_to_the_same_forms() -> None:
+def test_the_workflow_refuses_values_that_the_stack_file_refuses() -> None:
     with pytest.raises(FileError) as error:
         workflows(GpuTests(runner="cirun-a", install=("a\nb",), tests=("echo ${{ github.head_ref }}",)))
 

@@ -1,4 +1,4 @@
-"""From a stack file to a repository's files: what is written, and that all of it speaks of the same things."""
+"""The files for a repository agree with the stack file and with each other."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from back_ends.stack import Stack
 from config.identity import Identity
 from kit import stack as kit
 from kit.cirun import FILE, read
@@ -30,14 +31,14 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.pure
 
-GOOGLE = "examples/cirun-gcp.yaml"
-AMAZON = "examples/cirun-aws.yaml"
+GCP = "examples/cirun-gcp.yaml"
+AWS = "examples/cirun-aws.yaml"
 ARC = "examples/eks-arc.yaml"
 REFERENCE = "us-central1-docker.pkg.dev/gpu-test-runners/gpu-tests/gpu-tests:2026.11.1"
 IMAGE = GpuTestsImage(reference=REFERENCE, cuda_image="nvidia/cuda:13.0.3-base-ubuntu24.04")
 
 
-def files(name: str = GOOGLE, changes: Mapping[str, Any] | None = None) -> dict[str, str]:
+def files(name: str = GCP, changes: Mapping[str, Any] | None = None) -> dict[str, str]:
     return kit.files(stacks.settings(name, changes), Identity(project="gpu-ci", stack="staging"))
 
 
@@ -63,15 +64,15 @@ def test_every_file_that_a_repository_needs_is_written() -> None:
     }  # fmt: skip
 
 
-def test_without_a_test_image_there_are_cirun_and_the_workflows_alone() -> None:
-    assert set(files(AMAZON)) == {".cirun.yml", "organisation/.cirun.global.yml", TESTS_FILE, TRIAGE_FILE}
+def test_without_a_test_image_only_cirun_files_and_workflows_are_written() -> None:
+    assert set(files(AWS)) == {".cirun.yml", "organisation/.cirun.global.yml", TESTS_FILE, TRIAGE_FILE}
 
 
-def test_a_stack_that_cirun_does_not_serve_needs_no_file_here() -> None:
+def test_a_stack_without_cirun_needs_no_files() -> None:
     assert files(ARC) == {}
 
 
-def test_an_image_that_the_stack_builds_needs_no_workflow_and_is_run_all_the_same() -> None:
+def test_an_image_that_the_stack_builds_is_run_but_has_no_build_workflow() -> None:
     found = files(changes={"test-image/built-by": "stack"})
 
     assert IMAGE_FILE not in found
@@ -79,7 +80,7 @@ def test_an_image_that_the_stack_builds_needs_no_workflow_and_is_run_all_the_sam
     assert f"bash {RUN_FILE}" in found[TESTS_FILE]
 
 
-def test_the_workflows_follow_the_branches_that_may_push() -> None:
+def test_the_workflows_run_on_the_branches_of_github_federation() -> None:
     found = files(changes={"github-federation/branches": ["trunk", "release/2"]})
 
     assert parsed(found[TESTS_FILE])["on"]["push"]["branches"] == ["trunk", "release/2"]
@@ -87,16 +88,16 @@ def test_the_workflows_follow_the_branches_that_may_push() -> None:
     assert parsed(found[IMAGE_FILE])["jobs"]["build"]["if"] == "github.ref == 'refs/heads/trunk'"
 
 
-def test_a_machine_on_aws_runs_the_tests_on_itself() -> None:
-    """It has no account of Google's to pull as."""
-    found = files(AMAZON)
+def test_a_machine_on_aws_runs_the_tests_without_a_container() -> None:
+    """It has no Google account to pull the image with."""
+    found = files(AWS)
 
     assert "docker" not in found[TESTS_FILE]
     assert "uv run pytest -m gpu" in found[TESTS_FILE]
 
 
-@pytest.mark.parametrize("name", [GOOGLE, AMAZON, stacks.STAGING])
-def test_the_label_of_the_workflow_is_one_of_cirun_s(name: str) -> None:
+@pytest.mark.parametrize("name", [GCP, AWS, stacks.STAGING])
+def test_the_workflow_uses_a_label_of_the_cirun_file(name: str) -> None:
     found = files(name)
     labels = {label for runner in read(found[FILE]).runners for label in runner.labels}
     asked = parsed(found[TESTS_FILE])["jobs"]["test"]["runs-on"]
@@ -105,21 +106,20 @@ def test_the_label_of_the_workflow_is_one_of_cirun_s(name: str) -> None:
     assert all(label.startswith("cirun-") for label in labels)
 
 
-@pytest.mark.parametrize("name", [GOOGLE, AMAZON, stacks.STAGING])
-def test_what_is_written_reads_back_as_it_was_meant(name: str) -> None:
+@pytest.mark.parametrize("name", [GCP, AWS, stacks.STAGING])
+def test_the_cirun_file_lists_the_offered_machines(name: str) -> None:
     identity = Identity(project="gpu-ci", stack="staging")
     settings = stacks.settings(name)
-    (runner,) = kit.cirun_runners(settings, identity)
+    runner, own = next((key, offer.own) for key, offer in Stack.of(settings, identity).offers.items() if offer.own)
     (back,) = read(files(name)[FILE]).runners
 
-    assert (back.name, back.cloud, back.labels) == (runner.name, runner.cloud, runner.labels)
-    assert back.preemptible == tuple(spot for spot in runner.spot for _ in runner.places)
-    assert back.region == runner.places * len(runner.spot)
+    assert (back.name, back.cloud) == (runner, own.cloud)
+    assert back.instance_type == own.types[0]
     assert files(name)[FILE] == files(name)["organisation/.cirun.global.yml"]
 
 
-def test_the_runner_boots_the_image_that_the_stack_builds_by_its_name() -> None:
-    settings = stacks.settings(GOOGLE)
+def test_the_runner_boots_the_host_image_by_name() -> None:
+    settings = stacks.settings(GCP)
     assert settings.host_image is not None
     name = host_image.name(settings.host_image, "us-central1")
     (runner,) = read(files()[FILE]).runners
@@ -130,7 +130,7 @@ def test_the_runner_boots_the_image_that_the_stack_builds_by_its_name() -> None:
     )
 
 
-def test_a_machine_that_brings_its_gpu_is_given_none() -> None:
+def test_no_accelerator_is_attached_to_a_machine_with_a_gpu() -> None:
     l4 = {
         "runners/cirun-gcp-gpu/needs/gpu": "l4",
         "runners/cirun-gcp-gpu/cirun-gcp/machine-types": ["g2-standard-4"],
@@ -141,7 +141,7 @@ def test_a_machine_that_brings_its_gpu_is_given_none() -> None:
 
 
 @pytest.mark.parametrize("old", [NESTED, OF_2022])
-def test_an_old_file_that_is_rewritten_reads_as_one_of_today(old: str) -> None:
+def test_a_migrated_file_is_valid(old: str) -> None:
     assert read(migrate(old).text).runners
 
 
@@ -160,17 +160,17 @@ def test_the_workflow_pushes_what_the_tests_pull() -> None:
     assert build["with"]["tags"] == job["env"]["IMAGE"] == REFERENCE
     assert f"GPU_TEST_IMAGE:-{REFERENCE}}}" in found[RUN_FILE]
     assert build["with"]["build-args"] == "CUDA_IMAGE=nvidia/cuda:13.0.3-base-ubuntu24.04"
-    assert exports.gpu_test_image(stacks.settings(GOOGLE)) == REFERENCE
+    assert exports.gpu_test_image(stacks.settings(GCP)) == REFERENCE
 
 
-def test_the_image_lies_in_the_region_that_its_repository_states() -> None:
-    settings = stacks.settings(GOOGLE, {"artifact-registry/gpu-tests/region": "europe-west4"})
+def test_the_image_is_in_the_region_of_its_repository() -> None:
+    settings = stacks.settings(GCP, {"artifact-registry/gpu-tests/region": "europe-west4"})
 
     assert exports.gpu_test_image(settings) == REFERENCE.replace("us-central1", "europe-west4")
-    assert exports.gpu_test_image(stacks.settings(GOOGLE, {"test-image": OUT})) is None
+    assert exports.gpu_test_image(stacks.settings(GCP, {"test-image": OUT})) is None
 
 
-def test_the_image_is_pushed_without_a_key_and_from_the_main_branch_alone() -> None:
+def test_the_image_is_pushed_without_a_key_and_only_from_the_main_branch() -> None:
     text = image_files(IMAGE)[IMAGE_FILE]
     document = parsed(text)
     job = document["jobs"]["build"]
@@ -193,7 +193,7 @@ def test_every_action_is_pinned_and_every_script_free_of_expressions() -> None:
     assert [step["run"] for step in steps if "${{" in step.get("run", "")] == []
 
 
-def test_a_tag_that_is_there_is_not_built_again() -> None:
+def test_an_existing_tag_is_not_built_again() -> None:
     steps = parsed(image_files(IMAGE)[IMAGE_FILE])["jobs"]["build"]["steps"]
     looked = next(index for index, step in enumerate(steps) if step.get("id") == "there")
 
@@ -201,13 +201,13 @@ def test_a_tag_that_is_there_is_not_built_again() -> None:
     assert {step["if"] for step in steps[looked + 1 :]} == {"steps.there.outputs.found != 'true'"}
 
 
-def test_layers_are_cached_outside_the_registry_whose_tags_do_not_move() -> None:
+def test_layers_are_cached_outside_the_registry() -> None:
     build = parsed(image_files(IMAGE)[IMAGE_FILE])["jobs"]["build"]["steps"][-1]["with"]
 
     assert (build["cache-from"], build["cache-to"]) == ("type=gha", "type=gha,mode=max")
 
 
-def test_everything_that_the_recipe_copies_is_written_with_it() -> None:
+def test_every_file_that_the_dockerfile_copies_is_written() -> None:
     found = image_files(IMAGE)
     sources = re.findall(r"^COPY (?:--chmod=\d+ )?([\w.-]+) /", found[f"{FOLDER}/Dockerfile"], re.MULTILINE)
     bound = re.findall(r"source=([\w.-]+)", found[f"{FOLDER}/Dockerfile"])
@@ -216,12 +216,12 @@ def test_everything_that_the_recipe_copies_is_written_with_it() -> None:
     assert [name for name in [*sources, *bound] if not any(path.startswith(f"{FOLDER}/{name}") for path in found)] == []
 
 
-def test_a_command_that_is_written_as_text_can_be_run_in_the_container() -> None:
-    """Nothing that writes text files keeps a mode."""
+def test_the_command_is_executable_in_the_container() -> None:
+    """The files are written as text, without a mode."""
     assert "COPY --chmod=0755 run-gpu-tests " in image_files(IMAGE)[f"{FOLDER}/Dockerfile"]
 
 
-def test_in_a_container_the_commands_are_its_own() -> None:
+def test_the_commands_run_in_the_container() -> None:
     tests = GpuTests(runner="cirun-gpu", container=REFERENCE, install=("make sync",), tests=("make 'test gpu'",))
     steps = parsed(workflows(tests)[TESTS_FILE])["jobs"]["test"]["steps"]
 
@@ -240,18 +240,18 @@ def test_in_a_container_the_commands_are_its_own() -> None:
         (REFERENCE, "main' || true || '", "branch"),
     ],
 )
-def test_a_value_that_could_end_its_place_is_refused(reference: str, branch: str, fault: str) -> None:
+def test_a_value_that_breaks_the_workflow_is_refused(reference: str, branch: str, fault: str) -> None:
     with pytest.raises(FileError, match=fault):
         image_files(GpuTestsImage(reference=reference, cuda_image=IMAGE.cuda_image, branch=branch))
 
 
-def test_a_container_that_is_no_image_of_the_registry_is_refused() -> None:
+def test_a_container_outside_artifact_registry_is_refused() -> None:
     with pytest.raises(FileError, match="container"):
         workflows(GpuTests(runner="cirun-gpu", container="ubuntu; rm -rf /"))
 
 
-def test_the_files_that_are_there_are_compared_and_not_written_twice(tmp_path: Path) -> None:
-    words = ["kit", "--file", str(ROOT / GOOGLE), "--out", str(tmp_path)]
+def test_check_compares_the_files_and_writes_nothing(tmp_path: Path) -> None:
+    words = ["kit", "--file", str(ROOT / GCP), "--out", str(tmp_path)]
     before, written, after = cli.run([*words, "--check"]), cli.run(words), cli.run([*words, "--check"])
     (tmp_path / FILE).write_text("runners: []\n")
     spoilt = cli.run([*words, "--check"])
@@ -261,18 +261,18 @@ def test_the_files_that_are_there_are_compared_and_not_written_twice(tmp_path: P
 
 
 @pytest.mark.parametrize("blocked", ["out", "out/.cirun.yml/x"])
-def test_a_place_that_cannot_be_written_ends_with_2_and_no_traceback(
+def test_a_folder_that_cannot_be_written_exits_with_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], blocked: str
 ) -> None:
     place = tmp_path / blocked
     place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text("a file, or in the way of one")
+    place.write_text("a file in place of a folder")
 
-    assert cli.run(["kit", "--file", str(ROOT / GOOGLE), "--out", str(tmp_path / "out")]) == 2
+    assert cli.run(["kit", "--file", str(ROOT / GCP), "--out", str(tmp_path / "out")]) == 2
     assert "cannot be written" in capsys.readouterr().err
 
 
-def test_a_file_of_another_encoding_is_not_the_one_that_is_written(tmp_path: Path) -> None:
+def test_a_file_in_another_encoding_differs(tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(b"\xff")
 
-    assert cli.run(["kit", "--file", str(ROOT / GOOGLE), "--out", str(tmp_path), "--check"]) == 1
+    assert cli.run(["kit", "--file", str(ROOT / GCP), "--out", str(tmp_path), "--check"]) == 1

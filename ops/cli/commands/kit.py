@@ -1,4 +1,4 @@
-"""Write the files that a repository needs to use a stack's runners."""
+"""Write the files that a repository needs to use the runners of a stack."""
 
 from __future__ import annotations
 
@@ -15,27 +15,28 @@ from kit import stack as kit
 from kit.cirun import FILE, read
 from kit.cirun_checks import judge
 from kit.closed import FileError
-from kit.gpu_tests import LOOKED_FOR, Found, taken_for_granted
+from kit.gpu_tests import LOOKED_FOR, Found, gpu_tests, taken_for_granted
 from ops.cli import terminal
 from ops.cli.options import File, Stack, chosen
 from ops.cli.outcome import Exit, Stop
+from wiring.outputs import gpu_test_image
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from config.settings import Settings
 
-Out = Annotated[Path, typer.Option("--out", help="The folder to write into: the repository's own, or any other.")]
+Out = Annotated[Path, typer.Option("--out", help="The folder to write into, for example the repository's checkout.")]
 Repo = Annotated[
-    str | None, typer.Option("--repo", help="The repository, as owner/name: what gpu-tests says of it is written.")
+    str | None, typer.Option("--repo", help="The repository, as owner/name; selects its entry of gpu-tests.")
 ]
-Check = Annotated[bool, typer.Option("--check", help="Write nothing; say whether the files there are these.")]
+Check = Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 if a file differs.")]
 
 
 def main(
     stack: Stack = None, file: File = None, out: Out = Path("out"), repo: Repo = None, check: Check = False
 ) -> None:
-    """Write the files that a repository needs to use a stack's runners."""
+    """Write the files that a repository needs to use the runners of a stack."""
     stack_file = chosen(stack, file)
     settings = settings_of(stack_file.config, stack_file.secret_keys, stack_file.name, stack_file.path.name)
     identity = Identity(project=PROJECT, stack=stack_file.name, extra=settings.stack.tags)
@@ -45,26 +46,24 @@ def main(
     except FileError as error:
         raise Stop(Exit.WRONG, str(error)) from None
     if not files:
-        raise Stop(
-            Exit.FINDING, f"{stack_file.path.name} has no runner that cirun serves, so there is no file to write."
-        )
+        raise Stop(Exit.FINDING, f"The runners of {stack_file.path.name} need no files in a repository.")
     console = terminal.out()
-    _warn(settings, identity, repository, files, out)
+    _warn(settings, repository, files, out)
     stale = [path for path, text in files.items() if not _holds(out / path, text)]
     if check:
         if stale:
-            raise Stop(Exit.FINDING, f"{', '.join(stale)} in {out} are not what {stack_file.path.name} says.")
-        console.print(f"{len(files)} files in {out} are what {stack_file.path.name} says.")
+            raise Stop(Exit.FINDING, f"Out of date in {out}: {', '.join(stale)}. Run the command without --check.")
+        console.print(f"All {len(files)} files in {out} are up to date.")
         return
     for path in stale:
         _write(out / path, files[path])
-        console.print(f"{out / path} is written.", markup=False, soft_wrap=True)
+        console.print(f"Wrote {out / path}.", markup=False, soft_wrap=True)
     if not stale:
         console.print(f"The files in {out} are up to date.")
 
 
 def _repository(named: str | None, settings: Settings) -> str | None:
-    """The entry of gpu-tests that is meant."""
+    """Return the entry of gpu-tests to use."""
     entries = list(settings.gpu_tests)
     if named is not None:
         return named.rpartition("/")[2]
@@ -73,10 +72,10 @@ def _repository(named: str | None, settings: Settings) -> str | None:
     return entries[0] if entries else None
 
 
-def _warn(settings: Settings, identity: Identity, repository: str | None, files: Mapping[str, str], out: Path) -> None:
-    """Say what is written and still may surprise somebody."""
+def _warn(settings: Settings, repository: str | None, files: Mapping[str, str], out: Path) -> None:
+    """Print warnings about the files and the repository."""
     console = terminal.err()
-    tested = kit.workflow_of(settings, identity, repository=repository)
+    tested = gpu_tests(settings, repository, gpu_test_image(settings))
     if tested is None:
         return
     found = Found(
@@ -96,7 +95,7 @@ def _holds(path: Path, text: str) -> bool:
     try:
         return path.is_file() and path.read_bytes() == text.encode()
     except OSError as error:
-        raise Stop(Exit.WRONG, f"{path} cannot be read ({error}); give a folder of your own with --out") from None
+        raise Stop(Exit.WRONG, f"{path} cannot be read ({error}); choose another folder with --out") from None
 
 
 def _write(path: Path, text: str) -> None:
@@ -104,5 +103,5 @@ def _write(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        wrong = f"{path} cannot be written ({error}); give a folder that can be written with --out"
+        wrong = f"{path} cannot be written ({error}); choose another folder with --out"
         raise Stop(Exit.WRONG, wrong) from None

@@ -1,0 +1,74 @@
+"""The base of the back ends that cirun serves: their label, and the files that cirun reads."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Final
+
+from back_ends.protocol import RunsOn
+from config.cirun import cirun_label
+from kit.cirun import ADDED_BY_CIRUN, FILE, GLOBAL_FILE
+from kit.cirun_access import ACCESS_FILE, AccessFile, Grant, Policy, render_access
+from kit.cirun_runners import GpuRunner, cirun_yml
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from back_ends.protocol import Repository
+    from config.cirun import CirunAccessSettings
+    from config.runners import RunnerSettings
+
+GLOBAL: Final = f"organisation/{GLOBAL_FILE}"
+"""For the repository `.cirun` of an organisation: the same runners, for all its repositories."""
+ACCESS: Final = f"organisation/{ACCESS_FILE}"
+"""For the same repository: who may start which runner."""
+
+_RUN: Final = "--${{ github.run_id }}-${{ github.run_attempt }}"
+"""The suffix that reserves a machine for one attempt of one run. Only GitHub reads it."""
+
+
+class CirunBackEnd(ABC):
+    """A back end that cirun serves."""
+
+    @abstractmethod
+    def gpu_runner(self, name: str, runner: RunnerSettings, repository: Repository) -> GpuRunner:
+        """Return the entry of `.cirun.yml` for one runner."""
+
+    def runs_on(self, name: str, runner: RunnerSettings) -> RunsOn:  # noqa: ARG002 - the protocol's
+        """Return how a workflow asks for one runner."""
+        label = cirun_label(name)
+        return RunsOn(line=f'runs-on: "{label}{_RUN}"', label=label, more=ADDED_BY_CIRUN, suffix=True, named=True)
+
+    def files(self, repository: Repository) -> dict[str, str]:
+        """Return the files that cirun reads. They list the runners of all clouds."""
+        settings = repository.stack.settings
+        text = cirun_yml(
+            [
+                back_end.gpu_runner(name, runner, repository)
+                for name, runner in settings.runners.items()
+                if isinstance(back_end := repository.back_ends[name], CirunBackEnd)
+            ]
+        )
+        access = settings.cirun.access if settings.cirun is not None else {}
+        return {FILE: text, GLOBAL: text} | ({ACCESS: render_access(_access(access))} if access else {})
+
+
+def _access(stated: Mapping[str, CirunAccessSettings]) -> AccessFile:
+    runners = dict.fromkeys(runner for entry in stated.values() for runner in entry.runners)
+    return AccessFile(
+        policies=tuple(
+            Policy(
+                id=name,
+                repo=entry.repository,
+                teams=entry.teams or None,
+                roles=entry.roles or None,
+                users=entry.users or None,
+                pull_request=entry.pull_requests,
+            )
+            for name, entry in stated.items()
+        ),
+        access_control=tuple(
+            Grant(resource=runner, policies=tuple(name for name, entry in stated.items() if runner in entry.runners))
+            for runner in runners
+        ),
+    )
