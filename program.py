@@ -140,7 +140,8 @@ def _cluster(
     from components.aws.add_ons import AddOnsArgs, ClusterAddOns, NodeAddOns
     from components.aws.cluster import Cluster, ClusterArgs
     from components.aws.gpu_pool import GpuPool, GpuPoolArgs
-    from components.aws.nodes import NodeRole, SystemNodes, SystemNodesArgs
+    from components.aws.node_group import NodeGroupArgs
+    from components.aws.nodes import NodeRole, NodeRoleArgs, SystemNodes
     from components.kubernetes.connection import Connection, ConnectionArgs
 
     settings, identity = site.stack.settings, site.stack.identity
@@ -166,13 +167,13 @@ def _cluster(
 
     add_ons = AddOnsArgs(cluster_name=cluster.facts.name, version=stated.version, add_ons=values.add_ons(settings))
     node_add_ons = NodeAddOns("node-add-ons", add_ons, site.aws)
-    role = NodeRole("node-role", site.aws)
+    role = NodeRole("node-role", NodeRoleArgs(), site.aws)
     # A node joins only with the network add-on and the policies of its role.
     joinable = [*node_add_ons.all, *role.policies]
 
     system = SystemNodes(
         "system-nodes",
-        SystemNodesArgs(
+        NodeGroupArgs(
             cluster_name=cluster.facts.name,
             role_arn=role.arn,
             subnet_ids=[network.private_subnet_ids[zone] for zone in nodes.zones],
@@ -193,21 +194,23 @@ def _cluster(
         name: GpuPool(
             f"pool-{name}",
             GpuPoolArgs(
-                cluster_name=cluster.facts.name,
-                role_arn=role.arn,
-                subnet_ids=[network.private_subnet_ids[zone] for zone in pool.zones],
-                ami_release=pins.EKS_AMI_RELEASES[stated.version],
-                version=stated.version,
-                instance_types=pool.instance_types,
-                capacity=pool.capacity,
-                min=pool.min,
-                max=pool.max,
-                disk=values.disk(pool.disk),
+                nodes=NodeGroupArgs(
+                    cluster_name=cluster.facts.name,
+                    role_arn=role.arn,
+                    subnet_ids=[network.private_subnet_ids[zone] for zone in pool.zones],
+                    ami_release=pins.EKS_AMI_RELEASES[stated.version],
+                    version=stated.version,
+                    instance_types=pool.instance_types,
+                    min=pool.min,
+                    max=pool.max,
+                    disk=values.disk(pool.disk),
+                    title=f"{identity.prefix}-{name}",
+                    tags=identity.tags,
+                    after=joinable,
+                ),
                 node=values.gpu_node(name, pool),
+                capacity=pool.capacity,
                 fast_image_pull=pool.fast_image_pull,
-                title=f"{identity.prefix}-{name}",
-                tags=identity.tags,
-                after=joinable,
             ),
             site.aws,
         )
@@ -257,21 +260,22 @@ def _cluster(
 def _services(*, site: Site, account: AmazonSettings, version: str, cluster_name: Output[str]) -> Declared:
     """Declare what runs in the cluster for every runner: storage, device plugin, autoscaler, metrics."""
     from components.kubernetes.autoscaler import Autoscaler, AutoscalerArgs
-    from components.kubernetes.device_plugin import DevicePlugin
+    from components.kubernetes.device_plugin import DevicePlugin, DevicePluginArgs
     from components.kubernetes.gpu_metrics import GpuMetrics, GpuMetricsArgs
-    from components.kubernetes.storage import Storage
+    from components.kubernetes.storage import Storage, StorageArgs
 
     settings, declared = site.stack.settings, Declared()
 
     if settings.storage is not None:
-        declared["storage"] = Storage("storage", default_class=settings.storage.default_class, opts=site.cluster)
+        declared["storage"] = Storage(
+            "storage", StorageArgs(default_class=settings.storage.default_class), site.cluster
+        )
 
     if settings.device_plugin is not None:
         declared["device-plugin"] = DevicePlugin(
             "device-plugin",
-            version=pins.DEVICE_PLUGIN_CHART,
-            values=values.device_plugin(settings),
-            opts=site.cluster,
+            DevicePluginArgs(version=pins.DEVICE_PLUGIN_CHART, values=values.device_plugin(settings)),
+            site.cluster,
         )
 
     if settings.autoscaler is not None:
@@ -291,10 +295,8 @@ def _services(*, site: Site, account: AmazonSettings, version: str, cluster_name
             "gpu-metrics",
             GpuMetricsArgs(
                 version=pins.DCGM_EXPORTER_CHART,
-                interval_seconds=settings.monitoring.dcgm.interval_seconds,
-                service_monitor=settings.monitoring.dcgm.service_monitor,
+                values=values.gpu_metrics(settings, settings.monitoring.dcgm),
                 alerts=settings.monitoring.dcgm.alerts,
-                tolerations=values.gpu_tolerations(settings),
             ),
             site.cluster,
         )
@@ -314,10 +316,10 @@ def gcp(*, site: Site, account: GoogleSettings, installer: Path = host_image.INS
     import pulumi_command as command
     import pulumi_gcp
 
-    from components.gcp.apis import Apis
+    from components.gcp.apis import Apis, ApisArgs
     from components.gcp.docker_repository import DockerRepository, DockerRepositoryArgs
     from components.gcp.federation import Federation, FederationArgs
-    from components.gcp.runner_account import RunnerAccount
+    from components.gcp.runner_account import RunnerAccount, RunnerAccountArgs
 
     settings, identity = site.stack.settings, site.stack.identity
 
@@ -332,13 +334,13 @@ def gcp(*, site: Site, account: GoogleSettings, installer: Path = host_image.INS
     )
     providers = ResourceOptions(providers=[provider, command.Provider("command")])
 
-    apis = Apis("apis", project=account.project, apis=host_image.apis(settings), opts=providers)
+    apis = Apis("apis", ApisArgs(project=account.project, apis=host_image.apis(settings)), providers)
     # The engine sees no edge from a resource to the API that creates it.
     site = replace(site, gcp=ResourceOptions.merge(providers, ResourceOptions(depends_on=[apis])))
     declared: Declared = {"gcp": apis}
 
     runner = RunnerAccount(
-        "runner-account", project=account.project, account=f"{identity.prefix}-runner", opts=site.gcp
+        "runner-account", RunnerAccountArgs(project=account.project, account=f"{identity.prefix}-runner"), site.gcp
     )
     declared["gcp.runner-account"] = runner
     site = replace(site, runner_account=runner.account_id)
@@ -414,7 +416,7 @@ def _test_image(*, stated: GpuTestImageSettings, images: DockerRepository, opts:
 
 def _host_image(*, site: Site, stated: HostImageSettings, account: GoogleSettings, installer: Path) -> pulumi.Resource:
     """Declare the network of the image's builders, its archive, and the image in the stated mode."""
-    from components.gcp.build_network import BuildNetwork
+    from components.gcp.build_network import BuildNetwork, BuildNetworkArgs
     from components.gcp.controlled_image import ArchiveArgs, ControlledImage, ControlledImageArgs
     from components.gcp.declared_image import DeclaredImage, DeclaredImageArgs
     from components.gcp.host_image import HostImageArgs
@@ -424,10 +426,10 @@ def _host_image(*, site: Site, stated: HostImageSettings, account: GoogleSetting
 
     network = BuildNetwork(
         "build-network",
-        project=account.project,
-        title=f"{prefix}-build",
-        regions={region_of(zone) for zone in stated.zones},
-        opts=site.gcp,
+        BuildNetworkArgs(
+            project=account.project, title=f"{prefix}-build", regions={region_of(zone) for zone in stated.zones}
+        ),
+        site.gcp,
     )
 
     host = HostImageArgs(

@@ -1,5 +1,5 @@
-"""What exists: one noun a file, each a component that takes typed arguments and gives outputs that are ready to use.
+"""Components: one noun a file, created from `(name, args, opts)`, with outputs that are ready to use.
 
-Components do not know the stack file, nor each other, but for the named building blocks
-(`components.aws.workload_role`, `components.kubernetes.chart`).
+A component knows neither the stack file nor other components, except the building blocks that
+`tests/house/test_floors.py` lists.
 """

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from components.aws.gpu_node import api_taints, autoscaler_tags, node_labels
 from components.kubernetes.device_plugin_values import device_plugin_values
-from components.kubernetes.gpu_metrics import GpuMetricsArgs, gpu_metrics_values
-from config import pins
+from components.kubernetes.gpu_metrics_values import gpu_metrics_values
 from config.values import gibibytes
 from gpu.kubernetes.daemonsets import DaemonSet
 from gpu.kubernetes.node_group import NodeGroupFacts
@@ -61,15 +60,7 @@ def daemonsets(settings: Settings) -> tuple[DaemonSet, ...]:
     """What runs on every GPU node beside jobs and device plugin."""
     found = [daemonset for add_on in wiring.add_ons(settings) for daemonset in add_on.node_pods]
     if settings.monitoring is not None and settings.monitoring.dcgm is not None:
-        values = gpu_metrics_values(
-            GpuMetricsArgs(
-                version=pins.DCGM_EXPORTER_CHART,
-                interval_seconds=settings.monitoring.dcgm.interval_seconds,
-                service_monitor=settings.monitoring.dcgm.service_monitor,
-                alerts=settings.monitoring.dcgm.alerts,
-                tolerations=wiring.gpu_tolerations(settings),
-            )
-        )
+        values = gpu_metrics_values(wiring.gpu_metrics(settings, settings.monitoring.dcgm))
         container = {"name": "exporter", "resources": values["resources"]}
         placed = {key: values[key] for key in ("nodeSelector", "tolerations")}
         found.append(DaemonSet.of("dcgm-exporter", {"spec": {**placed, "containers": [container]}}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from back_ends.arc.values import scale_set
-from components.kubernetes.arc_controller import CONTROLLER_RESOURCES
+from components.kubernetes.arc_controller_values import CONTROLLER_RESOURCES
 from components.kubernetes.autoscaler_values import RESOURCES as AUTOSCALER_RESOURCES
 from components.kubernetes.scale_set_values import LISTENER, runner_pod
 from config.values import gibibytes

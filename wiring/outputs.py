@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from back_ends.registry import BACK_ENDS
-from components.kubernetes.alerts import SYSTEMS
-from components.kubernetes.arc_controller import RUNNERS
+from components.kubernetes.namespaces import RUNNERS, SYSTEMS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from components.aws.gpu_node import GpuNode, every_toleration
-from components.aws.launch import Disk
+from components.aws.node_group import Disk
 from components.aws.registry import RegistryArgs, RepositoryArgs
 from components.kubernetes.autoscaler_values import AutoscalerValues
 from components.kubernetes.device_plugin_values import DevicePluginValues
+from components.kubernetes.gpu_metrics_values import GpuMetricsValues
 from config import pins
 from config.values import gibibytes
 from gpu.kubernetes import add_ons as table
@@ -19,7 +20,7 @@ from gpu.machines import ec2_type
 if TYPE_CHECKING:
     from config.identity import Identity
     from config.machines import DiskSettings, PoolSettings, SharingSettings
-    from config.services import AutoscalerSettings
+    from config.services import AutoscalerSettings, DcgmSettings
     from config.settings import Settings
     from gpu.kubernetes.add_ons import AddOn
 
@@ -83,6 +84,15 @@ def device_plugin(settings: Settings) -> DevicePluginValues:
 def gpu_tolerations(settings: Settings) -> list[dict[str, str]]:
     """Return the tolerations that a DaemonSet needs on the nodes of every pool."""
     return every_toleration([pool.taints for pool in settings.gpu_pools.values()])
+
+
+def gpu_metrics(settings: Settings, stated: DcgmSettings) -> GpuMetricsValues:
+    """Return the values of the GPU metrics exporter."""
+    return GpuMetricsValues(
+        interval_seconds=stated.interval_seconds,
+        service_monitor=stated.service_monitor,
+        tolerations=gpu_tolerations(settings),
+    )
 
 
 def autoscaler(settings: Settings, stated: AutoscalerSettings, *, region: str, version: str) -> AutoscalerValues:

@@ -96,8 +96,8 @@ class Arc:
             return {}
         # Imported here: a stack without a cluster does not load the Kubernetes SDK.
         from components.kubernetes import arc_controller  # noqa: PLC0415
-        from components.kubernetes.alerts import SYSTEMS  # noqa: PLC0415
-        from components.kubernetes.scale_set import JobHooks, ScaleSet, ScaleSetArgs  # noqa: PLC0415
+        from components.kubernetes.namespaces import SYSTEMS  # noqa: PLC0415
+        from components.kubernetes.scale_set import JobHooks, JobHooksArgs, ScaleSet, ScaleSetArgs  # noqa: PLC0415
 
         controller = arc_controller.ArcController(
             "arc",
@@ -110,7 +110,7 @@ class Arc:
             ),
             site.cluster,
         )
-        hooks = JobHooks("job-hooks", namespace=controller.runners_namespace, opts=site.cluster)
+        hooks = JobHooks("job-hooks", JobHooksArgs(namespace=controller.runners_namespace), site.cluster)
         declared: dict[str, pulumi.Resource] = {"arc": controller}
         for name, runner in settings.runners.items():
             stated = runner.stated.get("arc")

@@ -86,7 +86,7 @@ class CirunAws(CirunBackEnd):
         # Imported here: a stack without AWS does not load its SDK.
         import pulumi  # noqa: PLC0415
 
-        from components.aws.cirun_access import CirunAmazonAccess  # noqa: PLC0415
+        from components.aws.cirun_access import CirunAwsAccess, CirunAwsArgs  # noqa: PLC0415
 
         served = _served(settings)
         document = policy(
@@ -95,8 +95,10 @@ class CirunAws(CirunBackEnd):
             instance_types=sorted({stated for one in served.values() for stated in one.instance_types}),
             spot=any(True in one.spot for one in served.values()),
         )
-        access = CirunAmazonAccess(
-            "cirun-aws", user=f"{identity.prefix}-cirun", policy=json.dumps(document, sort_keys=True), opts=site.aws
+        access = CirunAwsAccess(
+            "cirun-aws",
+            CirunAwsArgs(user=f"{identity.prefix}-cirun", policy=json.dumps(document, sort_keys=True)),
+            site.aws,
         )
         pulumi.export("cirun_aws", access.user_name.apply(lambda user: outputs(user, settings)))
         return dict.fromkeys(("cirun", *sorted(f"runners.{name}" for name in served)), access)

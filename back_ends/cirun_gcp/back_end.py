@@ -110,13 +110,13 @@ class CirunGcp(CirunBackEnd):
         # Imported here: a stack without Google Cloud does not load its SDK.
         import pulumi  # noqa: PLC0415
 
-        from components.gcp.cirun_access import CirunGoogleAccess, CirunGoogleArgs  # noqa: PLC0415
-        from components.gcp.runner_network import RunnerNetwork  # noqa: PLC0415
+        from components.gcp.cirun_access import CirunGcpAccess, CirunGcpArgs  # noqa: PLC0415
+        from components.gcp.runner_network import RunnerNetwork, RunnerNetworkArgs  # noqa: PLC0415
 
         project = settings.gcp.project
-        access = CirunGoogleAccess(
+        access = CirunGcpAccess(
             "cirun-gcp",
-            CirunGoogleArgs(
+            CirunGcpArgs(
                 project=project,
                 account=f"{identity.prefix}-cirun",
                 # The id of a role takes letters, digits, dots and underscores only.
@@ -127,7 +127,9 @@ class CirunGcp(CirunBackEnd):
             ),
             site.gcp,
         )
-        network = RunnerNetwork("runner-network", project=project, title=network_name(identity), opts=site.gcp)
+        network = RunnerNetwork(
+            "runner-network", RunnerNetworkArgs(project=project, title=network_name(identity)), site.gcp
+        )
         pulumi.export("cirun_gcp", access.email.apply(_outputs))
         served = sorted(f"runners.{name}" for name, runner in settings.runners.items() if "cirun_gcp" in runner.stated)
         return {"cirun.network": network, **dict.fromkeys(("cirun", *served), access)}

@@ -1,4 +1,4 @@
-"""Cutting the VPC's range into subnets: by slot, so that adding a zone moves no address. Pure."""
+"""The ranges of subnets, cut from the range of the VPC by slot: adding a zone moves no address. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ipaddress import IPv4Network
 
 SLOTS = 8
-"""Zones a range can ever hold; fixed, because it decides every subnet's size."""
+"""The largest number of zones. Fixed, because it determines the size of every subnet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,19 +19,19 @@ class ZoneRanges:
     """The two ranges of one zone."""
 
     private: IPv4Network
-    """For nodes and pods: a sixteenth of the range."""
+    """Addresses of nodes and pods: a sixteenth of the range."""
     public: IPv4Network
-    """For the NAT gateway and load balancers."""
+    """Addresses of the NAT gateway and load balancers: a sixty-fourth of the range."""
 
 
 def zone_ranges(cidr: IPv4Network, zones: Mapping[str, int]) -> dict[str, ZoneRanges]:
-    """Each zone's ranges, cut from `cidr` by its slot.
+    """Return the ranges of each zone, cut from `cidr` by its slot.
 
-    The range is cut into sixteen: slots 0 to 7 for private subnets, 8 to 15 for public ones, of which a public
-    subnet takes the first quarter. A zone's ranges depend on its own slot alone.
+    The range has sixteen parts: parts 0 to 7 are private subnets, and a public subnet is the first quarter of one of
+    the parts 8 to 15. The ranges of a zone depend only on its own slot.
 
     Raises:
-        ValueError: a slot is not in 0 to 7, or `cidr` is too small to be cut.
+        ValueError: a slot is not in 0 to 7, or `cidr` is too small.
 
     """
     parts = list(cidr.subnets(prefixlen_diff=4))

@@ -1,6 +1,6 @@
-"""A node's user data for nodeadm, where the node differs from EKS's own image. Pure.
+"""The user data of a node: configuration for nodeadm. Pure.
 
-EKS adds its own part to ours, so that this says only what is different (awslabs/amazon-eks-ami, nodeadm, 2026).
+EKS adds its own part, so this contains only the differences (awslabs/amazon-eks-ami, nodeadm, 2026).
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ _BOUNDARY = "gpu-ci-node"
 
 
 def user_data(*, fast_image_pull: bool) -> str | None:
-    """Base64 MIME parts for a launch template, or nothing where EKS's own suffice.
+    """Return MIME parts for a launch template, in base64; None where the defaults of EKS suffice.
 
-    With `fast_image_pull` layers are pulled in parallel by the SOCI snapshotter, onto the instance's own NVMe disks:
-    on gp3 at its base rate it would be slower than the plain way.
+    With `fast_image_pull` the SOCI snapshotter pulls layers in parallel onto the NVMe disks of the instance. On a gp3
+    volume at its base rate that would be slower than an ordinary pull.
     """
     if not fast_image_pull:
         return None
@@ -34,7 +34,7 @@ def user_data(*, fast_image_pull: bool) -> str | None:
         f"--{_BOUNDARY}",
         "Content-Type: application/node.eks.aws",
         "",
-        # JSON is YAML, and has one form.
+        # JSON is valid YAML, and this text never changes for the same values.
         json.dumps(config, indent=2, sort_keys=True),
         f"--{_BOUNDARY}--",
         "",

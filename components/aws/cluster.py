@@ -1,4 +1,4 @@
-"""The EKS control plane: its key, its log, its role, and who may administer it."""
+"""The EKS control plane: its key, its log, its role, and the access of its administrators."""
 
 from __future__ import annotations
 
@@ -20,46 +20,53 @@ ADMINISTRATION = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterArgs:
-    """What a control plane is made from."""
+    """A control plane."""
 
     cluster_name: str
-    """The physical name, which kubeconfig, log group and autoscaler tags repeat; at most 100 characters."""
+    """The physical name. The kubeconfig, the log group and the autoscaler's tags repeat it; at most 100 characters."""
     account: str
+    """The AWS account number."""
     region: str
     version: str
-    """Kubernetes minor version, as `1.35`."""
+    """Kubernetes minor version, for example `1.35`."""
     subnet_ids: Sequence[Input[str]]
-    """Private subnets in at least two zones: EKS never takes others of another zone or network for them."""
+    """Private subnets in at least two zones. EKS refuses later changes to subnets of another zone or network."""
     public_ranges: Sequence[IPv4Network]
-    """Who may reach the API from outside the VPC; none closes the public endpoint."""
+    """Addresses that may reach the API from outside the VPC; none closes the public endpoint."""
     service_range: IPv4Network
+    """Addresses of Kubernetes services. A change replaces the cluster."""
     administrators: Mapping[str, str]
-    """A name for each administrator's role, to the role's ARN."""
+    """A name for each administrator to the ARN of their IAM role."""
     log_types: Sequence[str]
+    """The control plane logs that are kept, for example `audit`."""
     log_retention_days: int
+    """Days after which log events expire."""
     extended_support: bool
+    """Whether EKS keeps an old version for six times the price instead of upgrading it."""
     protect: bool
+    """Whether Pulumi refuses to delete the cluster and its key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterFacts:
-    """What is needed to speak to a cluster and to join it."""
+    """Values for connecting to a cluster and joining it."""
 
     name: Output[str]
+    """The name of the cluster in EKS."""
     arn: Output[str]
+    """The ARN of the cluster."""
     endpoint: Output[str]
+    """The URL of the Kubernetes API."""
     certificate_authority: Output[str]
-    """Base64, as EKS gives it."""
-    security_group_id: Output[str]
-    """The group that EKS makes for control plane and nodes."""
+    """Base64, as EKS returns it."""
 
 
 class Cluster(pulumi.ComponentResource):
-    """A control plane that nobody owns by having made it."""
+    """A control plane. Its creator has no access by default."""
 
     facts: ClusterFacts
     access: Sequence[pulumi.Resource]
-    """What lets the administrators in: whoever speaks to the API must come after it, and be gone before it goes."""
+    """The administrators' access. Everything that calls the Kubernetes API depends on it."""
     issuer: Output[str]
     """The OpenID Connect issuer of its service accounts."""
 
@@ -68,16 +75,7 @@ class Cluster(pulumi.ComponentResource):
         child = ResourceOptions(parent=self)
         kept = ResourceOptions.merge(child, ResourceOptions(protect=args.protect))
         log_group_name = f"/aws/eks/{args.cluster_name}/cluster"
-        key = aws.kms.Key(
-            name,
-            description=f"Kubernetes secrets and control plane logs of {args.cluster_name}",
-            enable_key_rotation=True,
-            deletion_window_in_days=30 if args.protect else 7,
-            policy=key_policy(
-                args.account, f"arn:aws:logs:{args.region}:{args.account}:log-group:{log_group_name}", args.region
-            ),
-            opts=kept,
-        )
+        key = _key(name, args, log_group_name, kept)
         aws.kms.Alias(name, name=f"alias/{args.cluster_name}", target_key_id=key.key_id, opts=child)
         logs = aws.cloudwatch.LogGroup(
             name,
@@ -91,56 +89,69 @@ class Cluster(pulumi.ComponentResource):
         policy = aws.iam.RolePolicyAttachment(
             name, role=role.name, policy_arn="arn:aws:iam::aws:policy/AmazonEKSClusterPolicy", opts=child
         )
-        cluster = aws.eks.Cluster(
-            name,
-            name=args.cluster_name,
-            role_arn=role.arn,
-            version=args.version,
-            access_config={"authentication_mode": "API", "bootstrap_cluster_creator_admin_permissions": False},
-            bootstrap_self_managed_addons=False,
-            enabled_cluster_log_types=list(args.log_types),
-            encryption_config={"provider": {"key_arn": key.arn}, "resources": ["secrets"]},
-            kubernetes_network_config={"service_ipv4_cidr": str(args.service_range), "ip_family": "ipv4"},
-            upgrade_policy={"support_type": "EXTENDED" if args.extended_support else "STANDARD"},
-            vpc_config={
-                "subnet_ids": list(args.subnet_ids),
-                "endpoint_private_access": True,
-                "endpoint_public_access": bool(args.public_ranges),
-                "public_access_cidrs": [str(allowed) for allowed in args.public_ranges] or None,
-            },
-            opts=ResourceOptions.merge(
-                kept,
-                # Without its policy EKS cannot take down its own network interfaces, and the VPC stays; without
-                # our log group it makes one that never expires. Neither is an input, so the engine sees neither.
-                ResourceOptions(depends_on=[policy, logs], delete_before_replace=True),
-            ),
-        )
-        access: list[pulumi.Resource] = []
-        for administrator, principal in args.administrators.items():
-            entry = aws.eks.AccessEntry(
-                f"{name}-{administrator}",
-                cluster_name=cluster.name,
-                principal_arn=principal,
-                type="STANDARD",
-                opts=child,
-            )
-            access.append(
-                aws.eks.AccessPolicyAssociation(
-                    f"{name}-{administrator}",
-                    cluster_name=cluster.name,
-                    principal_arn=entry.principal_arn,
-                    policy_arn=ADMINISTRATION,
-                    access_scope={"type": "cluster"},
-                    opts=child,
-                )
-            )
+        # Without its policy EKS cannot delete its network interfaces, and the VPC cannot be deleted. Without our log
+        # group EKS creates one that never expires. Neither is an input, so the engine sees no dependency.
+        ordered = ResourceOptions(depends_on=[policy, logs], delete_before_replace=True)
+        cluster = _control_plane(name, args, key, role, ResourceOptions.merge(kept, ordered))
+        self.access = [
+            _administrator(f"{name}-{administrator}", cluster, principal, child)
+            for administrator, principal in args.administrators.items()
+        ]
         self.facts = ClusterFacts(
             name=cluster.name,
             arn=cluster.arn,
             endpoint=cluster.endpoint,
             certificate_authority=cluster.certificate_authority.apply(lambda authority: authority.data or ""),
-            security_group_id=cluster.vpc_config.apply(lambda network: network.cluster_security_group_id or ""),
         )
-        self.access = access
         self.issuer = cluster.identities.apply(lambda identities: (identities[0].oidcs or [])[0].issuer or "")
         self.register_outputs({"name": cluster.name, "arn": cluster.arn, "issuer": self.issuer})
+
+
+def _key(name: str, args: ClusterArgs, log_group_name: str, opts: ResourceOptions) -> aws.kms.Key:
+    log_group_arn = f"arn:aws:logs:{args.region}:{args.account}:log-group:{log_group_name}"
+    return aws.kms.Key(
+        name,
+        description=f"Kubernetes secrets and control plane logs of {args.cluster_name}",
+        enable_key_rotation=True,
+        deletion_window_in_days=30 if args.protect else 7,
+        policy=key_policy(args.account, log_group_arn, args.region),
+        opts=opts,
+    )
+
+
+def _control_plane(
+    name: str, args: ClusterArgs, key: aws.kms.Key, role: aws.iam.Role, opts: ResourceOptions
+) -> aws.eks.Cluster:
+    return aws.eks.Cluster(
+        name,
+        name=args.cluster_name,
+        role_arn=role.arn,
+        version=args.version,
+        access_config={"authentication_mode": "API", "bootstrap_cluster_creator_admin_permissions": False},
+        bootstrap_self_managed_addons=False,
+        enabled_cluster_log_types=list(args.log_types),
+        encryption_config={"provider": {"key_arn": key.arn}, "resources": ["secrets"]},
+        kubernetes_network_config={"service_ipv4_cidr": str(args.service_range), "ip_family": "ipv4"},
+        upgrade_policy={"support_type": "EXTENDED" if args.extended_support else "STANDARD"},
+        vpc_config={
+            "subnet_ids": list(args.subnet_ids),
+            "endpoint_private_access": True,
+            "endpoint_public_access": bool(args.public_ranges),
+            "public_access_cidrs": [str(allowed) for allowed in args.public_ranges] or None,
+        },
+        opts=opts,
+    )
+
+
+def _administrator(
+    name: str, cluster: aws.eks.Cluster, principal: str, opts: ResourceOptions
+) -> aws.eks.AccessPolicyAssociation:
+    entry = aws.eks.AccessEntry(name, cluster_name=cluster.name, principal_arn=principal, type="STANDARD", opts=opts)
+    return aws.eks.AccessPolicyAssociation(
+        name,
+        cluster_name=cluster.name,
+        principal_arn=entry.principal_arn,
+        policy_arn=ADMINISTRATION,
+        access_scope={"type": "cluster"},
+        opts=opts,
+    )

@@ -1,4 +1,4 @@
-"""IAM trust and permission documents, as text with one fixed form. Pure."""
+"""IAM trust and permission documents as text. Pure."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ if TYPE_CHECKING:
 
 
 def document(*statements: Mapping[str, Any]) -> str:
-    """An IAM policy document; the same statements always give the same text, so that they give no diff."""
+    """Return an IAM policy document. Equal statements give equal text, so that they cause no diff."""
     return json.dumps({"Version": "2012-10-17", "Statement": list(statements)}, sort_keys=True)
 
 
 def allow(
     actions: Sequence[str], resources: Sequence[str], conditions: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """A statement that allows `actions` on `resources`."""
+    """Return a statement that allows `actions` on `resources`."""
     statement: dict[str, Any] = {"Effect": "Allow", "Action": sorted(actions), "Resource": list(resources)}
     return {**statement, "Condition": dict(conditions)} if conditions else statement
 
 
 def service_trust(service: str) -> str:
-    """Who may take the role: an AWS service, as `ec2.amazonaws.com`."""
+    """Return a trust document for an AWS service, for example `ec2.amazonaws.com`."""
     return document({"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"})
 
 
 def pod_identity_trust(namespace: str, service_account: str) -> str:
-    """Who may take the role: one service account's pods, through EKS Pod Identity.
+    """Return a trust document for the pods of one service account, through EKS Pod Identity.
 
-    The conditions hold the role to that account even if an association were made for another (AWS, "EKS Pod
-    Identity role", 2026).
+    The conditions restrict the role to that account even if an association names another (AWS, "EKS Pod Identity
+    role", 2026).
     """
     return document(
         {
@@ -49,9 +49,9 @@ def pod_identity_trust(namespace: str, service_account: str) -> str:
 
 
 def autoscaler_permissions(cluster_name: str) -> str:
-    """What the Cluster Autoscaler may do: see every group, change only this cluster's (its AWS README, 1.35).
+    """Return the permissions of the Cluster Autoscaler: read every group, change only this cluster's groups.
 
-    `eks:DescribeNodegroup` is what shows it the labels and taints of a group that has no node.
+    With `eks:DescribeNodegroup` it reads the labels and taints of an empty group (its AWS README, 1.35).
     """
     return document(
         allow(
@@ -78,7 +78,7 @@ def autoscaler_permissions(cluster_name: str) -> str:
 
 
 def key_policy(account: str, log_group_arn: str, region: str) -> str:
-    """Who may use the cluster's key: the account through its own policies, and CloudWatch for one log group."""
+    """Return the policy of the cluster's key: the account's IAM policies, and access of CloudWatch for one log group."""
     return document(
         {
             "Sid": "Account",

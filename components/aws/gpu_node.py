@@ -1,6 +1,6 @@
-"""What marks a GPU node: labels, taints, and the tags by which the autoscaler knows an empty pool. Pure.
+"""Labels and taints of GPU nodes, and the tags from which the autoscaler knows the nodes of an empty pool. Pure.
 
-One place, because a node, the pods that want it and the autoscaler that imagines it must agree to the letter.
+They are in one module because nodes, pods and the autoscaler must use the same names.
 """
 
 from __future__ import annotations
@@ -18,37 +18,40 @@ if TYPE_CHECKING:
 GPU_TAINT_KEY = GPU
 GPU_TAINT = "true:NoSchedule"
 POOL_LABEL = "gpu-ci/pool"
-"""Names a node's pool; what a runner selects."""
+"""The label with the name of the pool. Runners select nodes by it."""
 NODE_TEMPLATE = "k8s.io/cluster-autoscaler/node-template"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuNode:
-    """What the nodes of one pool are."""
+    """The nodes of one pool."""
 
     pool: str
+    """The name of the pool."""
     accelerator: str
-    """The GPU model as the autoscaler's label names it: `nvidia-tesla-t4`."""
+    """The GPU model in the autoscaler's label, for example `nvidia-tesla-t4`."""
     gpus: int
-    """GPUs of the pool's first instance type, by which the autoscaler reckons."""
+    """GPUs of the first instance type, from which the autoscaler computes."""
     disk_gib: int
+    """The size of the root volume."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Labels that the stack file adds."""
     taints: Mapping[str, str] = field(default_factory=dict)
-    """Taints that the stack file adds, as `value:Effect`."""
+    """Taints that the stack file adds, as key to `value:Effect`."""
     sharing_replicas: int = 1
     """Jobs that share one GPU."""
     device_plugin_config: str | None = None
-    """The device plugin's configuration for these nodes, where it is not the default."""
+    """The name of the device plugin's configuration; None for its default."""
     scale_down_after_minutes: int | None = None
+    """Minutes for which a node is idle before it is removed; None for the autoscaler's default."""
 
 
 def node_labels(node: GpuNode) -> dict[str, str]:
-    """The labels of a pool's nodes.
+    """Return the labels of a pool's nodes.
 
-    `nvidia.com/gpu.present` is what the device plugin's chart looks for; without it the plugin runs nowhere, and
-    without a word. `k8s.amazonaws.com/accelerator` makes the autoscaler wait for the GPU to appear; without it the
-    pool is scaled up twice.
+    The device plugin's chart selects nodes by `nvidia.com/gpu.present`; without the label the plugin silently runs
+    nowhere. With `k8s.amazonaws.com/accelerator` the autoscaler waits for the GPU of a new node; without it the pool is
+    scaled up twice.
     """
     labels = {
         GPU: "true",
@@ -64,26 +67,26 @@ def node_labels(node: GpuNode) -> dict[str, str]:
 
 
 def node_taints(node: GpuNode) -> dict[str, str]:
-    """The taints of a pool's nodes, as `value:Effect`."""
+    """Return the taints of a pool's nodes, as key to `value:Effect`."""
     return {GPU_TAINT_KEY: GPU_TAINT, **dict(sorted(node.taints.items()))}
 
 
 def api_taints(node: GpuNode) -> list[dict[str, str]]:
-    """The taints as the EKS API takes them."""
+    """Return the taints in the form of the EKS API."""
     split = {key: taint.rpartition(":") for key, taint in node_taints(node).items()}
     return [{"key": key, "value": value, "effect": API_EFFECTS[effect]} for key, (value, _, effect) in split.items()]
 
 
 def autoscaler_tags(node: GpuNode) -> dict[str, str]:
-    """What tells the autoscaler of a node that is not there yet.
+    """Return the tags that describe a node of an empty pool to the autoscaler.
 
-    They stand on the auto-scaling group, which it always reads, and on the node group, whose tags do not reach the
-    group by themselves. The tags `enabled` and `<cluster>` are EKS's own.
+    The auto-scaling group has them, because the autoscaler always reads it; EKS does not copy them from the node group.
+    EKS itself adds the tags `enabled` and `<cluster>`.
     """
     tags = {f"{NODE_TEMPLATE}/label/{key}": value for key, value in node_labels(node).items()}
     tags |= {f"{NODE_TEMPLATE}/taint/{key}": taint for key, taint in node_taints(node).items()}
     tags[f"{NODE_TEMPLATE}/resources/{GPU}"] = str(node.gpus * node.sharing_replicas)
-    # Nine tenths: the kubelet evicts at a tenth left, and the image's own files stand there too.
+    # Nine tenths: the kubelet evicts pods at one tenth free, and the image's own files use the disk, too.
     tags[f"{NODE_TEMPLATE}/resources/ephemeral-storage"] = f"{node.disk_gib * 9 // 10}Gi"
     if node.scale_down_after_minutes is not None:
         tags[f"{NODE_TEMPLATE}/autoscaling-options/scaledownunneededtime"] = f"{node.scale_down_after_minutes}m0s"
@@ -91,7 +94,7 @@ def autoscaler_tags(node: GpuNode) -> dict[str, str]:
 
 
 def tolerations(taints: Mapping[str, str]) -> list[dict[str, str]]:
-    """What a pod needs to stand on nodes with `taints` beside the GPU's own."""
+    """Return the tolerations for nodes with the GPU taint and `taints`."""
     return [
         {"key": GPU_TAINT_KEY, "operator": "Exists", "effect": "NoSchedule"},
         *(
@@ -102,7 +105,7 @@ def tolerations(taints: Mapping[str, str]) -> list[dict[str, str]]:
 
 
 def every_toleration(pools: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-    """What a DaemonSet needs to stand on every pool's nodes, each toleration once."""
+    """Return the tolerations for the nodes of every pool, each toleration once."""
     found: list[dict[str, str]] = []
     for taints in pools or [{}]:
         found += [toleration for toleration in tolerations(taints) if toleration not in found]

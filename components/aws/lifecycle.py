@@ -1,4 +1,4 @@
-"""When images in a registry expire: an ECR lifecycle policy as text with one fixed form. Pure."""
+"""The expiry of images: an ECR lifecycle policy as text. Pure."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 
 def lifecycle_policy(*, keep: int, untagged_days: int, pull_request_days: int) -> str:
-    """The rules of one repository, most particular first: ECR wants the rule for any image last.
+    """Return the rules of one repository, the most specific first: ECR requires the rule for any image to be last.
 
     Args:
-        keep: images kept of all.
+        keep: the number of images that are kept.
         untagged_days: days after which an image without a tag expires.
         pull_request_days: days after which images tagged `pr-*` expire; 0 keeps them.
 

@@ -1,4 +1,4 @@
-"""The VPC: a private and a public subnet in each zone, the way out, and the short way to S3."""
+"""The VPC: a private and a public subnet in each zone, NAT gateways, and an endpoint for S3."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkArgs:
-    """What a network is made from."""
+    """A VPC."""
 
     name: str
-    """The `Name` tag of the VPC, and the beginning of the others'."""
+    """The `Name` tag of the VPC. The `Name` tags of its parts start with it."""
     region: str
     cidr: IPv4Network
-    """The range the subnets are cut from."""
+    """The range that the subnets are cut from."""
     zones: Mapping[str, int]
-    """Zone to slot; a slot in use never changes, since it is the subnets' addresses."""
+    """Zone to slot. The slot determines the addresses of the zone's subnets: do not change a slot in use."""
     nat: Literal["single", "per-zone"]
-    """Whether zones share a NAT gateway."""
+    """One NAT gateway for all zones, or one in each zone."""
 
 
 class Network(pulumi.ComponentResource):
-    """A VPC whose private subnets carry the cluster and its nodes."""
+    """A VPC whose private subnets contain the cluster and its nodes."""
 
     vpc_id: Output[str]
     private_subnet_ids: Mapping[str, Output[str]]
-    """Zone to private subnet. A subnet handed out has its way out: it can be launched in."""
+    """Zone to private subnet. Each one is ready to use: it has its default route."""
 
     def __init__(self, name: str, args: NetworkArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:aws:Network", name, None, opts)
@@ -44,91 +44,101 @@ class Network(pulumi.ComponentResource):
         vpc = aws.ec2.Vpc(
             name,
             cidr_block=str(args.cidr),
-            # The private endpoint's name resolves only with both.
+            # The name of the private EKS endpoint resolves only with both.
             enable_dns_hostnames=True,
             enable_dns_support=True,
             tags={"Name": args.name},
             opts=child,
         )
-        internet = aws.ec2.InternetGateway(
-            f"{name}-internet", vpc_id=vpc.id, tags={"Name": f"{args.name}-internet"}, opts=child
-        )
-        public_table = aws.ec2.RouteTable(
-            f"{name}-public", vpc_id=vpc.id, tags={"Name": f"{args.name}-public"}, opts=child
-        )
-        fix = aws.ec2.Route(
-            f"{name}-public-out",
-            route_table_id=public_table.id,
-            destination_cidr_block="0.0.0.0/0",
-            gateway_id=internet.id,
-            opts=child,
-        )
-        ranges = zone_ranges(args.cidr, args.zones)
-        nat_zones = list(args.zones) if args.nat == "per-zone" else [min(args.zones, key=lambda zone: args.zones[zone])]
-        gateways: dict[str, aws.ec2.NatGateway] = {}
-        for zone in args.zones:
-            subnet = aws.ec2.Subnet(
-                f"{name}-public-{zone}",
-                vpc_id=vpc.id,
-                availability_zone=zone,
-                cidr_block=str(ranges[zone].public),
-                tags={"Name": f"{args.name}-public-{zone}", "kubernetes.io/role/elb": "1"},
-                opts=child,
-            )
-            aws.ec2.RouteTableAssociation(
-                f"{name}-public-{zone}", subnet_id=subnet.id, route_table_id=public_table.id, opts=child
-            )
-            if zone in nat_zones:
-                address = aws.ec2.Eip(
-                    f"{name}-nat-{zone}", domain="vpc", tags={"Name": f"{args.name}-nat-{zone}"}, opts=child
-                )
-                gateways[zone] = aws.ec2.NatGateway(
-                    f"{name}-nat-{zone}",
-                    subnet_id=subnet.id,
-                    allocation_id=address.id,
-                    tags={"Name": f"{args.name}-nat-{zone}"},
-                    # A NAT gateway whose subnet has no route out comes up failed, and nothing else says so.
-                    opts=ResourceOptions.merge(child, ResourceOptions(depends_on=[fix])),
-                )
-        private_subnets: dict[str, Output[str]] = {}
+        gateways = _public(name, args, vpc, child)
+        shared = min(gateways, key=lambda zone: args.zones[zone])
+        subnets: dict[str, Output[str]] = {}
         tables: dict[str, Output[str]] = {}
         for zone in args.zones:
-            table = aws.ec2.RouteTable(
-                f"{name}-private-{zone}", vpc_id=vpc.id, tags={"Name": f"{args.name}-private-{zone}"}, opts=child
-            )
-            tables[zone] = table.id
-            out = aws.ec2.Route(
-                f"{name}-private-{zone}-out",
-                route_table_id=table.id,
-                destination_cidr_block="0.0.0.0/0",
-                nat_gateway_id=gateways.get(zone, gateways[nat_zones[0]]).id,
-                opts=child,
-            )
-            subnet = aws.ec2.Subnet(
-                f"{name}-private-{zone}",
-                vpc_id=vpc.id,
-                availability_zone=zone,
-                cidr_block=str(ranges[zone].private),
-                tags={"Name": f"{args.name}-private-{zone}", "kubernetes.io/role/internal-elb": "1"},
-                opts=child,
-            )
-            association = aws.ec2.RouteTableAssociation(
-                f"{name}-private-{zone}", subnet_id=subnet.id, route_table_id=table.id, opts=child
-            )
-            # Through these, whoever stands in the subnet waits for its way out, and leaves before it is taken down.
-            private_subnets[zone] = Output.all(subnet=association.subnet_id, out=out.id).apply(
-                lambda ready: str(ready["subnet"])
-            )
+            tables[zone], subnets[zone] = _private(name, args, vpc, zone, gateways.get(zone, gateways[shared]), child)
         aws.ec2.VpcEndpoint(
             f"{name}-s3",
             vpc_id=vpc.id,
             vpc_endpoint_type="Gateway",
             service_name=f"com.amazonaws.{args.region}.s3",
-            # ECR keeps image layers in S3: without this, every gigabyte of a CUDA image is paid for at the NAT.
+            # ECR keeps image layers in S3. Without the endpoint the NAT gateway charges for every pulled gigabyte.
             route_table_ids=[tables[zone] for zone in sorted(tables)],
             tags={"Name": f"{args.name}-s3"},
             opts=child,
         )
         self.vpc_id = vpc.id
-        self.private_subnet_ids = private_subnets
-        self.register_outputs({"vpc_id": self.vpc_id, "private_subnet_ids": private_subnets})
+        self.private_subnet_ids = subnets
+        self.register_outputs({"vpc_id": self.vpc_id, "private_subnet_ids": subnets})
+
+
+def _public(name: str, args: NetworkArgs, vpc: aws.ec2.Vpc, child: ResourceOptions) -> dict[str, aws.ec2.NatGateway]:
+    """Declare the public subnets; return the NAT gateways by zone."""
+    title, zones, ranges = args.name, args.zones, zone_ranges(args.cidr, args.zones)
+    internet = aws.ec2.InternetGateway(
+        f"{name}-internet", vpc_id=vpc.id, tags={"Name": f"{title}-internet"}, opts=child
+    )
+    table = aws.ec2.RouteTable(f"{name}-public", vpc_id=vpc.id, tags={"Name": f"{title}-public"}, opts=child)
+    route = aws.ec2.Route(
+        f"{name}-public-out",
+        route_table_id=table.id,
+        destination_cidr_block="0.0.0.0/0",
+        gateway_id=internet.id,
+        opts=child,
+    )
+    nat_zones = list(zones) if args.nat == "per-zone" else [min(zones, key=lambda zone: zones[zone])]
+    gateways: dict[str, aws.ec2.NatGateway] = {}
+    for zone in zones:
+        subnet = aws.ec2.Subnet(
+            f"{name}-public-{zone}",
+            vpc_id=vpc.id,
+            availability_zone=zone,
+            cidr_block=str(ranges[zone].public),
+            tags={"Name": f"{title}-public-{zone}", "kubernetes.io/role/elb": "1"},
+            opts=child,
+        )
+        aws.ec2.RouteTableAssociation(f"{name}-public-{zone}", subnet_id=subnet.id, route_table_id=table.id, opts=child)
+        if zone in nat_zones:
+            gateways[zone] = _nat_gateway(f"{name}-nat-{zone}", f"{title}-nat-{zone}", subnet, route, child)
+    return gateways
+
+
+def _nat_gateway(
+    name: str, title: str, subnet: aws.ec2.Subnet, route: aws.ec2.Route, child: ResourceOptions
+) -> aws.ec2.NatGateway:
+    tags = {"Name": title}
+    address = aws.ec2.Eip(name, domain="vpc", tags=tags, opts=child)
+    return aws.ec2.NatGateway(
+        name,
+        subnet_id=subnet.id,
+        allocation_id=address.id,
+        tags=tags,
+        # Without a route to the internet a NAT gateway fails at creation, and only its state says so.
+        opts=ResourceOptions.merge(child, ResourceOptions(depends_on=[route])),
+    )
+
+
+def _private(
+    name: str, args: NetworkArgs, vpc: aws.ec2.Vpc, zone: str, gateway: aws.ec2.NatGateway, child: ResourceOptions
+) -> tuple[Output[str], Output[str]]:
+    """Declare a private subnet; return the ids of its route table and of the subnet."""
+    name, title, ranges = f"{name}-private-{zone}", f"{args.name}-private-{zone}", zone_ranges(args.cidr, args.zones)
+    table = aws.ec2.RouteTable(name, vpc_id=vpc.id, tags={"Name": title}, opts=child)
+    route = aws.ec2.Route(
+        f"{name}-out",
+        route_table_id=table.id,
+        destination_cidr_block="0.0.0.0/0",
+        nat_gateway_id=gateway.id,
+        opts=child,
+    )
+    subnet = aws.ec2.Subnet(
+        name,
+        vpc_id=vpc.id,
+        availability_zone=zone,
+        cidr_block=str(ranges[zone].private),
+        tags={"Name": title, "kubernetes.io/role/internal-elb": "1"},
+        opts=child,
+    )
+    association = aws.ec2.RouteTableAssociation(name, subnet_id=subnet.id, route_table_id=table.id, opts=child)
+    # Everything in the subnet depends on its default route through this output, and is deleted before it.
+    ready = Output.all(subnet=association.subnet_id, out=route.id).apply(lambda ids: str(ids["subnet"]))
+    return table.id, ready

@@ -1,4 +1,4 @@
-"""ECR repositories: scanned, with tags that stay what they were, and images that expire."""
+"""ECR repositories with scanning, immutable tags and expiry of images."""
 
 from __future__ import annotations
 
@@ -17,31 +17,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryArgs:
-    """What one repository is."""
+    """One repository."""
 
     keep: int
+    """The number of images that are kept."""
     untagged_days: int
+    """Days after which an image without a tag expires."""
     pull_request_days: int
+    """Days after which images tagged `pr-*` expire; 0 keeps them."""
     mutable_tags: Sequence[str]
-    """Wildcards of tags that may be overwritten; every other one is immutable."""
+    """Wildcards of tags that may be overwritten. All other tags are immutable."""
     force_delete: bool
+    """Whether a repository with images may be deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistryArgs:
-    """Which repositories there are."""
+    """The repositories of a stack."""
 
     prefix: str
-    """What repositories' names begin with, so that stacks of one account do not collide."""
+    """The start of the repositories' names, so that stacks of one account do not collide."""
     repositories: Mapping[str, RepositoryArgs]
+    """The end of a repository's name to its settings."""
     protect: bool
+    """Whether Pulumi refuses to delete the repositories."""
 
 
 class Registry(pulumi.ComponentResource):
-    """The stack's own image repositories."""
+    """The image repositories of a stack."""
 
     urls: Mapping[str, Output[str]]
-    """Repository to where its images are pushed and pulled."""
+    """Repository to the address for pushes and pulls."""
 
     def __init__(self, name: str, args: RegistryArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:aws:Registry", name, None, opts)
@@ -59,7 +65,7 @@ class Registry(pulumi.ComponentResource):
                 image_scanning_configuration={"scan_on_push": True},
                 encryption_configurations=[{"encryption_type": "AES256"}],
                 force_delete=repository.force_delete,
-                # Its name is its address, so that a new one cannot be made beside the old.
+                # Its name is its address: the old repository must be deleted before the new one is created.
                 opts=ResourceOptions.merge(child, ResourceOptions(protect=args.protect, delete_before_replace=True)),
             )
             aws.ecr.LifecyclePolicy(

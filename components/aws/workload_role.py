@@ -1,4 +1,4 @@
-"""A role that one service account's pods may take, through EKS Pod Identity: a building block."""
+"""An IAM role for the pods of one service account, through EKS Pod Identity: a building block."""
 
 from __future__ import annotations
 
@@ -13,25 +13,27 @@ from components.aws.documents import pod_identity_trust
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadRoleArgs:
-    """Who may do what."""
+    """A role and its service account."""
 
     cluster_name: Input[str]
     namespace: str
+    """The namespace of the service account."""
     service_account: str
+    """The service account of the pods."""
     policy: str | None = None
-    """A permission document of our own."""
+    """A permission document, as JSON."""
     managed_policy: str | None = None
-    """The ARN of a policy that AWS keeps."""
+    """The ARN of an AWS managed policy."""
     associate: bool = True
-    """Whether to bind role and service account here; an EKS add-on binds its own."""
+    """Whether to bind the role to the service account. An EKS add-on binds its own role."""
 
 
 class WorkloadRole(pulumi.ComponentResource):
-    """An IAM role bound to one service account. Pods must start after the binding to get it."""
+    """An IAM role bound to one service account. Only pods that start after the binding get the role."""
 
     role_arn: Output[str]
     ready: Output[str]
-    """The role's ARN, once its permissions are attached and the binding, where asked for, is made."""
+    """The ARN of the role, after its permissions are attached and it is bound."""
 
     def __init__(self, name: str, args: WorkloadRoleArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:aws:WorkloadRole", name, None, opts)

@@ -1,1 +1,1 @@
-"""The Google Cloud side: host image, image repositories, accounts, and ways in that need no key."""
+"""The Google Cloud side: host image, image repositories, accounts, and access without keys."""

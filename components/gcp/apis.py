@@ -1,7 +1,8 @@
-"""The APIs of a project that the stack needs, switched on."""
+"""The Google Cloud APIs that a stack needs."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pulumi
@@ -12,22 +13,31 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApisArgs:
+    """APIs of one project."""
+
+    project: str
+    apis: Sequence[str]
+    """Names without `.googleapis.com`, for example `compute`."""
+
+
 class Apis(pulumi.ComponentResource):
-    """Switched-on APIs. They stay on when the stack goes: somebody else may have begun to need them."""
+    """Enabled APIs. They stay enabled when the stack is deleted, because others may use them by then."""
 
     enabled: Mapping[str, pulumi.Resource]
-    """API to what says that it is on; a resource of it made earlier fails."""
+    """API to the resource that enables it. Resources of the API depend on it."""
 
-    def __init__(self, name: str, *, project: str, apis: Sequence[str], opts: ResourceOptions | None = None) -> None:
+    def __init__(self, name: str, args: ApisArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:gcp:Apis", name, None, opts)
         self.enabled = {
             api: gcp.projects.Service(
                 f"{name}-{api}",
-                project=project,
+                project=args.project,
                 service=f"{api}.googleapis.com",
                 disable_on_destroy=False,
                 opts=ResourceOptions(parent=self),
             )
-            for api in sorted(apis)
+            for api in sorted(args.apis)
         }
         self.register_outputs({})

@@ -1,7 +1,8 @@
-"""The network that image builders stand in: nothing comes in, and what goes out has an address of its own."""
+"""The network of image builders. It accepts no connection from outside."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pulumi
@@ -9,66 +10,53 @@ import pulumi_gcp as gcp
 from pulumi import Output, ResourceOptions
 
 from components.gcp.build_ranges import range_of
+from components.gcp.closed_network import closed_network
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildNetworkArgs:
+    """A network for builders."""
+
+    project: str
+    title: str
+    """The name of the network and its subnetworks on Google Cloud."""
+    regions: Iterable[str]
+    """Regions of the builders."""
+
+
 class BuildNetwork(pulumi.ComponentResource):
-    """A network with one subnetwork, of the same name, in each region: a zone finds its own."""
+    """A network with one subnetwork in each region, all of the same name."""
 
     subnetwork: Output[str]
-    """The subnetworks' name, once all of them and the closed door stand."""
+    """The name of the subnetworks, after all of them and the firewall rule exist."""
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        project: str,
-        title: str,
-        regions: Iterable[str],
-        opts: ResourceOptions | None = None,
-    ) -> None:
-        """Make it.
-
-        Args:
-            name: the logical name.
-            project: where.
-            title: the network's own name at Google.
-            regions: where builders may stand.
-            opts: the caller's options.
-
-        """
+    def __init__(self, name: str, args: BuildNetworkArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:gcp:BuildNetwork", name, None, opts)
         fixed = ResourceOptions(parent=self, delete_before_replace=True)
-        network = gcp.compute.Network(
-            name, project=project, name=title, auto_create_subnetworks=False, routing_mode="REGIONAL", opts=fixed
-        )
-        door = gcp.compute.Firewall(
-            f"{name}-closed",
-            project=project,
-            name=f"{title}-closed",
-            network=network.self_link,
-            direction="INGRESS",
-            priority=1000,
-            denies=[{"protocol": "all"}],
-            source_ranges=["0.0.0.0/0"],
-            # What Google implies without being told can be undone by a rule of anybody's; this is written down.
-            description="Builders report through their metadata: nothing has to come in",
+        network, firewall = closed_network(
+            name,
+            project=args.project,
+            title=args.title,
+            reason="Builders report through their metadata: nothing has to come in",
+            subnetwork_in_every_region=False,
             opts=fixed,
         )
         subnetworks = [
             gcp.compute.Subnetwork(
                 f"{name}-{region}",
-                project=project,
-                name=title,
+                project=args.project,
+                name=args.title,
                 region=region,
                 network=network.id,
                 ip_cidr_range=range_of(region),
                 private_ip_google_access=True,
                 opts=fixed,
             )
-            for region in sorted(set(regions))
+            for region in sorted(set(args.regions))
         ]
-        self.subnetwork = Output.all(door.id, *(subnetwork.id for subnetwork in subnetworks)).apply(lambda _: title)
+        ready = Output.all(firewall.id, *(subnetwork.id for subnetwork in subnetworks))
+        self.subnetwork = ready.apply(lambda _: args.title)
         self.register_outputs({"subnetwork": self.subnetwork})

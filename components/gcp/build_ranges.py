@@ -1,7 +1,7 @@
-"""Which addresses a region's builders have. Pure.
+"""The address range of each region's builders. Pure.
 
-Each region has a place of its own in `REGIONS`, and by it a range: neither another region beside it nor another order
-in the stack file can move it, and with it a network that is in use.
+The position in `REGIONS` determines the range of a region. Neither another region nor another order in the stack file
+changes it, so a network in use keeps its addresses.
 """
 
 from __future__ import annotations
@@ -53,15 +53,17 @@ REGIONS: Final = (
     "africa-south1",
     "asia-southeast3",
 )
-"""Google's list of regions (docs.cloud.google.com/compute/docs/regions-zones, November 2026). A new one comes last: a
-place in this list is an address range, and is never given to another region."""
+"""Google's list of regions (docs.cloud.google.com/compute/docs/regions-zones, November 2026).
+
+Add a new region at the end: a position in this list is an address range.
+"""
 
 
 def range_of(region: str) -> str:
-    """The range of the region's subnetwork; a builder needs an address, and seldom two at a time.
+    """Return the range of the region's subnetwork. Few builders run at a time, so it is small.
 
     Raises:
-        ValueError: no such region is known.
+        ValueError: the region is unknown.
 
     """
     return f"10.200.{REGIONS.index(region)}.0/28"

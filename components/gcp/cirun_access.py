@@ -1,6 +1,6 @@
-"""What cirun is let in with on Google Cloud: an account of its own with as little as starting machines takes.
+"""cirun's access to Google Cloud: a service account that may start and delete machines.
 
-cirun takes a key that is pasted into its dashboard. The key is made by hand: no state ever holds it.
+cirun takes a key that a person pastes into its dashboard. Create the key by hand, so that no state contains it.
 """
 
 from __future__ import annotations
@@ -19,26 +19,28 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CirunGoogleArgs:
-    """Where, and what it may do."""
+class CirunGcpArgs:
+    """The account and its permissions."""
 
     project: str
     account: str
-    """The account's id."""
+    """The id of the service account, 6 to 30 characters."""
     role: str
-    """The custom role's id: letters, digits, dots and underscores. A deleted one keeps its id for a week."""
+    """The id of the custom role: letters, digits, dots and underscores. A deleted role keeps its id for a week."""
     title: str
+    """The title of the custom role."""
     permissions: Sequence[str]
+    """Permissions of the custom role, for example `compute.instances.create`."""
     runs_as: Input[str]
-    """The account that runners run as, by its resource name: cirun may hand that one out, and no other."""
+    """The resource name of the runners' account, the only one that cirun may attach to machines."""
 
 
-class CirunGoogleAccess(pulumi.ComponentResource):
+class CirunGcpAccess(pulumi.ComponentResource):
     """A service account for cirun."""
 
     email: Output[str]
 
-    def __init__(self, name: str, args: CirunGoogleArgs, opts: ResourceOptions | None = None) -> None:
+    def __init__(self, name: str, args: CirunGcpArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:gcp:CirunGoogleAccess", name, None, opts)
         child = ResourceOptions(parent=self)
         fixed = ResourceOptions.merge(child, ResourceOptions(delete_before_replace=True))

@@ -1,4 +1,4 @@
-"""The image by one command: built, proved on a GPU, and only then promoted to its family."""
+"""The host image, built by one command: it builds, verifies on a GPU, and then promotes the image to its family."""
 
 from __future__ import annotations
 
@@ -18,59 +18,67 @@ if TYPE_CHECKING:
 
     from pulumi import Input
 
-CONTROLLER: Final = "python3 -m ami.builder"
+BUILDER: Final = "python3 -m ami.builder"
 SHELL: Final = ["/bin/sh", "-c"]
-WHOSE: Final = tuple(
+IDENTITY: Final = tuple(
     f"GPU_IMAGE_{name}"
     for name in (
         "PROJECT", "FAMILY", "OWNER", "KEEP_ON_DESTROY", "SUBNET", "EXPORT", "EXPORT_BUILD", "EXPORT_MACHINE"
     )
 )  # fmt: skip
-"""What says what there is to take down. The network and the accounts are among it so that they go afterwards."""
-MINUTES_A_REFUSAL: Final = 2
-"""How long a zone may take to say that it has no such machine."""
-MINUTES_OF_IMAGE: Final = 60
-"""For the image itself, for deletions, and for calls that are made again."""
+"""The variables that identify what to delete. They include the network and the accounts, which are deleted later."""
+REFUSAL_MINUTES: Final = 2
+"""Minutes until a zone reports that it has no capacity."""
+IMAGE_MINUTES: Final = 60
+"""Minutes for the creation of the image, for deletions, and for repeated calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveArgs:
-    """Where a copy of each image goes, and as whom."""
+    """The destination of exported images."""
 
     bucket: Input[str]
+    """The name of the bucket."""
     build_account: Input[str]
+    """The email of the account that Cloud Build runs as."""
     machine_account: Input[str]
+    """The email of the account that the exporting machine runs as."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlledImageArgs:
-    """What the controller is told beside."""
+    """The configuration of the builder program."""
 
     host: HostImageArgs
     owner: str
-    """Whose images of the family are counted and let go: `PROJECT-STACK`."""
+    """The label of this stack's images: only they are counted and deleted. It is `PROJECT-STACK`."""
     attempts: int
+    """The number of builds that are tried."""
     verify_machine_type: str
+    """The machine type of the verifier."""
     verify_accelerator: str
-    """The GPU to attach; empty where the machine brings its own."""
+    """The GPU to attach to the verifier; empty where the machine type includes one."""
     verify_gpus: int
-    """How many of it."""
+    """The number of GPUs of the verifier."""
     verify_minutes: int
-    """After this Google ends the machine that tries it."""
+    """Minutes after which Google deletes the verifier."""
     verify_options: Mapping[str, str]
+    """Expected properties of a machine that boots from the image."""
     keep: int
-    """Older images that stay."""
+    """The number of older images that are kept."""
     folder: str = FOLDER
-    """Where the controller finds the installer."""
+    """The folder of the installer."""
     keep_on_destroy: bool
+    """Whether the images outlive the stack."""
     archive: ArchiveArgs | None = None
+    """The destination of exports; None exports nothing."""
 
 
 class ControlledImage(pulumi.ComponentResource):
-    """An image that one command builds, proves on a GPU, and only then promotes."""
+    """An image that one command builds, verifies on a GPU, and then promotes."""
 
     name: Output[str]
-    """The image's name, once it is proved."""
+    """The name of the image, after its verification."""
 
     def __init__(self, name: str, args: ControlledImageArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:gcp:ControlledImage", name, None, opts)
@@ -106,30 +114,30 @@ class ControlledImage(pulumi.ComponentResource):
                 "GPU_IMAGE_EXPORT_BUILD": args.archive.build_account,
                 "GPU_IMAGE_EXPORT_MACHINE": args.archive.machine_account,
             }
-        # What takes it down is there before anything is built, and so after a first build that failed.
+        # The deleting command exists before the first build, so that it cleans up after a failed one, too.
         end = command.local.Command(
             f"{name}-end",
             create="true",
-            delete=f"{CONTROLLER} destroy",
-            environment={key: environment[key] for key in WHOSE if key in environment},
+            delete=f"{BUILDER} destroy",
+            environment={key: environment[key] for key in IDENTITY if key in environment},
             interpreter=SHELL,
-            # Another family is another thing: the old one's images go with the old command, as it was told.
+            # A new family needs a new command: the old command deletes the images of the old family.
             triggers=[host.project, args.owner, host.family],
             opts=ResourceOptions.merge(child, ResourceOptions(custom_timeouts=pulumi.CustomTimeouts(delete="30m"))),
         )
         limit = f"{longest_minutes(args)}m"
         build = command.local.Command(
             name,
-            create=f"{CONTROLLER} build",
-            # Not by replacement: of the older images some are to be kept.
-            update=f"{CONTROLLER} build",
+            create=f"{BUILDER} build",
+            # An update instead of a replacement, because some older images are kept.
+            update=f"{BUILDER} build",
             environment=environment,
             interpreter=SHELL,
             logging=command.local.Logging.STDERR,
             opts=ResourceOptions.merge(
                 child,
                 ResourceOptions(
-                    # No input of the one comes from the other.
+                    # Neither command has an input from the other.
                     depends_on=[end],
                     custom_timeouts=pulumi.CustomTimeouts(create=limit, update=limit),
                 ),
@@ -141,8 +149,8 @@ class ControlledImage(pulumi.ComponentResource):
 
 
 def longest_minutes(args: ControlledImageArgs) -> int:
-    """How long the command may take: every machine to its limit, and every zone without capacity."""
+    """Return the time limit of the command: all machines run to their limits, and no zone has capacity at first."""
     places = len(args.host.zones) * (2 if args.host.spot else 1)
-    machines = args.host.build_minutes + args.verify_minutes + 2 * places * MINUTES_A_REFUSAL
+    machines = args.host.build_minutes + args.verify_minutes + 2 * places * REFUSAL_MINUTES
     export = EXPORT_SECONDS // 60 if args.archive is not None else 0
-    return args.attempts * machines + MINUTES_OF_IMAGE + export
+    return args.attempts * machines + IMAGE_MINUTES + export

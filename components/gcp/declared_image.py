@@ -1,7 +1,7 @@
-"""The image as a resource, and its builder as one: first the one, then the other, as the stack file states.
+"""The host image and its builder as resources, in two phases that the stack file states.
 
-Nothing here waits for the builder, and nothing can look at it: that it has come to its end is for a person to read, and
-to state.
+The program does not wait for the builder. A person reads on the serial port that it has finished, and then states the
+second phase.
 """
 
 from __future__ import annotations
@@ -21,18 +21,20 @@ HASH_OPTION = "GPU_HOST_HASH"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredImageArgs:
-    """What the declared way is told beside."""
+    """A builder or its image."""
 
     host: HostImageArgs
     phase: Literal["build", "image"]
+    """`build` declares the builder, `image` the image."""
     keep_on_destroy: bool
+    """Whether the image outlives the stack."""
 
 
 class DeclaredImage(pulumi.ComponentResource):
-    """A builder and its image as resources: first the one, then the other, as the stack file states."""
+    """A builder, or the image that is created from its disk."""
 
     name: Output[str] | None
-    """The image's name, in the phase that makes it."""
+    """The name of the image; None in the phase `build`."""
 
     def __init__(self, name: str, args: DeclaredImageArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:gcp:DeclaredImage", name, None, opts)
@@ -51,7 +53,7 @@ class DeclaredImage(pulumi.ComponentResource):
             project=host.project,
             name=host.image,
             family=host.family,
-            # By its name and not from the builder: this phase takes the builder down, and its disk with it.
+            # By its name instead of an output: this phase deletes the builder with its disk.
             source_disk=f"projects/{host.project}/zones/{zone}/disks/{builder}",
             storage_locations=[host.content.location],
             guest_os_features=[{"type": kind} for kind in GUEST_FEATURES],
@@ -63,7 +65,7 @@ class DeclaredImage(pulumi.ComponentResource):
         self.register_outputs({"name": self.name})
 
     def _builder(self, name: str, host: HostImageArgs, builder: str, zone: str, script: str) -> None:
-        """A machine that installs, reports and stops; told apart by its content, so that another is another."""
+        """Declare a machine that installs, reports and stops. Its name contains the content hash."""
         gcp.compute.Instance(
             name,
             project=host.project,
@@ -85,7 +87,7 @@ class DeclaredImage(pulumi.ComponentResource):
                 "preemptible": host.spot,
                 "automatic_restart": False,
                 "on_host_maintenance": "TERMINATE",
-                # Stopped and not deleted: a machine that vanishes would be made again at every update.
+                # Stopped instead of deleted: every update would recreate a deleted machine.
                 "instance_termination_action": "STOP",
                 "max_run_duration": {"seconds": host.build_minutes * 60},
             },
@@ -98,7 +100,7 @@ class DeclaredImage(pulumi.ComponentResource):
                 "enable-guest-attributes": "TRUE",
                 "enable-oslogin": "TRUE",
                 "block-project-ssh-keys": "TRUE",
-                # The serial port can be read while a machine runs; its report is to be read when it has stopped.
+                # The log keeps the report readable after the machine stops.
                 "serial-port-logging-enable": "TRUE",
             },
             metadata_startup_script=script,

@@ -1,7 +1,7 @@
-"""A Docker repository in Artifact Registry: tags that stay what they were, and images that expire.
+"""A Docker repository in Artifact Registry, with immutable tags or with expiry of tagged images.
 
-The two exclude each other: a tag that cannot be moved cannot be deleted either, nor what it names, not even by a
-cleanup policy (`immutableTags` in the Artifact Registry API: "modified, moved or deleted").
+A repository cannot have both: not even a cleanup policy deletes an image with an immutable tag (`immutableTags` in the
+Artifact Registry API: "modified, moved or deleted").
 """
 
 from __future__ import annotations
@@ -21,31 +21,33 @@ DAY_SECONDS = 86_400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DockerRepositoryArgs:
-    """What one repository is."""
+    """One repository."""
 
     project: str
     region: str
     repository: str
-    """Its id, which is part of every image's name."""
+    """The id of the repository. It is part of the name of every image."""
     immutable_tags: bool
+    """Whether a tag always refers to the same image."""
     keep: int
-    """Versions of each image that are always kept."""
+    """The number of versions of each image that are always kept."""
     drop_after_days: int
-    """When an image goes: without a tag, where tags are immutable, and any otherwise."""
+    """Days after which an image is deleted: only one without a tag where tags are immutable, otherwise any."""
     dry_run: bool
-    """Whether cleaning up is only written to the audit log."""
+    """Whether the cleanup policy only writes to the audit log."""
     readers: Mapping[str, Input[str]] = field(default_factory=dict)
     """A name for each member that may pull, to the member."""
     writers: Mapping[str, Input[str]] = field(default_factory=dict)
     """A name for each member that may push, to the member."""
     protect: bool = False
+    """Whether Pulumi refuses to delete the repository."""
 
 
 class DockerRepository(pulumi.ComponentResource):
-    """Where images are pushed, and who may."""
+    """A repository and the members that may pull and push."""
 
     url: Output[str]
-    """Where its images are: `REGION-docker.pkg.dev/PROJECT/REPOSITORY`."""
+    """The address of its images: `REGION-docker.pkg.dev/PROJECT/REPOSITORY`."""
 
     def __init__(self, name: str, args: DockerRepositoryArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:gcp:DockerRepository", name, None, opts)
@@ -58,7 +60,7 @@ class DockerRepository(pulumi.ComponentResource):
             format="DOCKER",
             mode="STANDARD_REPOSITORY",
             docker_config={"immutable_tags": args.immutable_tags},
-            # Left out, Google deletes from the first night on.
+            # If it is not stated, Google starts to delete in the first night.
             cleanup_policy_dry_run=args.dry_run,
             cleanup_policies=[
                 {
@@ -71,12 +73,12 @@ class DockerRepository(pulumi.ComponentResource):
                     "action": "DELETE",
                     "condition": {
                         "tag_state": "UNTAGGED" if args.immutable_tags else "ANY",
-                        # In seconds, as the API reads it back: days would be a difference at every preview.
+                        # In seconds, as the API returns it: days would cause a diff at every preview.
                         "older_than": f"{args.drop_after_days * DAY_SECONDS}s",
                     },
                 },
             ],
-            # Its id is its address, so that a new one cannot be made beside the old.
+            # Its id is its address: the old repository must be deleted before the new one is created.
             opts=ResourceOptions.merge(child, ResourceOptions(protect=args.protect, delete_before_replace=True)),
         )
         for role, members in (("reader", args.readers), ("writer", args.writers)):

@@ -1,4 +1,4 @@
-"""GitHub Actions as itself: jobs of named repositories act here with GitHub's own token, and no key exists."""
+"""Workload identity for GitHub Actions: jobs of named repositories get access with GitHub's token, without a key."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ ISSUER = "https://token.actions.githubusercontent.com"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FederationArgs:
-    """Whose jobs are let in."""
+    """The repositories whose jobs get access."""
 
     project: str
     pool: str
-    """The pool's id. A deleted pool keeps its id for thirty days."""
+    """The id of the pool. A deleted pool keeps its id for thirty days."""
     owner_id: int
-    """The organisation's numeric id: names can be registered again by somebody else, ids cannot."""
+    """The numeric id of the organisation. Another user can register a released name, but never an id."""
     repositories: Mapping[str, int]
     """A name for each repository, to its numeric id."""
     branches: tuple[str, ...] = ("main",)
-    """Where a workflow has been reviewed, so that its jobs may be trusted with more."""
+    """Protected branches. Their workflows were reviewed, so their jobs may get more permissions."""
 
 
 def condition(owner_id: int, repositories: Mapping[str, int]) -> str:
-    """What a token must say to be taken at all: the owner, one of the repositories, and no borrowed name.
+    """Return the condition on a token: the owner, one of the repositories, and not the event `pull_request_target`.
 
-    A job of `pull_request_target` carries the branch that a fork asks to be merged into, and may run the fork's code.
+    A token of that event names the target branch of a fork's pull request, and its job may run the fork's code.
     """
     listed = ", ".join(f"'{repository}'" for repository in sorted(repositories.values()))
     return (
@@ -46,11 +46,11 @@ class Federation(pulumi.ComponentResource):
     """A workload identity pool for GitHub Actions."""
 
     provider_name: Output[str]
-    """What a workflow gives as `workload_identity_provider`."""
+    """The `workload_identity_provider` of a workflow."""
     members: Mapping[str, Output[str]]
-    """Repository to the member that all its jobs are, for roles."""
+    """Repository to the IAM member that contains all its jobs."""
     trusted: Mapping[str, Output[str]]
-    """Repository and branch, as in `vision-main`, to the member that the jobs on that branch are."""
+    """Repository and branch, for example `vision-main`, to the IAM member that contains the jobs on that branch."""
 
     def __init__(self, name: str, args: FederationArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:gcp:Federation", name, None, opts)
@@ -77,13 +77,13 @@ class Federation(pulumi.ComponentResource):
             opts=fixed,
         )
         self.provider_name = provider.name
-        everybody = Output.concat("principalSet://iam.googleapis.com/", pool.name, "/attribute.")
+        pool_members = Output.concat("principalSet://iam.googleapis.com/", pool.name, "/attribute.")
         self.members = {
-            repository: Output.concat(everybody, "repository_id/", str(number))
+            repository: Output.concat(pool_members, "repository_id/", str(number))
             for repository, number in args.repositories.items()
         }
         self.trusted = {
-            f"{repository}-{branch}": Output.concat(everybody, f"repository_ref/{number}:refs/heads/{branch}")
+            f"{repository}-{branch}": Output.concat(pool_members, f"repository_ref/{number}:refs/heads/{branch}")
             for repository, number in args.repositories.items()
             for branch in args.branches
         }

@@ -1,4 +1,4 @@
-"""The container of the GPU tests, built with Docker wherever the update runs, and pushed by its tag."""
+"""The container image of the GPU tests, built with Docker on the machine of the update."""
 
 from __future__ import annotations
 
@@ -15,24 +15,26 @@ if TYPE_CHECKING:
     from pulumi import Input
 
 CONTEXT = "docker/gpu-tests"
-"""Relative to the project: a path of one machine would be a difference on every other."""
+"""Relative to the project: an absolute path would cause a diff on every other machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuTestImageArgs:
-    """What is built, and where it is pushed to."""
+    """The image and its repository."""
 
     repository_url: Input[str]
-    """`REGION-docker.pkg.dev/PROJECT/REPOSITORY`; Docker must be logged in there."""
+    """`REGION-docker.pkg.dev/PROJECT/REPOSITORY`. Docker must be logged in there."""
     tag: str
+    """The tag that is pushed."""
     cuda_image: str
-    """What it is built on: a tag of nvidia/cuda, or the reference of a copy."""
+    """The base image: a tag of nvidia/cuda, or the reference of a copy."""
 
 
 class GpuTestImage(pulumi.ComponentResource):
-    """The image, known by its digest once it is pushed."""
+    """The image of the GPU tests."""
 
     reference: Output[str]
+    """The reference with the digest of the pushed image."""
 
     def __init__(self, name: str, args: GpuTestImageArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:gcp:GpuTestImage", name, None, opts)
@@ -43,7 +45,7 @@ class GpuTestImage(pulumi.ComponentResource):
             platforms=[docker_build.Platform.LINUX_AMD64],
             tags=[Output.concat(args.repository_url, "/gpu-tests:", args.tag)],
             push=True,
-            # Left out, every preview would build gigabytes.
+            # By default every preview would build several gigabytes.
             build_on_preview=False,
             opts=ResourceOptions(parent=self),
         )

@@ -1,8 +1,8 @@
-"""What both ways to the image of GPU machines share: what it is, and who else may boot it.
+"""The common part of both modes of the host image: its content, and the projects that may boot it.
 
-The image is named by its content: the same bytes and decisions are the same image. `ControlledImage` has one command
-build it, which leaves nothing behind but the image; its price is that a refresh does not see it. `DeclaredImage` shows
-builder and image as resources, in two phases that the stack file states.
+The content determines the name of the image: equal files and options give the same image. `ControlledImage` runs one
+command that leaves only the image; a refresh does not see it. `DeclaredImage` declares builder and image as resources,
+in two phases that the stack file states.
 """
 
 from __future__ import annotations
@@ -20,36 +20,41 @@ if TYPE_CHECKING:
     from pulumi import Input, Output, ResourceOptions
 
 FOLDER = "ami/gce-gpu-host"
-"""The installer, relative to the project: a path of one machine would be another image on every other."""
+"""The installer, relative to the project: an absolute path would cause a diff on every other machine."""
 GUEST_FEATURES = ("GVNIC", "UEFI_COMPATIBLE", "VIRTIO_SCSI_MULTIQUEUE")
-"""What an image must say that it can, or newer machine types refuse it."""
+"""Features that newer machine types require of an image."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostImageArgs:
-    """What both ways to an image need."""
+    """An image and its builder."""
 
     project: str
     family: str
+    """The image family."""
     content: ImageContent
+    """The files and options from which the name of the image is derived."""
     zones: Sequence[str]
-    """Where to build, in turn."""
+    """Zones in which a build is tried, in order."""
     machine_type: str
+    """The machine type of the builder."""
     spot: bool
+    """Whether the builder is a spot machine."""
     build_minutes: int
-    """After this Google ends the builder, whatever has become of who started it."""
+    """Minutes after which Google stops the builder, even if the deploying process is no longer running."""
     subnetwork: Input[str]
+    """The name of the builder's subnetwork."""
     share_with: Mapping[str, str]
-    """A name for each member that may boot it, to the member."""
+    """A name for each member that may boot the image, to the member."""
 
     @property
     def image(self) -> str:
-        """The image's name, known before anything is built."""
+        """The name of the image. It is known before the build."""
         return image_name(self.family, self.content)
 
 
 def share(name: str, host: HostImageArgs, image: Output[str], opts: ResourceOptions) -> None:
-    """Let others boot the image, in their own projects."""
+    """Grant other members the permission to boot the image in their own projects."""
     for who, member in host.share_with.items():
         gcp.compute.ImageIamMember(
             f"{name}-user-{who}",

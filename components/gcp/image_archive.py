@@ -1,8 +1,8 @@
-"""Where images are archived, and the two accounts that the export by gcloud runs as.
+"""The bucket of exported images, and the two service accounts of the export.
 
-The export is a build of Cloud Build that starts a machine of its own. Left alone, gcloud runs both as the project's
-default accounts and adds to them, project-wide and outside of any state, the roles that it misses; what it looks for
-(`daisy_utils.py` in the Google Cloud SDK) is given here to accounts that have nothing else to do.
+`gcloud compute images export` runs a build on Cloud Build, which starts a machine. By default both run as the default
+accounts of the project, and gcloud grants those accounts missing roles on the project, outside of any state. The
+accounts here have the roles that gcloud checks (`daisy_utils.py` in the Google Cloud SDK) and no other purpose.
 """
 
 from __future__ import annotations
@@ -28,30 +28,34 @@ STORAGE_PERMISSIONS: Final = (
     "storage.objects.delete",
     "storage.objects.get",
 )
-"""Where these are missing, gcloud would make the build's account an administrator of all storage."""
+"""Without these permissions gcloud would make the build's account an administrator of all storage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageArchiveArgs:
-    """What is kept, where, and for how long."""
+    """A bucket and the names of its accounts."""
 
     project: str
     region: str
     bucket: str
+    """The name of the bucket; it is unique on Google Cloud."""
     keep_days: int
+    """Days after which an exported image is deleted."""
     keep_on_destroy: bool
-    """Whether the bucket with its archives outlives the stack."""
+    """Whether the bucket with its images outlives the stack."""
     prefix: str
-    """What the accounts' names begin with."""
+    """The start of the accounts' ids."""
 
 
 class ImageArchive(pulumi.ComponentResource):
-    """A bucket, an account for the build, and one for its machine."""
+    """A bucket, a service account for the build, and one for its machine."""
 
     bucket: Output[str]
-    """The bucket, once both accounts may do their work."""
+    """The name of the bucket, after both accounts have their roles."""
     build_account: Output[str]
+    """The email of the build's account."""
     machine_account: Output[str]
+    """The email of the machine's account."""
 
     def __init__(self, name: str, args: ImageArchiveArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:gcp:ImageArchive", name, None, opts)
@@ -66,7 +70,7 @@ class ImageArchive(pulumi.ComponentResource):
             public_access_prevention="enforced",
             force_destroy=not args.keep_on_destroy,
             lifecycle_rules=[{"action": {"type": "Delete"}, "condition": {"age": args.keep_days}}],
-            # A bucket that is not empty can only be left.
+            # A bucket that contains images can only be kept.
             opts=ResourceOptions.merge(fixed, ResourceOptions(retain_on_delete=args.keep_on_destroy)),
         )
         storage = gcp.projects.IAMCustomRole(
@@ -110,5 +114,5 @@ class ImageArchive(pulumi.ComponentResource):
 
 
 def _predefined(roles: tuple[str, ...]) -> dict[str, str | Output[str]]:
-    """Google's roles, by what is left of their names without the service."""
+    """Return predefined roles by the last part of their names."""
     return {role.rpartition(".")[2]: f"roles/{role}" for role in roles}

@@ -1,37 +1,40 @@
-"""The network that cirun's machines stand in: they reach out by an address of their own, and nothing comes in.
+"""The network of cirun's machines. It accepts no connection from outside.
 
-A project's `default` network lets SSH in from everywhere, and a project may have none; a machine whose file names no
-network stands there.
+A machine without a stated network gets the project's `default` network, which may not exist and accepts SSH from
+everywhere.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pulumi
-import pulumi_gcp as gcp
 from pulumi import ResourceOptions
+
+from components.gcp.closed_network import closed_network
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunnerNetworkArgs:
+    """A network for runners."""
+
+    project: str
+    title: str
+    """The name of the network on Google Cloud."""
 
 
 class RunnerNetwork(pulumi.ComponentResource):
-    """A network with a subnetwork in every region, since one runner may be started in several."""
+    """A network with a subnetwork in every region, because a runner may start in several regions."""
 
-    def __init__(self, name: str, *, project: str, title: str, opts: ResourceOptions | None = None) -> None:
+    def __init__(self, name: str, args: RunnerNetworkArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:gcp:RunnerNetwork", name, None, opts)
-        # Its name is its address, so that a new one cannot be made beside the old.
-        fixed = ResourceOptions(parent=self, delete_before_replace=True)
-        network = gcp.compute.Network(
-            name, project=project, name=title, auto_create_subnetworks=True, routing_mode="REGIONAL", opts=fixed
-        )
-        gcp.compute.Firewall(
-            f"{name}-closed",
-            project=project,
-            name=f"{title}-closed",
-            network=network.self_link,
-            direction="INGRESS",
-            priority=1000,
-            denies=[{"protocol": "all"}],
-            source_ranges=["0.0.0.0/0"],
-            # What Google implies without being told can be undone by a rule of anybody's; this is written down.
-            description="Runners ask GitHub for their job: nothing has to come in",
-            opts=fixed,
+        network, _ = closed_network(
+            name,
+            project=args.project,
+            title=args.title,
+            reason="Runners ask GitHub for their job: nothing has to come in",
+            subnetwork_in_every_region=True,
+            # Its name is its address: the old network must be deleted before the new one is created.
+            opts=ResourceOptions(parent=self, delete_before_replace=True),
         )
         self.register_outputs({"network": network.id})

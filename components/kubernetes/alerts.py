@@ -1,8 +1,8 @@
-"""What Prometheus says of GPUs and runners that need somebody: rules, and where their figures are fetched. Pure.
+"""Prometheus alerts for GPUs and runners, and the monitoring of the listeners. Pure.
 
-The exporter's own counters tell of GPUs (`DCGM_FI_DEV_*`, dcgm-exporter 4.8, default-counters.csv). XID 48 is a memory
-error that could not be mended, 79 a GPU that fell off the bus, 94 and 95 such errors contained and not (NVIDIA, "XID
-Errors"). Other XIDs are as a rule the job's own fault. Runners are told of by the listeners (`gha_*`, Actions Runner
+Metrics of GPUs are from the exporter (`DCGM_FI_DEV_*`, dcgm-exporter 4.8, default-counters.csv). XID 48 is an
+uncorrectable memory error, 79 a GPU that is no longer on the bus, 94 and 95 are contained and uncontained memory errors
+(NVIDIA, "XID Errors"). Jobs cause most other XIDs. Metrics of runners are from the listeners (`gha_*`, Actions Runner
 Controller 0.14).
 """
 
@@ -11,21 +11,19 @@ from __future__ import annotations
 from typing import Any, Final
 
 API: Final = "monitoring.coreos.com/v1"
-SYSTEMS: Final = "arc-systems"
-"""The namespace of the runner controller and its listeners."""
 LISTENERS: Final = "runner-scale-set-listener"
-"""The component that a listener's pod is labelled as."""
+"""The value of a listener pod's label `app.kubernetes.io/component`."""
 FATAL_XIDS: Final = (48, 79, 94, 95)
 HOTTEST: Final = 95
-"""Degrees Celsius; a T4 slows down well before."""
+"""Degrees Celsius. A T4 slows down at a lower temperature."""
 STALLED_MINUTES: Final = 15
 QUEUED_MINUTES: Final = (30, 60, 120)
-"""How long jobs wait before somebody is told, is told more urgently, and is woken."""
+"""Minutes for which jobs wait, one for each severity."""
 SEVERITIES: Final = ("info", "warning", "critical")
 
 
 def rules() -> dict[str, Any]:
-    """The spec of the PrometheusRule."""
+    """Return the spec of the PrometheusRule."""
     host = "{{ $labels.Hostname }}"
     xids = " or ".join(f"DCGM_FI_DEV_XID_ERRORS == {xid}" for xid in FATAL_XIDS)
     waiting = "sum by (name) (gha_assigned_jobs) - sum by (name) (gha_running_jobs) > 0"
@@ -59,7 +57,7 @@ def rules() -> dict[str, Any]:
 
 
 def listeners(namespace: str, interval_seconds: int) -> dict[str, Any]:
-    """The spec of the PodMonitor: listeners stand in no service that could be monitored."""
+    """Return the spec of the PodMonitor. Listeners belong to no Service, so a ServiceMonitor cannot find them."""
     return {
         "namespaceSelector": {"matchNames": [namespace]},
         "selector": {"matchLabels": {"app.kubernetes.io/component": LISTENERS}},

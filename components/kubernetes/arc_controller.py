@@ -1,67 +1,48 @@
-"""The Actions Runner Controller: it makes runners of scale sets, and alone can take a scale set down."""
+"""The Actions Runner Controller: it creates the runners of scale sets, and is needed to delete a scale set."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pulumi
 import pulumi_kubernetes as k8s
 from pulumi import Input, Output, ResourceOptions
 
-from components.kubernetes.alerts import SYSTEMS
+from components.kubernetes.arc_controller_values import controller_values
 from components.kubernetes.chart import chart
+from components.kubernetes.namespaces import RUNNERS, SYSTEMS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 CHART = "oci://ghcr.io/actions/actions-runner-controller-charts/gha-runner-scale-set-controller"
-RUNNERS = "arc-runners"
 RELEASE = "arc"
 SERVICE_ACCOUNT = f"{RELEASE}-gha-rs-controller"
-"""What the chart names the controller's account: the release's name with this ending."""
-CONTROLLER_RESOURCES = {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}}
+"""The controller's service account. The chart derives the name from the name of the release."""
 APP_SECRET = "github-app"  # noqa: S105 - the name of a Secret, not one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArcControllerArgs:
-    """How the controller runs, and as whom it speaks to GitHub."""
+    """A release of the controller and its GitHub App."""
 
     version: str
+    """The version of the chart."""
     log_level: str
     app_id: int
+    """The id of the GitHub App."""
     installation_id: int
+    """The id of the App's installation in the organisation."""
     private_key: Input[str]
-    """The GitHub App's key in PEM form."""
-
-
-def controller_values(log_level: str) -> dict[str, Any]:
-    """The chart's values."""
-    return {
-        "replicaCount": 1,
-        "flags": {
-            "logLevel": log_level,
-            "logFormat": "json",
-            "watchSingleNamespace": RUNNERS,
-            # A changed scale set waits for its running jobs instead of making new runners beside them.
-            "updateStrategy": "eventual",
-        },
-        "metrics": {
-            "controllerManagerAddr": ":8080",
-            "listenerAddr": ":8080",
-            "listenerEndpoint": "/metrics",
-        },
-        "nodeSelector": {"role": "system"},
-        "resources": CONTROLLER_RESOURCES,
-    }
+    """The key of the GitHub App in PEM form."""
 
 
 class ArcController(pulumi.ComponentResource):
-    """The controller, the two namespaces, and the App's key where runners find it."""
+    """The controller, the two namespaces, and the Secret with the App's key."""
 
     ready: pulumi.Resource
-    """A scale set comes after this and is gone before it."""
+    """Scale sets depend on this."""
     runners_namespace: Output[str]
     secret_name: Output[str]
 
@@ -86,7 +67,7 @@ class ArcController(pulumi.ComponentResource):
             namespace=systems.metadata.apply(lambda metadata: metadata.name or SYSTEMS),
             values=controller_values(args.log_level),
             parent=self,
-            # It watches this namespace, and clears the finalizers there.
+            # It watches this namespace and removes the finalizers in it.
             after=[runners],
             atomic=False,
         )
@@ -101,8 +82,8 @@ class ArcController(pulumi.ComponentResource):
                 "github_app_installation_id": str(args.installation_id),
                 "github_app_private_key": Output.secret(args.private_key),
             },
-            # Gone before the controller, and after every scale set: without the key a scale set cannot sign off at
-            # GitHub, and its finalizer never clears.
+            # Deleted before the controller and after every scale set: without the key a scale set cannot be removed
+            # from GitHub, and its finalizer stays.
             opts=ResourceOptions.merge(child, ResourceOptions(depends_on=[controller], delete_before_replace=True)),
         )
         self.ready = secret

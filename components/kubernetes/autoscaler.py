@@ -1,4 +1,4 @@
-"""The Cluster Autoscaler and its role: what moves a pool off zero, and back."""
+"""The Cluster Autoscaler and its role: it adds nodes to pools and removes idle ones."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ REPOSITORY = "https://kubernetes.github.io/autoscaler"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AutoscalerArgs:
-    """Which cluster is scaled, and how."""
+    """A release of the autoscaler."""
 
     cluster_name: Input[str]
-    """In EKS; names it in the permissions' condition too."""
+    """The name of the cluster in EKS."""
     known_cluster_name: str
-    """The same as plain text, for the permission document."""
+    """The same name as plain text, for the permission document."""
     version: str
+    """The version of the chart."""
     values: AutoscalerValues
 
 
 class Autoscaler(pulumi.ComponentResource):
-    """The autoscaler on the system nodes, allowed to change this cluster's groups and no other."""
+    """The autoscaler on the system nodes. It can change only the node groups of its cluster."""
 
     def __init__(self, name: str, args: AutoscalerArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:kubernetes:Autoscaler", name, None, opts)
@@ -51,7 +52,7 @@ class Autoscaler(pulumi.ComponentResource):
             namespace=NAMESPACE,
             values=autoscaler_values(args.values, args.cluster_name),
             parent=self,
-            # A pod that starts before its role is bound runs without it until it is restarted.
+            # A pod that starts before the role is bound does not get the role.
             after=[role],
         )
         self.register_outputs({})

@@ -17,20 +17,23 @@ RESOURCES = {"requests": {"cpu": "100m", "memory": "300Mi"}, "limits": {"memory"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AutoscalerValues:
-    """What the chart is told."""
+    """The configuration of the autoscaler."""
 
     region: str
     image_tag: str
-    """Of the cluster's own minor version."""
+    """A version of the cluster's minor version."""
     expander: Sequence[str]
+    """The expanders that choose a pool, in order."""
     scale_down_after_minutes: int
+    """Minutes for which a node is idle before it is removed."""
     provision_timeout_minutes: int
+    """Minutes after which a node that did not join counts as failed."""
     capacities: Mapping[str, Literal["spot", "on-demand"]]
-    """Pool to its capacity, for the order in which pools are tried."""
+    """Pool to its capacity type, which determines the order in which pools are tried."""
 
 
 def autoscaler_values(args: AutoscalerValues, cluster_name: Any) -> dict[str, Any]:
-    """The chart's values; `cluster_name` may be an output, without which the chart renders nothing at all."""
+    """Return the chart's values. `cluster_name` may be an output; without it the chart renders nothing."""
     values: dict[str, Any] = {
         "cloudProvider": "aws",
         "awsRegion": args.region,
@@ -45,8 +48,8 @@ def autoscaler_values(args: AutoscalerValues, cluster_name: Any) -> dict[str, An
             "scale-down-unneeded-time": f"{args.scale_down_after_minutes}m",
             "scale-down-delay-after-add": f"{args.scale_down_after_minutes}m",
             "max-node-provision-time": f"{args.provision_timeout_minutes}m",
-            # A runner's work directory is local storage, and a GPU node carries little but daemons: by default
-            # either would keep a node for ever.
+            # A runner's work directory is local storage, and most pods of a GPU node are system pods. By default
+            # either prevents the removal of a node.
             "skip-nodes-with-local-storage": False,
             "skip-nodes-with-system-pods": False,
         },

@@ -1,4 +1,4 @@
-"""A pinned chart as one release: a building block that states what every release here has in common."""
+"""A Helm release of a pinned chart: a building block with the options of every release."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ def chart(
     parent: pulumi.Resource,
     repository: str | None = None,
     after: Sequence[pulumi.Resource] = (),
-    made_anew_by: Sequence[str] = (),
+    replace_on: Sequence[str] = (),
     atomic: bool = True,
 ) -> k8s.helm.v3.Release:
-    """A Helm release.
+    """Declare a Helm release.
 
     Args:
         name: the logical name.
-        release: the name in the cluster. Stated, because what a chart makes is named after it.
-        chart_name: the chart in `repository`, or a whole `oci://` address, for which there is no repository.
-        version: exact; a range would be a new diff with every release upstream.
-        namespace: where it goes; it must exist.
-        values: what differs from the chart's own.
+        release: the name in the cluster. It is stated because the names of a chart's objects start with it.
+        chart_name: the chart in `repository`, or an `oci://` address.
+        version: an exact version. A range would cause a diff with every new version of the chart.
+        namespace: the namespace of the release. It must exist.
+        values: values that differ from the chart's defaults.
         parent: the component that the release belongs to.
-        repository: where the chart is, unless it is an `oci://` address.
-        after: what must stand first, and be taken down later, that no input shows.
-        made_anew_by: inputs that are taken only when the release is first made.
-        atomic: take a failed first installation down again. Not where the traces are wanted.
+        repository: the address of the chart repository; None for an `oci://` address.
+        after: dependencies that no input shows.
+        replace_on: inputs whose change replaces the release, because an upgrade ignores them.
+        atomic: whether to delete a failed first installation. Its objects show the cause of the failure.
 
     """
     return k8s.helm.v3.Release(
@@ -54,13 +54,13 @@ def chart(
         atomic=atomic,
         cleanup_on_fail=True,
         max_history=5,
-        # A release that is not waited for means nothing to whatever depends on it.
+        # Dependents need a release whose pods are ready.
         skip_await=False,
-        # Names inside a chart are fixed: a second release cannot stand beside the first.
+        # The names of objects are fixed, so the old release must be deleted before the new one is created.
         opts=ResourceOptions(
             parent=parent,
             depends_on=list(after),
             delete_before_replace=True,
-            replace_on_changes=list(made_anew_by) or None,
+            replace_on_changes=list(replace_on) or None,
         ),
     )

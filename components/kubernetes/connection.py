@@ -1,4 +1,4 @@
-"""The provider through which the cluster's inside is made, once someone is let in and there is somewhere to run."""
+"""The Kubernetes provider of the cluster. It depends on the administrators' access, the nodes and the add-ons."""
 
 from __future__ import annotations
 
@@ -17,23 +17,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionArgs:
-    """Which cluster, and what must stand before it is spoken to."""
+    """A cluster and its prerequisites."""
 
     name: Input[str]
+    """The name of the cluster in EKS."""
     arn: Input[str]
+    """The ARN of the cluster."""
     endpoint: Input[str]
+    """The URL of the Kubernetes API."""
     certificate_authority: Input[str]
+    """The certificate authority of the API, in base64."""
     region: str
     after: Sequence[pulumi.Resource]
-    """The administrators' access, the nodes, and what the cluster offers on them."""
+    """The administrators' access, the nodes and the add-ons."""
 
 
 class Connection(pulumi.ComponentResource):
-    """A Kubernetes provider that carries the order of everything made through it."""
+    """A Kubernetes provider. Everything in the cluster inherits its dependencies."""
 
     provider: k8s.Provider
     kubeconfig: Output[str]
-    """Secret: it names the endpoint and the way in."""
+    """The kubeconfig, as a secret."""
 
     def __init__(self, name: str, args: ConnectionArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:kubernetes:Connection", name, None, opts)
@@ -45,11 +49,10 @@ class Connection(pulumi.ComponentResource):
         self.provider = k8s.Provider(
             name,
             kubeconfig=self.kubeconfig,
-            # Without it the provider guesses from the kubeconfig whether this is another cluster, and may replace
-            # everything inside.
+            # Without it the provider compares kubeconfigs to detect another cluster, and may replace every object.
             cluster_identifier=args.arn,
-            # Whatever is made through this provider needs someone let in and somewhere to run, and must be gone
-            # before either is taken away: one edge here instead of one on every object.
+            # Every object in the cluster needs access and nodes, and is deleted before them. One dependency of the
+            # provider replaces one of each object.
             opts=ResourceOptions(parent=self, depends_on=list(args.after)),
         )
         self.register_outputs({"kubeconfig": self.kubeconfig})

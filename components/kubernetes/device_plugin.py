@@ -1,31 +1,44 @@
-"""NVIDIA's device plugin: without it a node's GPUs are nothing that a pod could ask for."""
+"""NVIDIA's device plugin: it makes the GPUs of a node available to pods."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pulumi
 from pulumi import ResourceOptions
 
 from components.kubernetes.chart import chart
-from components.kubernetes.device_plugin_values import DevicePluginValues, device_plugin_values
+from components.kubernetes.device_plugin_values import device_plugin_values
+
+if TYPE_CHECKING:
+    from components.kubernetes.device_plugin_values import DevicePluginValues
 
 REPOSITORY = "https://nvidia.github.io/k8s-device-plugin"
 
 
-class DevicePlugin(pulumi.ComponentResource):
-    """The plugin on every GPU node, and nowhere else."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DevicePluginArgs:
+    """A release of the plugin."""
 
-    def __init__(
-        self, name: str, *, version: str, values: DevicePluginValues, opts: ResourceOptions | None = None
-    ) -> None:
+    version: str
+    """The version of the chart."""
+    values: DevicePluginValues
+
+
+class DevicePlugin(pulumi.ComponentResource):
+    """The plugin on every GPU node."""
+
+    def __init__(self, name: str, args: DevicePluginArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:kubernetes:DevicePlugin", name, None, opts)
         chart(
             name,
             release="nvidia-device-plugin",
             repository=REPOSITORY,
             chart_name="nvidia-device-plugin",
-            version=version,
+            version=args.version,
             namespace="kube-system",
-            values=device_plugin_values(values),
+            values=device_plugin_values(args.values),
             parent=self,
         )
         self.register_outputs({})

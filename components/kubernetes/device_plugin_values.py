@@ -19,19 +19,21 @@ DEFAULT_CONFIG = "default"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DevicePluginValues:
-    """What the chart is told."""
+    """The configuration of the plugin."""
 
     fail_on_init_error: bool
+    """Whether the plugin fails on a node without a working GPU."""
     tolerations: Sequence[Mapping[str, str]]
+    """Tolerations for the nodes of every pool."""
     sharing: Mapping[str, Sharing] = field(default_factory=dict)
-    """Configuration name, which a node chooses by its label, to how its GPUs are shared."""
+    """Name of a configuration to its sharing. The label of a node selects one."""
 
 
 def device_plugin_values(args: DevicePluginValues) -> dict[str, Any]:
-    """The chart's values.
+    """Return the chart's values.
 
-    Nodes are found by `nvidia.com/gpu.present`, the one label of the chart's own affinity that our nodes carry; the
-    affinity is stated again, so that a new default upstream cannot silently leave every node without the plugin.
+    The affinity selects nodes by `nvidia.com/gpu.present`, the only label of the chart's default affinity that our
+    nodes have. It is stated so that a new default of the chart cannot silently remove the plugin from every node.
     """
     requirement = {"key": GPU_PRESENT, "operator": "In", "values": ["true"]}
     values: dict[str, Any] = {
@@ -49,19 +51,19 @@ def device_plugin_values(args: DevicePluginValues) -> dict[str, Any]:
         configurations = {DEFAULT_CONFIG: _configuration(None)}
         configurations |= {name: _configuration(sharing) for name, sharing in sorted(args.sharing.items())}
         values["config"] = {"map": configurations, "default": DEFAULT_CONFIG}
-        # With a configuration the chart gives the plugin more rights unless this says that there is no MIG.
+        # With a configuration the chart grants the plugin more rights, unless the strategy is `none`.
         values["migStrategy"] = "none"
     if any(sharing.mode == "mps" for sharing in args.sharing.values()):
-        # The MPS daemon runs where feature discovery says that a node can.
+        # The MPS daemon runs on nodes that feature discovery labels as capable.
         values["gfd"] = {"enabled": True}
         worker = {"tolerations": [dict(toleration) for toleration in args.tolerations]}
-        # The subchart's own toleration names another value of our taint and would keep it off every GPU node.
+        # The subchart's default toleration has another value of our taint, so its pods would run on no GPU node.
         values["nfd"] = {"worker": worker, "postDeleteCleanup": False}
     return values
 
 
 def _configuration(sharing: Sharing | None) -> str:
-    """One configuration file. JSON is YAML, and has one form."""
+    """Return a configuration file, as JSON, which is valid YAML."""
     configuration: dict[str, Any] = {"version": "v1"}
     if sharing is not None:
         key = {"time-slicing": "timeSlicing", "mps": "mps"}[sharing.mode]

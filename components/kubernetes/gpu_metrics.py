@@ -1,20 +1,21 @@
-"""NVIDIA's DCGM exporter: what each GPU does, for Prometheus to fetch, and to tell of."""
+"""NVIDIA's DCGM exporter: metrics of every GPU for Prometheus, and alerts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pulumi
 import pulumi_kubernetes as k8s
 from pulumi import ResourceOptions
 
-from components.kubernetes.alerts import API, SYSTEMS, listeners, rules
+from components.kubernetes.alerts import API, listeners, rules
 from components.kubernetes.chart import chart
-from gpu.kubernetes.node_group import GPU_PRESENT
+from components.kubernetes.gpu_metrics_values import gpu_metrics_values
+from components.kubernetes.namespaces import SYSTEMS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from components.kubernetes.gpu_metrics_values import GpuMetricsValues
 
 REPOSITORY = "https://nvidia.github.io/dcgm-exporter/helm-charts"
 NAMESPACE = "gpu-metrics"
@@ -22,35 +23,17 @@ NAMESPACE = "gpu-metrics"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuMetricsArgs:
-    """How the exporter runs."""
+    """A release of the exporter."""
 
     version: str
-    interval_seconds: int
-    service_monitor: bool
-    """Whether to declare a ServiceMonitor, which fails where the Prometheus operator's definitions are missing."""
-    tolerations: Sequence[Mapping[str, str]]
+    """The version of the chart."""
+    values: GpuMetricsValues
     alerts: bool = False
-    """Whether to declare what Prometheus tells of, and to have the listeners' figures fetched for it."""
-
-
-def gpu_metrics_values(args: GpuMetricsArgs) -> dict[str, Any]:
-    """The chart's values. Its own would run it on nodes without a GPU, and on none with our taint."""
-    return {
-        "nodeSelector": {GPU_PRESENT: "true"},
-        "tolerations": [dict(toleration) for toleration in args.tolerations],
-        "serviceMonitor": {"enabled": args.service_monitor, "interval": f"{args.interval_seconds}s"},
-        "extraEnv": [
-            {"name": "DCGM_EXPORTER_INTERVAL", "value": str(args.interval_seconds * 1000)},
-            # Left to itself the exporter starts a thread a core and runs out of memory on large nodes.
-            {"name": "GOMAXPROCS", "value": "2"},
-            {"name": "GOMEMLIMIT", "value": "410MiB"},
-        ],
-        "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "512Mi"}},
-    }
+    """Whether to declare alerts and the monitoring of listeners. They need the Prometheus operator's definitions."""
 
 
 class GpuMetrics(pulumi.ComponentResource):
-    """The exporter on every GPU node, in a namespace of its own."""
+    """The exporter on every GPU node, in its own namespace."""
 
     def __init__(self, name: str, args: GpuMetricsArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:kubernetes:GpuMetrics", name, None, opts)
@@ -66,11 +49,11 @@ class GpuMetrics(pulumi.ComponentResource):
             chart_name="dcgm-exporter",
             version=args.version,
             namespace=namespace.metadata.apply(lambda metadata: metadata.name or NAMESPACE),
-            values=gpu_metrics_values(args),
+            values=gpu_metrics_values(args.values),
             parent=self,
         )
         if args.alerts:
-            specs = {"PrometheusRule": rules(), "PodMonitor": listeners(SYSTEMS, args.interval_seconds)}
+            specs = {"PrometheusRule": rules(), "PodMonitor": listeners(SYSTEMS, args.values.interval_seconds)}
             for kind, spec in specs.items():
                 k8s.apiextensions.CustomResource(
                     f"{name}-{kind.lower()}",

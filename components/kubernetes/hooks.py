@@ -1,4 +1,4 @@
-"""The scripts that run before and after every job, and where a runner finds them. Pure."""
+"""The scripts that run before and after every job, and their paths in a runner. Pure."""
 
 from __future__ import annotations
 
@@ -16,4 +16,4 @@ ENVIRONMENT: Final = {
     "ACTIONS_RUNNER_HOOK_JOB_STARTED": f"{MOUNT}/job-started.sh",
     "ACTIONS_RUNNER_HOOK_JOB_COMPLETED": f"{MOUNT}/job-completed.sh",
 }
-"""The runner takes absolute paths of files in its own container (actions/runner, 2026)."""
+"""The runner requires absolute paths in its container (actions/runner, 2026)."""

@@ -1,6 +1,6 @@
-"""A kubeconfig that asks AWS for a token at each call. Pure.
+"""A kubeconfig that gets a token from AWS at each call. Pure.
 
-A token written into it instead would be fifteen minutes old when a long update or a destroy needs it.
+A token in the kubeconfig would expire after fifteen minutes, during a long update or destroy.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from typing import Any
 
 
 def kubeconfig(*, name: str, endpoint: str, certificate_authority: str, region: str) -> str:
-    """A kubeconfig for one EKS cluster, as JSON, which is YAML too.
+    """Return a kubeconfig for one EKS cluster, as JSON, which is valid YAML.
 
     Args:
-        name: the cluster's name in EKS.
-        endpoint: where its API answers.
-        certificate_authority: base64, as EKS gives it.
-        region: where the token is asked for.
+        name: the name of the cluster in EKS.
+        endpoint: the URL of the Kubernetes API.
+        certificate_authority: in base64, as EKS returns it.
+        region: the AWS region of the cluster.
 
     """
     user: dict[str, Any] = {

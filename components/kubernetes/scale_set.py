@@ -1,4 +1,4 @@
-"""Runner scale sets: one for each runner that a workflow can name."""
+"""Runner scale sets, one for each runner name in workflows."""
 
 from __future__ import annotations
 
@@ -27,16 +27,24 @@ if TYPE_CHECKING:
 CHART = "oci://ghcr.io/actions/actions-runner-controller-charts/gha-runner-scale-set"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobHooksArgs:
+    """The location of the scripts."""
+
+    namespace: Input[str]
+    """The namespace of the runners."""
+
+
 class JobHooks(pulumi.ComponentResource):
     """The scripts that every runner runs before and after a job."""
 
     config_map: k8s.core.v1.ConfigMap
 
-    def __init__(self, name: str, *, namespace: Input[str], opts: ResourceOptions | None = None) -> None:
+    def __init__(self, name: str, args: JobHooksArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:kubernetes:JobHooks", name, None, opts)
         self.config_map = k8s.core.v1.ConfigMap(
             name,
-            metadata={"name": HOOKS_CONFIG_MAP, "namespace": namespace},
+            metadata={"name": HOOKS_CONFIG_MAP, "namespace": args.namespace},
             data=dict(SCRIPTS),
             opts=ResourceOptions(parent=self, delete_before_replace=True),
         )
@@ -45,22 +53,27 @@ class JobHooks(pulumi.ComponentResource):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaleSetArgs:
-    """One scale set and what it stands on."""
+    """A release of one scale set."""
 
     values: ScaleSetValues
     version: str
-    """The controller's own: on another minor version it deletes the scale set."""
+    """The version of the chart, equal to the controller's. Another minor version deletes the scale set."""
     namespace: Input[str]
+    """The namespace of the runners."""
     image: Input[str]
+    """The image of the runner's container."""
     secret_name: Input[str]
+    """The Secret with the GitHub App's key."""
     controller_namespace: str
+    """The namespace of the controller."""
     controller_account: str
+    """The service account of the controller."""
     after: Sequence[pulumi.Resource]
-    """The controller and the hooks: only a running controller clears a scale set's finalizers."""
+    """The controller and the hooks. Only a running controller removes a scale set's finalizers."""
 
 
 class ScaleSet(pulumi.ComponentResource):
-    """A scale set: its name is what a workflow says in `runs-on`."""
+    """A scale set. Workflows use its name in `runs-on`."""
 
     def __init__(self, name: str, args: ScaleSetArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:kubernetes:ScaleSet", name, None, opts)
@@ -71,7 +84,7 @@ class ScaleSet(pulumi.ComponentResource):
                 k8s.core.v1.ConfigMap(
                     f"{name}-job-pod",
                     metadata={"name": job_template_name(runner), "namespace": args.namespace},
-                    # JSON is YAML, and has one form.
+                    # JSON is valid YAML, and this text never changes for the same values.
                     data={JOB_TEMPLATE: json.dumps(job_pod(args.values), indent=2, sort_keys=True)},
                     opts=ResourceOptions(parent=self, delete_before_replace=True),
                 )
@@ -91,9 +104,9 @@ class ScaleSet(pulumi.ComponentResource):
             ),
             parent=self,
             after=after,
-            # The controller tells GitHub of labels when it registers a scale set, and never again.
-            made_anew_by=["values.scaleSetLabels"],
-            # What a failed one leaves is the only account of why.
+            # The controller sends labels to GitHub only when it registers a scale set.
+            replace_on=["values.scaleSetLabels"],
+            # The objects of a failed installation show the cause.
             atomic=False,
         )
         self.register_outputs({})

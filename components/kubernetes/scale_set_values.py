@@ -1,4 +1,4 @@
-"""The values of one scale set's chart: the runner's pod, and the job's where it has one of its own. Pure."""
+"""The values of a scale set's chart: the pod of the runner, and the pod of the job where it is separate. Pure."""
 
 from __future__ import annotations
 
@@ -21,42 +21,52 @@ SAFE_TO_EVICT = {
     "karpenter.sh/do-not-disrupt": "true",
 }
 LISTENER = {"name": "listener", "resources": {"requests": {"cpu": "50m", "memory": "64Mi"}}}
-"""The container that asks GitHub for a runner's jobs, on a system node."""
+"""The container on a system node that gets a runner's jobs from GitHub."""
 SHARED_MEMORY: dict[str, Any] = {"name": "shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}}
-"""A container's own 64 MiB do not hold a data loader's batches. It counts as the container's memory."""
+"""Shared memory. The default of 64 MiB is too small for data loaders. It counts as memory of the container."""
 SHARED_MEMORY_MOUNT: dict[str, Any] = {"name": "shared-memory", "mountPath": "/dev/shm"}  # noqa: S108 - a mount in the job's container
 START_UP_MINUTES = 30
-"""Allowed beside a job's own time for its node to come up and its image to be pulled."""
+"""Minutes for the start of a node and the pull of an image, in addition to a job's time limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaleSetValues:
-    """One runner, as its pod is made."""
+    """One runner."""
 
     runner: str
-    """What a workflow says in `runs-on`; at most 45 characters."""
+    """The name in `runs-on`; at most 45 characters."""
     github_url: str
+    """The organisation or repository that the runner serves."""
     runner_group: str
+    """The runner group on GitHub."""
     min: int
+    """Idle runners that are kept."""
     max: int
+    """The largest number of runners at the same time."""
     labels: Sequence[str]
-    """Labels beside the name. GitHub takes them only when the scale set is first made."""
+    """Labels in addition to the name. GitHub accepts them only when the scale set is created."""
     container_mode: Literal["none", "kubernetes-novolume"]
+    """`none`: jobs run in the runner's pod. `kubernetes-novolume`: each job has its own pod."""
     gpus: int
+    """GPUs of a job."""
     cpu: int
-    """Whole cores: with as much requested as allowed, the kubelet can give whole ones."""
+    """CPU cores of a job. Requests equal limits, so the kubelet can assign whole cores."""
     memory: str
+    """Memory of a job, for example `12Gi`."""
     disk: str | None
+    """Ephemeral storage of a job, for example `50Gi`; None for no request."""
     timeout_minutes: int
+    """Minutes after which GitHub cancels a job."""
     pools: Sequence[str]
-    """The pools whose nodes may run it; the autoscaler says which is tried first."""
+    """The pools whose nodes may run it. The autoscaler chooses the order."""
     shared: bool = False
-    """Whether one of the pools shares its GPUs, so that several of what a job asks for may be one GPU."""
+    """Whether one of the pools shares its GPUs. Then several GPUs of a job may be one device."""
     tolerations: Sequence[Mapping[str, str]]
+    """Tolerations for the nodes of the pools."""
 
 
 def gpu_resources(args: ScaleSetValues) -> dict[str, Any]:
-    """What a job's container asks for and is held to: the same, so that it is the last to be evicted."""
+    """Return the requests and limits of a job's container. They are equal, so the pod is evicted last."""
     amounts = {"cpu": str(args.cpu), "memory": args.memory, GPU: str(args.gpus)}
     if args.disk is not None:
         amounts["ephemeral-storage"] = args.disk
@@ -64,7 +74,7 @@ def gpu_resources(args: ScaleSetValues) -> dict[str, Any]:
 
 
 def gpu_placement(args: ScaleSetValues) -> dict[str, Any]:
-    """Where a pod with a GPU may stand."""
+    """Return the node selection and tolerations of a pod with a GPU."""
     tolerations = [dict(toleration) for toleration in args.tolerations]
     if len(args.pools) == 1:
         return {"nodeSelector": {POOL_LABEL: args.pools[0]}, "tolerations": tolerations}
@@ -75,7 +85,7 @@ def gpu_placement(args: ScaleSetValues) -> dict[str, Any]:
 
 
 def runner_pod(args: ScaleSetValues, image: Any) -> dict[str, Any]:
-    """The runner's pod template, as the chart takes it; `image` may be an output."""
+    """Return the template of the runner's pod; `image` may be an output."""
     own_gpu = args.container_mode == "none"
     environment = {**ENVIRONMENT, "GPU_CI_GPUS": str(args.gpus if own_gpu else 0)}
     if own_gpu and args.shared:
@@ -85,9 +95,9 @@ def runner_pod(args: ScaleSetValues, image: Any) -> dict[str, Any]:
     ]
     mounts = [{"name": "hooks", "mountPath": MOUNT, "readOnly": True}]
     spec: dict[str, Any] = {
-        # The group that owns the work directory is the image's own user's.
+        # The group of the image's user owns the work directory.
         "securityContext": {"fsGroup": 1001},
-        # A spot node is gone two minutes after it says so.
+        # A spot node is terminated two minutes after its notice.
         "terminationGracePeriodSeconds": 110,
     }
     if own_gpu:
@@ -105,7 +115,7 @@ def runner_pod(args: ScaleSetValues, image: Any) -> dict[str, Any]:
     else:
         environment |= {
             "ACTIONS_RUNNER_CONTAINER_HOOK_TEMPLATE": f"{JOB_TEMPLATE_MOUNT}/{JOB_TEMPLATE}",
-            # The scheduler places the job's pod; bound to the runner's own node, it would never get a GPU.
+            # By default the job's pod is bound to the runner's node, which has no GPU.
             "ACTIONS_RUNNER_USE_KUBE_SCHEDULER": "true",
             "ACTIONS_RUNNER_PREPARE_JOB_TIMEOUT_SECONDS": str(START_UP_MINUTES * 60),
         }
@@ -114,10 +124,10 @@ def runner_pod(args: ScaleSetValues, image: Any) -> dict[str, Any]:
         spec["nodeSelector"] = {"role": "system"}
         small = {"cpu": "200m", "memory": "512Mi"}
         resources = {"requests": small, "limits": {"memory": "512Mi"}}
-        # Its own, and the job's pod's, which it outlives to tell how the job ended.
+        # The starts of the runner's pod and of the job's pod. The runner reports the result of the job.
         start_ups = 2
     if args.min == 0:
-        # Made for a job that waits, so that its whole life is bounded. One kept idle lives until its job comes.
+        # The runner is created for a waiting job, so its life has a limit. An idle runner has none.
         spec["activeDeadlineSeconds"] = (args.timeout_minutes + start_ups * START_UP_MINUTES) * 60
     spec["containers"] = [
         {
@@ -134,7 +144,7 @@ def runner_pod(args: ScaleSetValues, image: Any) -> dict[str, Any]:
 
 
 def job_pod(args: ScaleSetValues) -> dict[str, Any]:
-    """What the container hook adds to a job's own pod: the GPU, and a node that has one."""
+    """Return the template that the container hook merges into a job's pod: the GPU and the node selection."""
     container = {"name": "$job", "resources": gpu_resources(args), "volumeMounts": [SHARED_MEMORY_MOUNT]}
     return {
         "metadata": {"annotations": dict(SAFE_TO_EVICT), "labels": {"gpu-ci/runner": args.runner}},
@@ -149,21 +159,21 @@ def job_pod(args: ScaleSetValues) -> dict[str, Any]:
 
 
 def job_template_name(runner: str) -> str:
-    """The ConfigMap that holds a runner's job pod."""
+    """Return the name of the ConfigMap with the template of the job's pod."""
     return f"job-pod-{runner}"
 
 
 def scale_set_values(
     args: ScaleSetValues, *, image: Any, secret_name: Any, controller_namespace: str, controller_account: str
 ) -> dict[str, Any]:
-    """The chart's values; `image` and `secret_name` may be outputs.
+    """Return the chart's values; `image` and `secret_name` may be outputs.
 
-    The controller's account is named, because the chart would otherwise look for it in a cluster that a preview
+    The controller's account is stated because the chart would otherwise look for it in the cluster, which a preview
     does not have.
     """
     values: dict[str, Any] = {
         "githubConfigUrl": args.github_url,
-        # By name: a key among the values would stand in Helm's own history.
+        # By name: Helm stores values in its history, and a key must not be there.
         "githubConfigSecret": secret_name,
         "runnerGroup": args.runner_group,
         "runnerScaleSetName": args.runner,
@@ -174,7 +184,7 @@ def scale_set_values(
         "listenerTemplate": {
             "spec": {
                 "nodeSelector": {"role": "system"},
-                # The template must hold the container, even one that is told nothing.
+                # The chart requires the container, even without changes.
                 "containers": [LISTENER],
             }
         },

@@ -9,7 +9,7 @@ import pulumi_kubernetes as k8s
 import pytest
 
 from components.kubernetes.device_plugin_values import DevicePluginValues, device_plugin_values
-from components.kubernetes.gpu_metrics import GpuMetricsArgs, gpu_metrics_values
+from components.kubernetes.gpu_metrics_values import GpuMetricsValues, gpu_metrics_values
 from config import pins
 from gpu.kubernetes.sharing import Sharing
 from tests.charts import known_keys, objects, releases
@@ -92,7 +92,7 @@ def test_the_device_plugins_values_for_sharing_are_read(mode: Any) -> None:
 
 def test_the_exporters_values_with_a_service_monitor_are_read() -> None:
     values = gpu_metrics_values(
-        GpuMetricsArgs(version="", interval_seconds=15, service_monitor=True, tolerations=[{"operator": "Exists"}])
+        GpuMetricsValues(interval_seconds=15, service_monitor=True, tolerations=[{"operator": "Exists"}])
     )
 
     assert list(known_keys.unknown("dcgm-exporter", values)) == []

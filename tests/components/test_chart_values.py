@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.kubernetes.arc_controller import RUNNERS, controller_values
+from components.kubernetes.arc_controller_values import controller_values
 from components.kubernetes.autoscaler_values import AutoscalerValues, autoscaler_values
 from components.kubernetes.device_plugin_values import DevicePluginValues, device_plugin_values
-from components.kubernetes.gpu_metrics import GpuMetricsArgs, gpu_metrics_values
+from components.kubernetes.gpu_metrics_values import GpuMetricsValues, gpu_metrics_values
+from components.kubernetes.namespaces import RUNNERS
 from components.kubernetes.scale_set_values import (
     START_UP_MINUTES,
     ScaleSetValues,
@@ -262,7 +263,7 @@ def test_mps_brings_the_discovery_that_it_runs_by_onto_tainted_nodes() -> None:
 
 def test_the_exporter_is_held_to_less_memory_than_it_may_have() -> None:
     """The Go runtime keeps below its own limit only where it is told one."""
-    told = gpu_metrics_values(GpuMetricsArgs(version="", interval_seconds=30, service_monitor=False, tolerations=[]))
+    told = gpu_metrics_values(GpuMetricsValues(interval_seconds=30, service_monitor=False, tolerations=[]))
     environment = {variable["name"]: variable["value"] for variable in told["extraEnv"]}
     limit = Resources.parse(told["resources"]["limits"])["memory"]
 

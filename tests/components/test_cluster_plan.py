@@ -12,8 +12,8 @@ from components.aws.add_ons import AddOnsArgs, ClusterAddOns, NodeAddOns
 from components.aws.cluster import Cluster, ClusterArgs
 from components.aws.gpu_node import GpuNode, autoscaler_tags, node_labels
 from components.aws.gpu_pool import GpuPool, GpuPoolArgs
-from components.aws.launch import Disk
-from components.aws.nodes import NodeRole, SystemNodes, SystemNodesArgs
+from components.aws.node_group import Disk, NodeGroupArgs
+from components.aws.nodes import NodeRole, NodeRoleArgs, SystemNodes
 from components.aws.registry import Registry, RegistryArgs, RepositoryArgs
 from gpu.kubernetes.add_ons import ADD_ONS
 from tests.components.made import TAGS, made, names, only, part, waits_for
@@ -44,24 +44,27 @@ ARGS = ClusterArgs(
     extended_support=False,
     protect=False,
 )
-POOL = GpuPoolArgs(
+NODES = NodeGroupArgs(
     cluster_name="gpu-ci-small",
     role_arn="arn:aws:iam::123456789012:role/node",
     subnet_ids=("subnet-1", "subnet-2"),
     ami_release="1.35.6-20260714",
     version="1.35",
     instance_types=("g4dn.xlarge", "g4dn.2xlarge"),
-    capacity="spot",
     min=0,
     max=5,
     disk=Disk(gib=200, iops=3000, throughput=400),
-    node=GpuNode(
-        pool="t4-spot", accelerator="nvidia-tesla-t4", gpus=1, disk_gib=200, taints={"team": "vision:NoExecute"}
-    ),
-    fast_image_pull=False,
     title="gpu-ci-small-t4-spot",
     tags=TAGS,
     after=(),
+)
+POOL = GpuPoolArgs(
+    nodes=NODES,
+    node=GpuNode(
+        pool="t4-spot", accelerator="nvidia-tesla-t4", gpus=1, disk_gib=200, taints={"team": "vision:NoExecute"}
+    ),
+    capacity="spot",
+    fast_image_pull=False,
 )
 
 
@@ -74,7 +77,7 @@ def pool(**changes: Any) -> Plan:
 
 
 def system(here: ResourceOptions, *after: pulumi.Resource) -> SystemNodes:
-    args = SystemNodesArgs(
+    args = NodeGroupArgs(
         cluster_name="gpu-ci-small",
         role_arn="arn:aws:iam::123456789012:role/node",
         subnet_ids=("subnet-1",),
@@ -108,7 +111,7 @@ def both() -> Plan:
     def build(here: ResourceOptions) -> None:
         add_ons = AddOnsArgs(cluster_name="gpu-ci-small", version="1.35", add_ons=ADD_ONS)
         first = NodeAddOns("node-add-ons", add_ons, here)
-        role = NodeRole("node-role", here)
+        role = NodeRole("node-role", NodeRoleArgs(), here)
         nodes = system(here, *first.all, *role.policies)
         ClusterAddOns("cluster-add-ons", replace(add_ons, after=[nodes.node_group]), here)
 

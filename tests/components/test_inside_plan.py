@@ -12,19 +12,20 @@ import pulumi_aws as aws
 import pytest
 from pulumi import ResourceOptions
 
-from components.kubernetes.alerts import SYSTEMS
 from components.kubernetes.arc_controller import SERVICE_ACCOUNT, ArcController, ArcControllerArgs
 from components.kubernetes.autoscaler import Autoscaler, AutoscalerArgs
 from components.kubernetes.autoscaler_values import AutoscalerValues
 from components.kubernetes.chart import chart
 from components.kubernetes.connection import Connection, ConnectionArgs
-from components.kubernetes.device_plugin import DevicePlugin
+from components.kubernetes.device_plugin import DevicePlugin, DevicePluginArgs
 from components.kubernetes.device_plugin_values import DevicePluginValues
 from components.kubernetes.gpu_metrics import GpuMetrics, GpuMetricsArgs
+from components.kubernetes.gpu_metrics_values import GpuMetricsValues
 from components.kubernetes.hooks import SCRIPTS
-from components.kubernetes.scale_set import JobHooks, ScaleSet, ScaleSetArgs
+from components.kubernetes.namespaces import SYSTEMS
+from components.kubernetes.scale_set import JobHooks, JobHooksArgs, ScaleSet, ScaleSetArgs
 from components.kubernetes.scale_set_values import ScaleSetValues, job_pod
-from components.kubernetes.storage import Storage
+from components.kubernetes.storage import Storage, StorageArgs
 from ops.plan.recorder import record
 from tests.components.made import before, made, names, only, part, waits_for
 from tests.ops.small import KEY, stack_file
@@ -68,7 +69,7 @@ def runners(container_mode: Any = "none") -> Plan:
             private_key=pulumi.Output.secret("the App's key"),
         )
         controller = ArcController("arc", args, here)
-        hooks = JobHooks("job-hooks", namespace=controller.runners_namespace, opts=here)
+        hooks = JobHooks("job-hooks", JobHooksArgs(namespace=controller.runners_namespace), here)
         values = replace(RUNNER, container_mode=container_mode)
         ScaleSet(
             "runner-gpu-t4",
@@ -111,7 +112,7 @@ def connection() -> Plan:
             after=[before("access"), before("nodes")],
         )
         inside = Connection("kubernetes", args, here)
-        Storage("storage", default_class=True, opts=ResourceOptions(providers=[inside.provider]))
+        Storage("storage", StorageArgs(default_class=True), ResourceOptions(providers=[inside.provider]))
 
     return record(stack_file(), program=program)
 
@@ -146,9 +147,8 @@ def test_a_volume_is_encrypted_and_made_where_its_pod_is(connection: Plan) -> No
 
 def test_a_release_states_what_every_release_has_in_common() -> None:
     def build(here: ResourceOptions) -> None:
-        parent = DevicePlugin(
-            "plugin", version="0.20.0", values=DevicePluginValues(fail_on_init_error=True, tolerations=[]), opts=here
-        )
+        values = DevicePluginValues(fail_on_init_error=True, tolerations=[])
+        parent = DevicePlugin("plugin", DevicePluginArgs(version="0.20.0", values=values), here)
         chart(
             "own", release="own", chart_name="oci://registry.example/own", version="1.2.3", namespace="own",
             values={"key": 1}, parent=parent, after=[before("first")], atomic=False,
@@ -257,7 +257,9 @@ def test_the_autoscaler_starts_with_its_role() -> None:
 
 def test_the_exporter_has_a_namespace_of_its_own() -> None:
     """Its fixed names allow one in each."""
-    args = GpuMetricsArgs(version="4.8.2", interval_seconds=30, service_monitor=False, tolerations=[])
+    args = GpuMetricsArgs(
+        version="4.8.2", values=GpuMetricsValues(interval_seconds=30, service_monitor=False, tolerations=[])
+    )
     plan = made(lambda here: GpuMetrics("gpu-metrics", args, here))
 
     assert only(plan, RELEASE).inputs["namespace"] == part(only(plan, NAMESPACE), "metadata", "name") == "gpu-metrics"

@@ -32,8 +32,9 @@ BLOCKS: Final = "building blocks"
 COMPONENTS: Final = "components"
 
 BUILDING_BLOCKS: Final = (
-    "components.aws.launch",
+    "components.aws.node_group",
     "components.aws.workload_role",
+    "components.gcp.closed_network",
     "components.gcp.host_image",
     "components.kubernetes.chart",
 )
@@ -270,8 +271,8 @@ LOWEST = {"gpu.verdict": "", "config.values": "", "config.pins": "", "gpu": "", 
             "components.aws.b: imports components.aws.a, which is in layer 4; its own layer is 4",
         ),
         (
-            {"components.aws.launch": "from components.aws.a import A", "components.aws.a": "import pulumi"},
-            "components.aws.launch: imports components.aws.a, which is in layer 4; its own layer is 3",
+            {"components.aws.node_group": "from components.aws.a import A", "components.aws.a": "import pulumi"},
+            "components.aws.node_group: imports components.aws.a, which is in layer 4; its own layer is 3",
         ),
         (
             {"config.settings": "from config.load import load", "config.load": ""},
@@ -316,9 +317,9 @@ def test_a_violation_of_the_layers_is_reported(broken: dict[str, str], message: 
 def test_imports_of_lower_layers_are_allowed() -> None:
     allowed = {
         "gpu.pods": "from gpu.verdict import Verdict",
-        "components.aws.launch": "import pulumi",
+        "components.aws.node_group": "import pulumi",
         "components.aws.names": "import json\nfrom gpu.verdict import Verdict",
-        "components.aws.nodes": "import pulumi\nfrom components.aws.launch import launch\nfrom components.aws import names",
+        "components.aws.nodes": "import pulumi\nfrom components.aws.node_group import node_group\nfrom components.aws import names",
         "config.identity": "from config import pins",
         "back_ends.arc.back_end": "from components.aws.nodes import Nodes",
         "checks.fit": "from gpu.pods import fit\nfrom back_ends.arc import back_end",

@@ -1,0 +1,151 @@
+"""A managed node group with its launch template: a building block of system nodes and GPU pools."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pulumi_aws as aws
+from pulumi import Input, ResourceOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pulumi
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disk:
+    """A gp3 root volume."""
+
+    gib: int
+    iops: int
+    """Operations per second."""
+    throughput: int
+    """MiB per second."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeGroupArgs:
+    """The properties that every node group has."""
+
+    cluster_name: Input[str]
+    role_arn: Input[str]
+    """The IAM role of the nodes."""
+    subnet_ids: Sequence[Input[str]]
+    """One private subnet for each zone."""
+    ami_release: str
+    """Release of the EKS-optimised image, for example `1.35.6-20260714`."""
+    version: str
+    """Kubernetes minor version, for example `1.35`."""
+    instance_types: Sequence[str]
+    """EC2 instance types, in order of preference."""
+    min: int
+    """The smallest number of nodes, and the number after creation."""
+    max: int
+    """The largest number of nodes."""
+    disk: Disk
+    title: str
+    """The `Name` tag of the instances."""
+    tags: Mapping[str, str]
+    """Tags of instances, volumes and network interfaces: the provider's default tags do not reach them."""
+    after: Sequence[pulumi.Resource]
+    """The role's policies and the add-ons without which a node stays NotReady."""
+
+
+def node_group(
+    name: str,
+    args: NodeGroupArgs,
+    *,
+    prefix: str,
+    ami_type: str,
+    spot: bool,
+    labels: Mapping[str, str],
+    update: Mapping[str, Any],
+    child: ResourceOptions,
+    user_data: str | None = None,
+    taints: Sequence[Mapping[str, str]] = (),
+    tags: Mapping[str, str] | None = None,
+    repair: bool = False,
+) -> aws.eks.NodeGroup:
+    """Declare a node group and its launch template.
+
+    Args:
+        name: the logical name of both resources.
+        args: the common properties.
+        prefix: the start of the group's name. Most changes replace the group, and the new one needs another name.
+        ami_type: the EKS image variant.
+        spot: whether the nodes are spot instances.
+        labels: Kubernetes labels.
+        update: the number of nodes that EKS updates at a time, and the strategy.
+        child: options with the component as the parent.
+        user_data: configuration of the node; EKS adds its own.
+        taints: taints in the form of the EKS API.
+        tags: tags of the node group itself.
+        repair: whether EKS replaces unhealthy nodes.
+
+    """
+    template = _launch_template(name, args, user_data, child)
+    return aws.eks.NodeGroup(
+        name,
+        cluster_name=args.cluster_name,
+        node_group_name_prefix=prefix,
+        node_role_arn=args.role_arn,
+        subnet_ids=list(args.subnet_ids),
+        ami_type=ami_type,
+        release_version=args.ami_release,
+        version=args.version,
+        capacity_type="SPOT" if spot else "ON_DEMAND",
+        instance_types=list(args.instance_types),
+        scaling_config={"min_size": args.min, "desired_size": args.min, "max_size": args.max},
+        labels=dict(labels),
+        taints=[{"key": one["key"], "value": one["value"], "effect": one["effect"]} for one in taints] or None,
+        tags=tags,
+        launch_template={"id": template.id, "version": template.latest_version.apply(str)},
+        update_config=aws.eks.NodeGroupUpdateConfigArgs(**update),
+        node_repair_config={"enabled": True} if repair else None,
+        opts=ResourceOptions.merge(
+            child,
+            ResourceOptions(
+                depends_on=list(args.after),
+                # The autoscaler changes the number of nodes. The engine knows properties by their wire names.
+                ignore_changes=["scalingConfig.desiredSize"],
+            ),
+        ),
+    )
+
+
+def _launch_template(
+    name: str, args: NodeGroupArgs, user_data: str | None, opts: ResourceOptions
+) -> aws.ec2.LaunchTemplate:
+    """Declare a template without an image and a type. The node group states them, and EKS refuses them in both."""
+    tags = {**args.tags, "Name": args.title}
+    return aws.ec2.LaunchTemplate(
+        name,
+        update_default_version=True,
+        user_data=user_data,
+        block_device_mappings=[
+            {
+                "device_name": "/dev/xvda",
+                "ebs": {
+                    "volume_type": "gp3",
+                    "volume_size": args.disk.gib,
+                    "iops": args.disk.iops,
+                    "throughput": args.disk.throughput,
+                    "encrypted": "true",
+                    "delete_on_termination": "true",
+                },
+            }
+        ],
+        metadata_options={
+            "http_endpoint": "enabled",
+            "http_tokens": "required",
+            # With one hop a pod cannot reach the credentials of the node. Pods get roles through Pod Identity.
+            "http_put_response_hop_limit": 1,
+            "instance_metadata_tags": "disabled",
+        },
+        tag_specifications=[
+            {"resource_type": kind, "tags": tags} for kind in ("instance", "volume", "network-interface")
+        ],
+        opts=opts,
+    )

@@ -1,0 +1,92 @@
+"""Every component has the same constructor, and its arguments are described."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from tests.sources import python_files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.pure
+
+COMPONENTS: Final = Path(__file__).resolve().parents[2] / "components"
+SELF_EXPLANATORY: Final = {
+    "account",
+    "cluster_name",
+    "disk",
+    "gib",
+    "host",
+    "log_level",
+    "mode",
+    "project",
+    "region",
+    "values",
+}
+"""Fields whose name says everything."""
+
+
+def classes() -> Iterator[tuple[str, ast.ClassDef]]:
+    """Yield every class of the components, with its module and name."""
+    for path in python_files():
+        if path.is_relative_to(COMPONENTS):
+            module = path.relative_to(COMPONENTS.parent).with_suffix("").as_posix().replace("/", ".")
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.ClassDef):
+                    yield f"{module}.{node.name}", node
+
+
+CLASSES: Final = dict(classes())
+RESOURCES: Final = [
+    name
+    for name, node in CLASSES.items()
+    if any(ast.unparse(base).endswith("ComponentResource") for base in node.bases)
+]
+ARGS: Final = [name for name, node in CLASSES.items() if node.decorator_list]
+
+
+def undescribed(node: ast.ClassDef) -> list[str]:
+    """Return the fields that need a docstring and have none."""
+    return [
+        field.target.id
+        for field, following in zip(node.body, [*node.body[1:], None], strict=True)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and field.target.id not in SELF_EXPLANATORY
+        and not (isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant))
+    ]
+
+
+@pytest.mark.parametrize("name", RESOURCES)
+def test_a_component_takes_a_name_args_and_options(name: str) -> None:
+    (constructor,) = [
+        node for node in CLASSES[name].body if isinstance(node, ast.FunctionDef) and node.name == "__init__"
+    ]
+    arguments = constructor.args
+
+    assert [argument.arg for argument in arguments.args] == ["self", "name", "args", "opts"]
+    assert ast.unparse(arguments.args[2].annotation or ast.Constant("")).endswith("Args")
+    assert ast.unparse(arguments.args[3].annotation or ast.Constant("")) == "ResourceOptions | None"
+    assert (arguments.kwonlyargs, arguments.vararg, arguments.kwarg) == ([], None, None)
+
+
+@pytest.mark.parametrize("name", ARGS)
+def test_every_field_is_described(name: str) -> None:
+    assert undescribed(CLASSES[name]) == []
+
+
+def test_the_components_are_found() -> None:
+    assert len(RESOURCES) >= 29
+    assert len(ARGS) >= 29
+
+
+def test_a_field_without_a_docstring_is_found() -> None:
+    (node,) = ast.parse('class A:\n    named: int\n    """Described."""\n    keep_days: int\n    region: str').body
+
+    assert isinstance(node, ast.ClassDef)
+    assert undescribed(node) == ["keep_days"]
