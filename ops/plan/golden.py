@@ -1,9 +1,8 @@
-"""The golden files: what every committed stack file leads to, kept so that a change to it is a change one can read.
+"""The golden files: the expected plan of every committed stack file, so that a review shows each change to it.
 
-Owns which files there are and what stands in them. Each is called after its stack file: `Pulumi.staging.urns` belongs
-to `Pulumi.staging.yaml`, `eks-arc.urns` to `examples/eks-arc.yaml`. The `.urns` list every URN: a line that goes is a
-resource that is deleted, a line that changes one that is replaced. An `.inventory.yaml` is written by hand (see
-`ops.plan.inventory`); here its values are only brought up to date.
+A golden file is named after its stack file: `eks-arc.urns` belongs to `examples/eks-arc.yaml`. A `.urns` file lists
+every URN: a removed line is a deleted resource, a changed line a replaced one. Stack files with equal content share one
+golden file. An `.inventory.yaml` is written by hand (see `ops.plan.inventory`); this module updates its values.
 """
 
 from __future__ import annotations
@@ -29,43 +28,53 @@ REGENERATE: Final = "make golden"
 
 
 def stack_files() -> tuple[Path, ...]:
-    """Every committed stack file: the stacks that are deployed, the examples, and those that tests speak about."""
+    """Return every committed stack file: the deployed stacks, the examples, and the stacks of the tests."""
     places = ("Pulumi.*.yaml", "examples/*.yaml", "tests/stacks/*.yaml")
     return tuple(sorted(path for place in places for path in ROOT.glob(place)))
 
 
+def originals() -> dict[Path, Path]:
+    """Return for each stack file the one with equal content that has the golden file; a deployed stack comes last."""
+    found: dict[Path, Path] = {}
+    first: dict[object, Path] = {}
+    for path in sorted(stack_files(), key=lambda path: (path.parent == ROOT, path)):
+        file = read(path)
+        found[path] = first.setdefault((file.name, tuple(file.config.items()), file.secret_keys), path)
+    return found
+
+
 def urns(plan: Plan) -> str:
-    """The URNs of a plan, sorted, one a line."""
+    """Return the URNs of a plan, sorted, one per line."""
     return "".join(f"{urn}\n" for urn in sorted(plan.urns))
 
 
 def urns_path(stack_file: Path) -> Path:
-    """Where the URNs of a stack file are kept."""
+    """Return the path of the URNs of a stack file."""
     return FOLDER / f"{stack_file.stem}.urns"
 
 
 def inventory_path(stack_file: Path) -> Path:
-    """Where the inventory of a stack file is kept, where it has one."""
+    """Return the path of the inventory of a stack file, which may not exist."""
     return FOLDER / f"{stack_file.stem}.inventory.yaml"
 
 
 def stale() -> tuple[Path, ...]:
-    """The lists of URNs whose stack file is gone."""
-    return tuple(sorted({*FOLDER.glob("*.urns")} - {urns_path(path) for path in stack_files()}))
+    """Return the lists of URNs that belong to no stack file."""
+    return tuple(sorted({*FOLDER.glob("*.urns")} - {urns_path(path) for path in originals().values()}))
 
 
 def load_inventory(path: Path) -> Any:
-    """An inventory with its comments."""
+    """Read an inventory with its comments."""
     return _yaml().load(path)
 
 
 def write() -> Iterator[Path]:
-    """Write the golden files of every committed stack file, remove what is stale, and say which ones changed."""
+    """Write all golden files, remove stale ones, and yield the paths that changed."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     for path in stale():
         path.unlink()
         yield path
-    for path in stack_files():
+    for path in sorted(set(originals().values())):
         plan = record(read(path))
         if _write(urns_path(path), urns(plan)):
             yield urns_path(path)

@@ -1,6 +1,6 @@
-"""An inventory of a plan: the values that matter, written by hand, and what must not be there.
+"""An inventory of a plan: values that matter and resources that must be absent, written by hand.
 
-An inventory says less than a plan and means all of it: what it does not mention may change freely. Its form:
+Values that an inventory does not mention may change freely. Its form:
 
     resources:
       aws:eks/nodeGroup:NodeGroup pool-t4-spot: {capacityType: SPOT, scalingConfig: {minSize: 0}}
@@ -8,7 +8,7 @@ An inventory says less than a plan and means all of it: what it does not mention
     absent: [aws:iam/accessKey:AccessKey, aws:ec2/instance:Instance bastion]
     outputs: {runs_on: {gpu-t4: "runs-on: gpu-t4"}}
 
-Of a list an inventory may mention a part: each item it names must be found in it, in any place.
+An inventory may mention a part of a list: the list must contain each mentioned item, at any position.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ PARTS: Final = ("resources", "counts", "absent", "outputs")
 
 
 def mismatches(inventory: Mapping[str, Any], plan: Plan) -> Iterator[str]:
-    """Where the plan is not what the inventory says, one sentence each."""
+    """Yield each difference between the plan and the inventory."""
     for part in inventory:
         if part not in PARTS:
-            yield f"{part}: no part of an inventory; there are {', '.join(PARTS)}"
+            yield f"{part}: unknown part of an inventory; the parts are {', '.join(PARTS)}"
     there = _by_key(plan)
     for key, wanted in _map(inventory.get("resources")).items():
         if key not in there:
@@ -42,12 +42,12 @@ def mismatches(inventory: Mapping[str, Any], plan: Plan) -> Iterator[str]:
             yield f"{type_}: {count} in the plan, not {wanted}"
     for key in inventory.get("absent") or ():
         if key in there or plan.of(key):
-            yield f"{key}: in the plan, and must not be"
+            yield f"{key}: in the plan, but listed as absent"
     yield from _differences(_map(inventory.get("outputs")), plan.outputs, "outputs")
 
 
 def refresh(inventory: MutableMapping[str, Any], plan: Plan) -> None:
-    """Write the plan's values over what the inventory mentions; what it says of absence stays as it is."""
+    """Update the values that the inventory mentions; the list of absent resources does not change."""
     there = _by_key(plan)
     for key, wanted in _map(inventory.get("resources")).items():
         if key in there:
@@ -58,7 +58,7 @@ def refresh(inventory: MutableMapping[str, Any], plan: Plan) -> None:
 
 
 def _by_key(plan: Plan) -> dict[str, Mapping[str, Any]]:
-    """The resources as an inventory names them, by type and name, with what it may mention of them."""
+    """Return the resources by type and name, with the values that an inventory may mention."""
     options = {
         resource.urn: {
             "protect": resource.protect,
@@ -82,13 +82,13 @@ def _is_list(value: Any) -> bool:
 
 
 def _differences(wanted: Any, there: Any, path: str) -> Iterator[str]:
-    """Where `there` is not at least `wanted`."""
+    """Yield each part of `wanted` that `there` does not contain."""
     if isinstance(wanted, Mapping) and isinstance(there, Mapping):
         for key, value in wanted.items():
             if key in there:
                 yield from _differences(value, there[key], f"{path}.{key}")
             else:
-                yield f"{path}.{key}: not there"
+                yield f"{path}.{key}: missing"
     elif _is_list(wanted) and _is_list(there):
         for index, value in enumerate(wanted):
             if all(list(_differences(value, item, "")) for item in there):

@@ -1,4 +1,4 @@
-"""The stack files that the project commits, and their plans, each recorded once a session."""
+"""The committed stack files and their plans, each recorded once per session."""
 
 from __future__ import annotations
 
@@ -21,34 +21,25 @@ if TYPE_CHECKING:
 FILES: Final[tuple[Path, ...]] = golden.stack_files()
 """Every committed stack file."""
 STAGING: Final = "tests/stacks/staging.yaml"
-"""The stack that tests speak about: `Pulumi.staging.yaml` belongs to who deploys it, and may say anything sound."""
+"""The stack that tests refer to. `Pulumi.staging.yaml` may change with the deployed stack."""
 
 
 @functools.cache
 def stack_file(name: str) -> StackFile:
-    """A committed stack file, by its path in the project."""
+    """Return a committed stack file by its path."""
     return read(ROOT / name)
 
 
-def _different() -> dict[str, str]:
-    """Every committed stack file by its path, and the first one that says the same: the tests' own before a root's."""
-    found: dict[str, str] = {}
-    first: dict[object, str] = {}
-    for name in sorted((str(path.relative_to(ROOT)) for path in FILES), key=lambda name: (name in ROOTS, name)):
-        file = stack_file(name)
-        found[name] = first.setdefault((file.name, tuple(file.config.items()), file.secret_keys), name)
-    return found
-
-
 ROOTS: Final = tuple(str(path.relative_to(ROOT)) for path in FILES if path.parent == ROOT)
-"""The stacks that are deployed: only what holds for any stack is asked of them."""
-SAME_AS: Final = _different()
+"""The deployed stacks: tests only check what is true of any stack."""
+SAME_AS: Final = {str(path.relative_to(ROOT)): str(own.relative_to(ROOT)) for path, own in golden.originals().items()}
+"""Every committed stack file, and the first one with equal content."""
 NAMES: Final[tuple[str, ...]] = tuple(sorted(set(SAME_AS.values())))
-"""Every stack file, once where two of them say the same."""
+"""Every stack file with a content of its own."""
 
 
 def planned(name: str, *, preview: bool = False) -> Plan:
-    """The plan of a committed stack file."""
+    """Return the plan of a committed stack file."""
     return _planned(SAME_AS[name], preview=preview)
 
 
@@ -58,7 +49,7 @@ def _planned(name: str, *, preview: bool) -> Plan:
 
 
 def changed(name: str, section: str, change: Callable[[Any], None]) -> StackFile:
-    """A committed stack file with one section changed in place by `change`."""
+    """Return a committed stack file with one section changed by `change`."""
     original = stack_file(name)
     value = json.loads(original.config[f"gpu-ci:{section}"])
     change(value)

@@ -1,4 +1,4 @@
-"""Write the golden files that tests compare every stack with."""
+"""Write the golden files that tests compare each plan with."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from ops.plan import golden
 
 
 def main() -> None:
-    """Write the golden files that tests compare every stack with."""
+    """Write the golden files that tests compare each plan with."""
     changed = list(golden.write())
     console = terminal.out()
     for path in changed:
-        console.print(f"{path.relative_to(ROOT)} is {'written' if path.is_file() else 'removed'}.")
+        console.print(f"{'Wrote' if path.is_file() else 'Removed'} {path.relative_to(ROOT)}.")
     if not changed:
         console.print("The golden files are up to date.")
