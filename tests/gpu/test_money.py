@@ -15,7 +15,8 @@ from checks.bill import bill
 from checks.machine_groups import job_load, machine_groups
 from checks.money import check
 from gpu.cost.jobs import JobLoad
-from gpu.cost.month import Bill, Case, NoPrice, Quantity, expected_machine, group_hours, machine_items
+from gpu.cost.month import Bill, Case, Quantity, expected_machine, group_hours, machine_items
+from gpu.cost.prices import NoPrice
 from gpu.machines.groups import Disk, MachineGroup, Placement
 from gpu.regions import Cloud
 from gpu.verdict import Level
