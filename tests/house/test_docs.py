@@ -17,7 +17,8 @@ pytestmark = pytest.mark.docs
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
-PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+PAGES = [README, CONTRIBUTING, *sorted((ROOT / "docs").rglob("*.md"))]
 TARGETS = set(re.findall(r"^([a-z-]+):[^=\n]*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
 STACK_FILE = "tests/stacks/staging.yaml"
 """The stack that the pages show. It is a copy of `Pulumi.staging.yaml`, which a user may change."""
@@ -167,15 +168,24 @@ def test_every_shell_command_of_a_page_parses(page: Path) -> None:
     assert faults == []
 
 
-def test_every_relative_link_of_the_readme_exists() -> None:
-    targets = [target.partition("#")[0] for target in re.findall(r"\]\((?!https?:)([^)]+)\)", README.read_text())]
+@pytest.mark.parametrize("page", [README, CONTRIBUTING], ids=lambda page: page.name)
+def test_every_relative_link_outside_the_site_exists(page: Path) -> None:
+    targets = [target.partition("#")[0] for target in re.findall(r"\]\((?!https?:)([^)]+)\)", page.read_text())]
 
     assert targets
     assert [target for target in targets if not (ROOT / target).exists()] == []
 
 
+def test_every_file_that_contributing_names_exists() -> None:
+    text = CONTRIBUTING.read_text()
+    names = [name for name in re.findall(r"`([\w.*/-]+/[\w.*/-]*)`", text) if "NAME" not in name]
+
+    assert names
+    assert [name for name in names if not list(ROOT.glob(name.rstrip("/")))] == []
+
+
 def test_the_outputs_page_lists_exactly_the_exported_outputs() -> None:
-    sources = [ROOT / "program.py", *(ROOT / "composition").glob("*.py")]
+    sources = [ROOT / "program.py", *(ROOT / "back_ends").rglob("*.py")]
     exported = {
         re.sub(r"\{\w+\}", "NAME", name)
         for path in sources
