@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from ipaddress import IPv4Network
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -58,6 +58,8 @@ class AmazonSettings(Section):
 class NetworkSettings(Section):
     """The network that the cluster and its nodes stand in."""
 
+    NEEDS: ClassVar = ("aws",)
+
     cidr: PrivateNetwork
     """The VPC's range, /16 to /20: every zone's subnets are cut from it by slot."""
     zones: Annotated[Mapping[Zone, Annotated[int, Field(ge=0, le=7)]], Field(min_length=2, max_length=6)]
@@ -81,6 +83,8 @@ LogType = Literal["api", "audit", "authenticator", "controllerManager", "schedul
 class ClusterSettings(Section):
     """The EKS control plane."""
 
+    NEEDS: ClassVar = ("aws", "network", "system-nodes")
+
     version: KubernetesVersion
     zones: Annotated[tuple[Zone, ...], Field(min_length=2)]
     """Zones that the control plane stands in. Stated, because EKS never lets a cluster have others."""
@@ -97,6 +101,8 @@ class ClusterSettings(Section):
 
 class RepositorySettings(Section):
     """One ECR repository."""
+
+    NEEDS: ClassVar = ("aws",)
 
     keep: Positive = 30
     """Images kept; older ones expire."""

@@ -1,121 +1,180 @@
-"""What AWS would refuse in the middle of an update, of what a stack file says of it."""
+"""Rules of AWS: its regions, zones, networks, instance types and tags."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from ipaddress import IPv4Network
 from typing import TYPE_CHECKING, Final
 
 from config.faults import Fault
-from config.stated import inner, listed_at
+from gpu.machines import EC2_TYPES
+from gpu.machines.zones import AMAZON_ZONES
+from gpu.nearest import did_you_mean, nearest
+from gpu.regions import region_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from config.stated import Stated
+    from config.settings import Settings
+    from config.stated import Rule
 
 PRIVATE: Final = tuple(IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
-"""RFC 1918, in which EKS wants the range of services, a /12 to a /24 (EKS API, KubernetesNetworkConfigRequest)."""
+"""RFC 1918. EKS takes its service range from there, a /12 to a /24 (EKS API, KubernetesNetworkConfigRequest)."""
 UNROUTED: Final = (*PRIVATE, *(IPv4Network(text) for text in ("100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16")))
-ELSEWHERE: Final = ("cn-", "us-gov-", "us-iso", "eu-isoe-", "eusc-")
-"""What regions of other partitions begin with."""
+DOCKER_BRIDGE: Final = IPv4Network("172.17.0.0/16")
+"""Docker's bridge network. A container cannot reach a VPC with the same range."""
+OTHER_PARTITIONS: Final = ("cn-", "us-gov-", "us-iso", "eu-isoe-", "eusc-")
+"""Prefixes of regions in other partitions. The ARNs of policies and trust begin with `arn:aws:`."""
 OWN_TAGS: Final = ("Project", "Environment", "ManagedBy", "Name")
-"""What the program itself puts on everything; two keys that differ in their case are one for IAM."""
-MOST_TAGS: Final = 40
-"""Of the fifty that AWS takes on one thing: room for our own, and for those that the autoscaler reads on a pool."""
+"""The tags that gpu-ci sets. Keys that differ only in case are the same key for IAM."""
+TAG_LIMIT: Final = 40
+"""AWS allows 50 tags; the rest is for gpu-ci's own and for those that the autoscaler reads from a pool."""
 TAG_VALUE: Final = r"[\w .:/=+@-]*"
-LABEL_PREFIX: Final = "k8s.io/cluster-autoscaler/node-template/label/"
-TAG_KEY_LIMIT: Final = 128
 
 
-def the_region_is_of_the_public_cloud(stated: Stated) -> Iterator[Fault]:
-    """Policies and trust are written for it: ARNs of China and of the US government begin otherwise."""
-    region = stated.part("aws").get("region")
-    if isinstance(region, str) and region.startswith(ELSEWHERE):
-        wrong = f"{region} is in a partition of its own, whose ARNs do not begin with arn:aws:"
-        yield Fault("aws.region", wrong, "name a region of the public cloud; no other is served")
-
-
-def services_have_a_range_that_eks_takes(stated: Stated) -> Iterator[Fault]:
-    """The range can never be changed, and the cluster is refused after minutes."""
-    path, stated_range = "cluster.service-cidr", stated.of("cluster").get("service-cidr")
-    if stated_range is None:
+def aws_regions_and_zones_are_known(settings: Settings) -> Iterator[Fault]:
+    """Check the region, and that the zones of the network are in it."""
+    if settings.aws is None:
         return
-    cidr = IPv4Network(stated_range)
+    region = settings.aws.region
+    if region.startswith(OTHER_PARTITIONS):
+        yield Fault(
+            "aws.region", f"{region} is not in the partition aws, and no other is supported", "use a commercial region"
+        )
+    else:
+        yield from unknown_region("aws.region", region, AMAZON_ZONES)
+    zones = AMAZON_ZONES.get(region, ())
+    for zone in settings.network.zones if settings.network is not None and zones else ():
+        path = f"network.zones.{zone}"
+        if region_of(zone) != region:
+            yield Fault(path, f"is not a zone of {region}", f"write {region}{zone[-1]}")
+        elif zone not in zones:
+            yield unknown_zone(path, zone, zones)
+
+
+def unknown_region(path: str, region: str, known: Mapping[str, object]) -> Iterator[Fault]:
+    """Report a region that the table of a cloud does not contain."""
+    if region not in known:
+        yield Fault(path, f'"{region}" is not a known region', did_you_mean(region, known))
+
+
+def unknown_zone(path: str, zone: str, zones: Sequence[str]) -> Fault:
+    """Return the fault of a zone that its region does not have."""
+    return Fault(path, f"{region_of(zone)} has no zone {zone}", f"write one of {', '.join(zones)}")
+
+
+def nodes_are_in_zones_of_the_network(settings: Settings) -> Iterator[Fault]:
+    """Look for a subnet in each zone of the control plane and of the nodes."""
+    if settings.network is None:
+        return
+    groups = {f"gpu-pools.{name}": pool.zones for name, pool in settings.gpu_pools.items()}
+    if settings.cluster is not None:
+        groups["cluster"] = settings.cluster.zones
+    if settings.system_nodes is not None:
+        groups["system-nodes"] = settings.system_nodes.zones
+    known = settings.network.zones
+    for path, zones in groups.items():
+        for index, zone in enumerate(zones):
+            if zone not in known:
+                yield Fault(f"{path}.zones[{index}]", f"{zone} has no subnet", did_you_mean(zone, known))
+
+
+def slots_differ(settings: Settings) -> Iterator[Fault]:
+    """Reject a slot of two zones: both would have the same addresses."""
+    slots = settings.network.zones if settings.network is not None else {}
+    taken: dict[int, str] = {}
+    for zone, slot in slots.items():
+        if slot in taken:
+            free = [str(candidate) for candidate in range(8) if candidate not in slots.values()]
+            fix = f"use a free slot, for example {free[0]}" if free else "remove a zone: there are eight slots"
+            yield Fault(f"network.zones.{zone}", f"{taken[slot]} already uses slot {slot}", fix)
+        taken.setdefault(slot, zone)
+
+
+def ranges_do_not_overlap(settings: Settings) -> Iterator[Fault]:
+    """Compare the range of the VPC with the others: no route can tell overlapping ranges apart."""
+    if settings.network is None:
+        return
+    own = settings.network.cidr
+    if not 16 <= own.prefixlen <= 20:
+        yield Fault("network.cidr", f"a /{own.prefixlen} is not supported", "use a /16 to /20")
+    others = {f"network.reserved.{name}": value for name, value in settings.network.reserved.items()}
+    if settings.cluster is not None:
+        others["cluster.service-cidr"] = settings.cluster.service_cidr
+    for path, other in others.items():
+        if own.overlaps(other):
+            yield Fault(path, f"{other} overlaps network.cidr {own}", "use ranges that do not overlap")
+    if own.overlaps(DOCKER_BRIDGE):
+        yield Fault("network.cidr", f"{own} overlaps Docker's bridge network {DOCKER_BRIDGE}", "use another range")
+
+
+def services_have_a_range_that_eks_accepts(settings: Settings) -> Iterator[Fault]:
+    """Check the service range, which cannot be changed later."""
+    if settings.cluster is None:
+        return
+    path, cidr = "cluster.service-cidr", settings.cluster.service_cidr
     if not any(cidr.subnet_of(private) for private in PRIVATE):
-        yield Fault(path, f"{cidr} is in no range that EKS takes", f"take one inside {', '.join(map(str, PRIVATE))}")
+        yield Fault(
+            path, f"{cidr} is not in a range that EKS accepts", f"use one inside {', '.join(map(str, PRIVATE))}"
+        )
     elif not 12 <= cidr.prefixlen <= 24:
-        yield Fault(path, f"{cidr} is not a /12 to a /24", "take one of 256 addresses at least: a /24")
+        yield Fault(path, f"a /{cidr.prefixlen} is not supported", "use a /12 to /24")
 
 
-def the_endpoint_is_reached_from_public_addresses(stated: Stated) -> Iterator[Fault]:
-    """A private range never arrives at a public endpoint, which is always reachable from inside the VPC."""
-    for index, cidr in listed_at(inner(stated.of("cluster"), "endpoint"), "public"):
-        if any(IPv4Network(cidr).subnet_of(unrouted) for unrouted in UNROUTED):
+def the_endpoint_lists_public_ranges(settings: Settings) -> Iterator[Fault]:
+    """Reject private ranges: the public endpoint never sees them, and the VPC always reaches the API."""
+    for index, cidr in enumerate(settings.cluster.endpoint.public if settings.cluster is not None else ()):
+        if any(cidr.subnet_of(unrouted) for unrouted in UNROUTED):
             path = f"cluster.endpoint.public[{index}]"
-            yield Fault(path, f"{cidr} is no range of the internet", "name the public addresses, or leave it out")
+            yield Fault(path, f"{cidr} is not a public range", "list public addresses, or remove it")
 
 
-def an_administrator_is_named_once(stated: Stated) -> Iterator[Fault]:
-    """EKS has one entry a role."""
+def administrators_differ(settings: Settings) -> Iterator[Fault]:
+    """Reject a role that is listed twice: EKS has one access entry for each role."""
     named: dict[str, str] = {}
-    for name, arn in inner(stated.of("cluster"), "administrators").items():
-        if arn is None:
-            continue
+    for name, arn in settings.cluster.administrators.items() if settings.cluster is not None else ():
         if arn in named:
-            yield Fault(f"cluster.administrators.{name}", f"is the same as {named[arn]}", "leave one of them out")
+            path = f"cluster.administrators.{name}"
+            yield Fault(path, f"has the same role as {named[arn]}", "remove one of them")
         named.setdefault(arn, name)
 
 
-def nothing_is_listed_twice(stated: Stated) -> Iterator[Fault]:
-    """Zones, types, ranges: a list here is a set, or an order of things to try."""
-    yield from _repeated("", stated.raw)
-
-
-def _repeated(path: str, value: object) -> Iterator[Fault]:
-    if isinstance(value, Mapping):
-        for key, below in value.items():
-            yield from _repeated(f"{path}.{key}" if path else str(key), below)
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            if isinstance(item, str | int) and item in value[:index]:
-                shown = str(item).lower() if isinstance(item, bool) else item
-                yield Fault(f"{path}[{index}]", f"{shown} stands there already", "name it once")
-
-
-def tags_are_ones_that_aws_takes(stated: Stated) -> Iterator[Fault]:
-    """AWS tells of a tag only where it makes the first thing that bears it."""
-    tags = inner(stated.of("stack"), "tags")
-    if len(tags) > MOST_TAGS:
-        yield Fault("stack.tags", f"are {len(tags)}, and there is room for {MOST_TAGS}", "leave some out")
+def tags_are_valid(settings: Settings) -> Iterator[Fault]:
+    """Check tags against the limits of AWS, which reports them only when the first tagged resource is created."""
+    tags = settings.stack.tags
+    if len(tags) > TAG_LIMIT:
+        yield Fault("stack.tags", f"has {len(tags)} tags, but the limit is {TAG_LIMIT}", "remove some of them")
     own = {name.lower(): name for name in OWN_TAGS}
     for key, value in tags.items():
+        path = f"stack.tags.{key}"
         if key.lower() in own:
-            yield Fault(f"stack.tags.{key}", f"would take the place of {own[key.lower()]}", "give it another key")
-        if value is not None and re.fullmatch(TAG_VALUE, value) is None:
-            yield Fault(
-                f"stack.tags.{key}", f'"{value}" is no tag\'s value', "use letters, digits, spaces and _.:/=+@-"
-            )
+            yield Fault(path, f"would replace the tag {own[key.lower()]}", "use another key")
+        if re.fullmatch(TAG_VALUE, value) is None:
+            yield Fault(path, f'"{value}" is not a tag value', "use letters, digits, spaces and _.:/=+@-")
 
 
-def a_label_fits_into_its_tag(stated: Stated) -> Iterator[Fault]:
-    """The autoscaler reads a pool's labels from tags, whose keys are longer by what stands before them."""
-    longest = TAG_KEY_LIMIT - len(LABEL_PREFIX)
-    for name, pool in stated.entries("gpu-pools"):
-        for field in ("labels", "taints"):
-            for key in inner(pool, field):
-                if len(key) > longest:
-                    wrong = f"has {len(key)} characters, and its tag takes {longest}"
-                    yield Fault(f"gpu-pools.{name}.{field}.{key}", wrong, "take a shorter key")
+def types_are_known(group: str, types: Sequence[str], *, gpu: bool) -> Iterator[Fault]:
+    """Report unknown types, types without a GPU for jobs, and types with a GPU (`gpu=False`) for system nodes."""
+    fitting = {machine.name: machine.family for machine in EC2_TYPES.values() if (machine.gpu is not None) == gpu}
+    families = f"use one of the families {', '.join(sorted(set(fitting.values())))}"
+    for index, name in enumerate(types):
+        path, machine = f"{group}.instance-types[{index}]", EC2_TYPES.get(name)
+        if machine is None:
+            close = nearest(name, fitting)
+            fix = f'did you mean "{close}"?' if close else families
+            yield Fault(path, f"{name} is not a known EC2 instance type", fix)
+        elif (machine.gpu is not None) != gpu:
+            problem = f"{name} has no GPU" if gpu else f"{name} has a GPU, which system nodes do not use"
+            yield Fault(path, problem, families)
 
 
-AMAZON_RULES: tuple[Callable[[Stated], Iterator[Fault]], ...] = (
-    the_region_is_of_the_public_cloud,
-    services_have_a_range_that_eks_takes,
-    the_endpoint_is_reached_from_public_addresses,
-    an_administrator_is_named_once,
-    nothing_is_listed_twice,
-    tags_are_ones_that_aws_takes,
-    a_label_fits_into_its_tag,
+RULES: Final[tuple[Rule, ...]] = (
+    aws_regions_and_zones_are_known,
+    nodes_are_in_zones_of_the_network,
+    slots_differ,
+    ranges_do_not_overlap,
+    services_have_a_range_that_eks_accepts,
+    the_endpoint_lists_public_ranges,
+    administrators_differ,
+    tags_are_valid,
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field, model_validator
 
@@ -24,12 +25,16 @@ Who = Annotated[
 ]
 
 
-CIRUN_PREFIX = "cirun-"
-"""What every label of cirun's begins with."""
+CIRUN_PREFIX: Final = "cirun-"
+"""The prefix of every label of cirun."""
+ONE_LINE: Final = re.compile(
+    r"cirun-(aws|gcp|azure|do|oracle|openstack)-[a-z0-9.-]+-(amazon|centos|debian|fedora|rhel|rocky|ubuntu|windows)[a-z0-9.-]*"
+)
+"""A label that names a machine and its image instead of an entry in cirun's file."""
 
 
 def cirun_label(runner: str) -> str:
-    """What a workflow asks cirun for."""
+    """Return the label by which a workflow asks cirun for a runner."""
     return runner if runner.startswith(CIRUN_PREFIX) else f"{CIRUN_PREFIX}{runner}"
 
 
@@ -50,7 +55,7 @@ class CirunAccessSettings(Section):
     @model_validator(mode="after")
     def _lets_somebody_in(self) -> CirunAccessSettings:
         if not (self.teams or self.roles or self.users):
-            raise Invalid("lets nobody in", "state teams, roles or users")
+            raise Invalid("grants no access", "state teams, roles or users")
         return self
 
 

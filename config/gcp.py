@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
@@ -29,7 +29,7 @@ Member = Annotated[
     Field(examples=["group:ci@example.org"]),
     Matching(
         r"(user|group|serviceAccount|domain|principal|principalSet):\S+",
-        "whom a role can be given to",
+        "an IAM member",
         "write the kind and the name, as in group:ci@example.org or user:jo@example.org",
     ),
 ]
@@ -77,8 +77,8 @@ def _on_ubuntu(value: str) -> str:
     system = value.partition("@")[0].rpartition("-")[2]
     if system in OPERATING_SYSTEMS and not system.startswith("ubuntu"):
         raise Invalid(
-            f'"{value}" is not on Ubuntu, whose packages the container is made of',
-            "take a tag that ends with an Ubuntu, as in 13.0.3-base-ubuntu24.04",
+            f'"{value}" is not based on Ubuntu, which the container needs',
+            "use a tag that ends with an Ubuntu version, as in 13.0.3-base-ubuntu24.04",
         )
     return value
 
@@ -88,7 +88,7 @@ BaseImage = Annotated[
     Matching(
         r"([a-z0-9.-]+(:\d+)?/[a-z0-9._/-]+:)?[A-Za-z0-9_][A-Za-z0-9._-]{0,127}(@sha256:[0-9a-f]{64})?",
         "a base image with its tag",
-        "write a tag of nvidia/cuda, as in 13.0.3-base-ubuntu24.04, or of a copy REGISTRY/NAME:TAG@sha256:… as a whole",
+        "write a tag of nvidia/cuda, as in 13.0.3-base-ubuntu24.04, or a full reference REGISTRY/NAME:TAG@sha256:…",
     ),
     AfterValidator(_on_ubuntu),
 ]
@@ -143,6 +143,8 @@ class ExportSettings(Section):
 class HostImageSettings(Section):
     """The image that GPU machines on GCE boot: Docker, driver and container toolkit, proven on a GPU."""
 
+    NEEDS: ClassVar = ("gcp",)
+
     mode: Literal["controller", "declared"] = "controller"
     """`controller` leaves nothing behind but the image; `declared` shows builder and image as resources, in two
     phases."""
@@ -179,27 +181,27 @@ class HostImageSettings(Section):
         if self.mode == "controller":
             for name in ("phase", "proved"):
                 if name in stated and getattr(self, name) != "build":
-                    raise Invalid(f"{name} belongs to mode: declared", f"leave {name} out, or state mode: declared")
+                    raise Invalid(f"{name} is for mode: declared only", f"remove {name}, or state mode: declared")
             return self
         idle = [kebab(name) for name in ("export", "keep", "verifier") if name in stated]
         idle += ["builder.attempts"] if "attempts" in self.builder.model_fields_set else []
         idle += ["zones after the first"] if len(self.zones) > 1 else []
         if idle:
-            raise Invalid(
-                f"mode: declared makes no use of {', '.join(idle)}", "leave that out, or state mode: controller"
-            )
+            raise Invalid(f"mode: declared does not use {', '.join(idle)}", "remove it, or state mode: controller")
         if self.phase == "image" and self.proved is None:
             raise Invalid(
-                "phase: image needs proved: a builder that failed or was pre-empted is a stopped one too",
-                "write what the builder reported after ok:, in quotes",
+                "phase: image needs proved, because a failed builder also stops",
+                "write the hash that the builder reported after ok:, in quotes",
             )
         if self.phase == "build" and self.proved is not None:
-            raise Invalid("proved belongs to phase: image", "leave proved out until the builder has reported ok:")
+            raise Invalid("proved is for phase: image only", "remove proved until the builder has reported ok:")
         return self
 
 
 class DockerRepositorySettings(Section):
     """One Docker repository in Artifact Registry."""
+
+    NEEDS: ClassVar = ("gcp",)
 
     region: GoogleRegion | None = None
     """Elsewhere than the stack's own region: pulls across regions are slow and are paid for."""
@@ -218,12 +220,14 @@ class DockerRepositorySettings(Section):
         own = [f"readers.{name}" for name in self.readers if name == "runners"]
         own += [f"writers.{name}" for name in self.writers if name.startswith("github-")]
         if own:
-            raise Invalid(f"{own[0]} would take the place of the stack's own", "give it another name")
+            raise Invalid(f"{own[0]} is a name that gpu-ci uses", "use another name")
         return self
 
 
 class GpuTestImageSettings(Section):
     """The container that GPU tests run in."""
+
+    NEEDS: ClassVar = ("artifact-registry",)
 
     repository: Name
     built_by: Literal["workflow", "stack"]
@@ -235,6 +239,8 @@ class GpuTestImageSettings(Section):
 
 class FederationSettings(Section):
     """GitHub Actions without a key: which repositories' jobs may act here."""
+
+    NEEDS: ClassVar = ("gcp",)
 
     owner_id: Annotated[int, Field(ge=1)]
     """The organisation's numeric id: a name can be registered again by somebody else."""

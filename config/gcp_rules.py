@@ -1,127 +1,130 @@
-"""What must hold between the sections that concern Google Cloud."""
+"""Rules of Google Cloud: its regions, zones and machine types, the host image and the test container."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
-from config.faults import Fault, listed
-from config.gcp import BuilderSettings, VerifierSettings
-from config.image_rules import IMAGE_RULES
-from config.stated import inner, listed_at
+from config.aws_rules import unknown_region, unknown_zone
+from config.faults import Fault
+from config.values import mebibytes
 from gpu.machines import GCE_TYPES, GPU_MODELS, attach, gce_type, gpu_model
 from gpu.machines.gcp import Unattachable
 from gpu.machines.zones import GOOGLE_ZONES
 from gpu.nearest import UnknownName, did_you_mean
+from gpu.regions import region_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Sequence
 
-    from config.stated import Stated
+    from config.settings import Settings
+    from config.stated import Reference, Rule, Stated
 
-_ATTACHED: Final = "n1-"
-"""The machines that bring no GPU, and are given one."""
-
-
-def image_families_exist(stated: Stated) -> Iterator[Fault]:
-    """A runner on GCE boots the image that this stack builds: only its name is known before it is there."""
-    family = stated.of("host-image").get("family")
-    for name, runner in stated.entries("runners"):
-        asked = inner(runner, "cirun-gcp").get("image-family")
-        if None not in {family, asked} and asked != family:
-            path = f"runners.{name}.cirun-gcp.image-family"
-            yield Fault(path, f'"{asked}" is not built here', f'write "{family}"')
+BASE_SIZE: Final = "10Gi"
+"""The disk size of Ubuntu's images for Google Cloud (diskSizeGb of ubuntu-os-cloud's images, 2026)."""
+_EXAMPLE: Final = "ubuntu-2404-noble-amd64-v20261105"
 
 
-def machines_take_their_gpu(stated: Stated) -> Iterator[Fault]:
-    """Some GCE families bring their GPU, and one alone takes any other."""
-    for name, runner in stated.entries("runners"):
-        needs, path = inner(runner, "needs"), f"runners.{name}.cirun-gcp.machine-types"
-        for index, machine in listed_at(inner(runner, "cirun-gcp"), "machine-types"):
-            gpus = 1 if machine.startswith(_ATTACHED) else needs.get("gpus", 1)
-            yield from _attached(f"{path}[{index}]", machine, needs.get("gpu"), gpus)
-    image = stated.of("host-image")
-    if not image:
+def gcp_regions_and_zones_are_known(settings: Settings) -> Iterator[Fault]:
+    """Check the region, the regions of image repositories, and the zones of the host image."""
+    if settings.gcp is not None:
+        yield from unknown_region("gcp.region", settings.gcp.region, GOOGLE_ZONES)
+    for name, repository in settings.artifact_registry.items():
+        if repository.region is not None:
+            yield from unknown_region(f"artifact-registry.{name}.region", repository.region, GOOGLE_ZONES)
+    if settings.host_image is not None:
+        yield from zones_are_known("host-image", settings.host_image.zones)
+
+
+def zones_are_known(group: str, zones: Sequence[str]) -> Iterator[Fault]:
+    """Report zones that do not exist."""
+    for index, zone in enumerate(zones):
+        path, region = f"{group}.zones[{index}]", region_of(zone)
+        yield from unknown_region(path, region, GOOGLE_ZONES)
+        known = GOOGLE_ZONES.get(region, ())
+        # AI zones such as us-south1-ai1b are not in the table.
+        if known and zone not in known and len(zone.rpartition("-")[2]) == 1:
+            yield unknown_zone(path, zone, known)
+
+
+def the_host_image_has_known_machines(settings: Settings) -> Iterator[Fault]:
+    """Check the machine types of builder and verifier, and the verifier's GPU."""
+    if settings.host_image is None:
         return
-    usual = VerifierSettings()
-    verifier = inner(image, "verifier")
-    gpu, machine = verifier.get("gpu", usual.gpu), verifier.get("machine-type", usual.machine_type)
-    yield from _attached("host-image.verifier.machine-type", machine, gpu, verifier.get("gpus", usual.gpus))
-    if gpu is not None and gpu not in GPU_MODELS:
-        yield Fault("host-image.verifier.gpu", f"{gpu} is not known", did_you_mean(gpu, GPU_MODELS))
-    builder = inner(image, "builder").get("machine-type", BuilderSettings().machine_type)
-    if builder is not None and builder not in GCE_TYPES:
+    verifier, builder = settings.host_image.verifier, settings.host_image.builder.machine_type
+    if verifier.gpu not in GPU_MODELS:
+        yield Fault("host-image.verifier.gpu", f"{verifier.gpu} is not known", did_you_mean(verifier.gpu, GPU_MODELS))
+    yield from takes_its_gpu("host-image.verifier.machine-type", verifier.machine_type, verifier.gpu, verifier.gpus)
+    if builder not in GCE_TYPES:
         yield Fault("host-image.builder.machine-type", f"{builder} is not known", did_you_mean(builder, GCE_TYPES))
 
 
-def cirun_attaches_one_gpu(stated: Stated) -> Iterator[Fault]:
-    """A cirun file names a model, and no number: it is one GPU that a machine is given which brings none."""
-    for name, runner in stated.entries("runners"):
-        asked = inner(runner, "needs").get("gpus", 1)
-        machines = [machine for _, machine in listed_at(inner(runner, "cirun-gcp"), "machine-types")]
-        one = [machine for machine in machines if machine.startswith(_ATTACHED)]
-        if one and asked is not None and asked > 1:
-            yield Fault(
-                f"runners.{name}.needs.gpus",
-                f"{asked} are asked for, and cirun gives one GPU to {listed(one)}",
-                f"write 1, or take machine types that bring {asked}",
-            )
-
-
-def _attached(path: str, machine: str | None, gpu: str | None, gpus: int | None) -> Iterator[Fault]:
-    """What is wrong with a machine for its GPUs; where those are not known, only whether there is such a machine."""
-    if machine is None:
-        return
+def takes_its_gpu(path: str, machine: str, gpu: str, gpus: int) -> Iterator[Fault]:
+    """Report a machine type that is unknown or cannot have these GPUs; an unknown GPU is another rule's fault."""
     try:
         known = gce_type(machine)
-        if gpu in GPU_MODELS and gpu is not None and gpus is not None:
+        if gpu in GPU_MODELS:
             attach(known, gpu_model(gpu), gpus)
     except UnknownName as unknown:
-        close = f'did you mean "{unknown.nearest}"?' if unknown.nearest else f"known: {', '.join(unknown.known)}"
-        yield Fault(path, f"{unknown.name} is not a known {unknown.kind}", close)
+        yield Fault(path, f"{unknown.name} is not a known {unknown.kind}", did_you_mean(unknown.name, unknown.known))
     except Unattachable as refused:
         yield Fault(path, str(refused), refused.fix)
 
 
-def a_test_image_has_a_repository(stated: Stated) -> Iterator[Fault]:
-    """The test container is pushed to a repository of this stack."""
-    repository, known = stated.of("test-image").get("repository"), stated.names("artifact-registry")
-    if repository is not None and known and repository not in known:
-        wrong = f'"{repository}" is not in artifact-registry'
-        yield Fault("test-image.repository", wrong, did_you_mean(repository, known))
+def the_base_image_fits_the_installer(settings: Settings) -> Iterator[Fault]:
+    """Require an exact Ubuntu image for amd64. A family would be another image, and another build, every few weeks."""
+    image = settings.host_image
+    # Of images in projects that are not public, nothing is known.
+    if image is None or not image.source_project.endswith("-cloud"):
+        return
+    name, path, project = image.source_image, "host-image.source-image", image.source_project
+    if not re.search(r"-v\d{8}[a-z]?$", name):
+        problem = f'"{name}" is not an exact image of {project}'
+        yield Fault(path, problem, f"write the name with its date, as in {_EXAMPLE}")
+    if not project.startswith("ubuntu-os"):
+        problem = f"{project} has no Ubuntu images, and the installer supports only Ubuntu"
+        yield Fault("host-image.source-project", problem, "remove it, and use an image of ubuntu-os-cloud")
+    elif not name.startswith("ubuntu"):
+        problem = f'"{name}" is not Ubuntu, and the installer supports only Ubuntu'
+        yield Fault(path, problem, f"use an Ubuntu image, as in {_EXAMPLE}")
+    elif "-arm64-" in name:
+        problem = f'"{name}" is for arm64, but machines with GPUs are amd64'
+        yield Fault(path, problem, f"write {name.replace('-arm64-', '-amd64-')}")
 
 
-def a_workflow_can_push(stated: Stated) -> Iterator[Fault]:
-    """A job of GitHub's has no key, and is let in as itself or not at all."""
-    if stated.of("test-image").get("built-by") == "workflow" and not stated.has("github-federation"):
+def the_builder_has_room_for_the_base_image(settings: Settings) -> Iterator[Fault]:
+    """Compare the builder's disk with the base image; Google creates no disk that is smaller than its image."""
+    if settings.host_image is None:
+        return
+    size = settings.host_image.builder.disk
+    if mebibytes(size) < mebibytes(BASE_SIZE):
+        problem = f"{size} is smaller than the base image of {BASE_SIZE}"
+        yield Fault("host-image.builder.disk", problem, "write 50Gi, or remove it")
+
+
+def a_test_image_has_a_repository(settings: Settings, stated: Stated) -> Iterator[Fault]:
+    """Look for the repository that the test container is pushed to."""
+    known = stated.entries["artifact-registry"]
+    if settings.test_image is not None and known and (repository := settings.test_image.repository) not in known:
+        problem = f'"{repository}" is not in artifact-registry'
+        yield Fault("test-image.repository", problem, did_you_mean(repository, known))
+
+
+def a_workflow_can_push(settings: Settings, stated: Stated) -> Iterator[Fault]:
+    """Require federation for a workflow that pushes images: it has no key."""
+    image = settings.test_image
+    if image is not None and image.built_by == "workflow" and "github-federation" not in stated.sections:
         yield Fault(
             "github-federation",
-            "missing, and a workflow that pushes test-image needs it to be let in",
+            "missing, but the workflow that pushes test-image needs it to authenticate",
             "state github-federation, or test-image.built-by: stack",
         )
 
 
-def images_and_machines_share_a_region(stated: Stated) -> Iterator[Fault]:
-    """Images pulled across regions are slow, and are paid for by the gigabyte; who means it states the region."""
-    region, repositories = stated.of("gcp").get("region"), dict(stated.entries("artifact-registry"))
-    if region not in GOOGLE_ZONES or not repositories or any("region" in one for one in repositories.values()):
-        return
-    for name, runner in stated.entries("runners"):
-        regions = {zone.rpartition("-")[0] for _, zone in listed_at(inner(runner, "cirun-gcp"), "zones")}
-        # Where a region is mistyped, it may be the right one that was meant.
-        if regions and region not in regions and regions <= GOOGLE_ZONES.keys():
-            yield Fault(
-                f"runners.{name}.cirun-gcp.zones[0]",
-                f"no zone is in {region}, where its images are kept",
-                f"name a zone of {region}, or state artifact-registry.{next(iter(repositories))}.region",
-            )
-
-
-GOOGLE_RULES: tuple[Callable[[Stated], Iterator[Fault]], ...] = (
-    image_families_exist,
-    machines_take_their_gpu,
-    cirun_attaches_one_gpu,
-    a_test_image_has_a_repository,
-    a_workflow_can_push,
-    images_and_machines_share_a_region,
-    *IMAGE_RULES,
+RULES: Final[tuple[Rule, ...]] = (
+    gcp_regions_and_zones_are_known,
+    the_host_image_has_known_machines,
+    the_base_image_fits_the_installer,
+    the_builder_has_room_for_the_base_image,
 )
+REFERENCES: Final[tuple[Reference, ...]] = (a_test_image_has_a_repository, a_workflow_can_push)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+PROJECT: Final = "gpu-ci"
+"""The name of the Pulumi project, which is also the namespace of its configuration."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

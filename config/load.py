@@ -12,13 +12,13 @@ import pulumi
 from pulumi.runtime.config import CONFIG, get_config_env, is_config_secret
 
 from config.faults import Fault, summary
+from config.identity import PROJECT
 from config.rules import broken
 from config.settings import GITHUB_APP_PRIVATE_KEY, SECRETS, Settings
 from config.stack_name import stack_name_faults
-from config.stated import section_names, settle
+from config.stated import SECTIONS, Stated, settle
 from gpu.nearest import did_you_mean, nearest
 
-PROJECT = "gpu-ci"
 _CREDENTIAL = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bA(?:KIA|SIA)[A-Z0-9]{16}\b"
 )
@@ -34,103 +34,100 @@ class StackFileError(pulumi.RunError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Secrets:
-    """What must never be plain: read apart from the sections, and never validated."""
+    """The secrets of a stack file. They are read separately and never validated."""
 
     github_app_private_key: pulumi.Output[str] | None
-    """The GitHub App's key in PEM form, where the stack speaks to GitHub."""
+    """The GitHub App's key in PEM form, where the stack registers runners at GitHub."""
 
 
 def load() -> tuple[Settings, Secrets]:
-    """Read the whole stack file once.
+    """Read the stack file of the running Pulumi program.
 
     Raises:
-        StackFileError: it says something it may not; all of it is named.
+        StackFileError: with every fault of the file.
 
     """
-    stated = _all()
-    secret = frozenset(key for key in stated if is_config_secret(key))
+    # `pulumi.Config` cannot list keys, and a misspelt section must not be ignored.
+    config = {**get_config_env(), **CONFIG.get()}
+    secret = frozenset(key for key in config if is_config_secret(key))
     stack = pulumi.get_stack()
-    settings = settings_of(stated, secret, stack, f"Pulumi.{stack}.yaml")
-    config = pulumi.Config(PROJECT)
-    return settings, Secrets(github_app_private_key=config.get_secret(GITHUB_APP_PRIVATE_KEY))
+    settings = settings_of(config, secret, stack, f"Pulumi.{stack}.yaml")
+    return settings, Secrets(github_app_private_key=pulumi.Config(PROJECT).get_secret(GITHUB_APP_PRIVATE_KEY))
 
 
 def settings_of(config: Mapping[str, str], secret_keys: frozenset[str], stack: str, source: str) -> Settings:
-    """The settings in `config`, for whoever has a stack file without Pulumi: keys with their namespace, texts as JSON.
+    """Return the settings in `config`: keys with their namespace, values as JSON, as Pulumi hands them over.
 
     Raises:
-        StackFileError: it says something it may not; all of it is named.
+        StackFileError: with every fault of the file.
 
     """
-    texts = {key.removeprefix(f"{PROJECT}:"): text for key, text in config.items() if key.startswith(f"{PROJECT}:")}
-    raw, faults = _sections(texts, frozenset(key.removeprefix(f"{PROJECT}:") for key in secret_keys))
-    stated, wrong = settle(raw, frozenset(name for name in SECRETS if name in texts))
-    # What else is wrong where a secret stood follows from its having been taken out.
+    own = f"{PROJECT}:"
+    texts = {key.removeprefix(own): text for key, text in config.items() if key.startswith(own)}
+    raw, faults = _sections(texts, frozenset(key.removeprefix(own) for key in secret_keys))
+    settings, invalid = settle(raw)
+    stated = Stated.of(raw, frozenset(name for name in SECRETS if name in texts))
+    # Other faults at the place of a removed secret are consequences of its removal.
     hidden = tuple(fault.path for fault in faults)
-    faults += [fault for fault in (*wrong, *broken(stated)) if not _within(fault.path, hidden)]
+    faults += [fault for fault in (*invalid, *broken(settings, stated)) if not _within(fault.path, hidden)]
     faults += _misspelt(config)
-    faults += stack_name_faults(stack, google=stated.has("gcp"))
+    faults += stack_name_faults(stack, gcp="gcp" in stated.sections)
     if faults:
         raise StackFileError(faults, source)
-    return stated.settings
+    return settings
 
 
 def _misspelt(keys: Iterable[str]) -> Iterator[Fault]:
-    """Keys of our namespace misspelt; other namespaces belong to other programs."""
+    """Report keys with a misspelt namespace of ours; other namespaces belong to other programs."""
     for key in keys:
         namespace, _, name = key.partition(":")
         if namespace != PROJECT and nearest(namespace, [PROJECT]):
-            yield Fault(key, "nobody reads this namespace", f'did you mean "{PROJECT}:{name}"?')
-
-
-def _all() -> Mapping[str, str]:
-    """Every configured key. `pulumi.Config` cannot list them, and a misspelt section must not be passed over."""
-    return {**get_config_env(), **CONFIG.get()}
+            yield Fault(key, "unknown namespace", f'did you mean "{PROJECT}:{name}"?')
 
 
 def _sections(texts: Mapping[str, str], secrets: frozenset[str]) -> tuple[dict[str, Any], list[Fault]]:
-    """The sections, and the faults of what no section may be or hold: unknown names, plain secrets."""
-    known = [*section_names(), *SECRETS]
+    """Return the sections as plain values, and the faults of unknown sections, empty values and plain secrets."""
+    known = [*SECTIONS, *SECRETS]
     sections: dict[str, Any] = {}
     faults: list[Fault] = []
     for name, text in texts.items():
         secret = name in secrets
         if name in SECRETS:
             if not secret:
-                faults.append(Fault(name, "stands in plain text", f"run: pulumi config set --secret {PROJECT}:{name}"))
+                faults.append(Fault(name, "is in plain text", f"run: pulumi config set --secret {PROJECT}:{name}"))
         elif name not in known:
             faults.append(Fault(name, "unknown section", did_you_mean(name, known)))
         elif secret:
             sections[name] = {}
-            faults.append(Fault(name, "holds a secret, and sections are read in clear", f"only {SECRETS[0]} is secret"))
+            faults.append(Fault(name, f"is encrypted, but only {SECRETS[0]} may be", "state it in plain text"))
         else:
-            sections[name] = _sound(_parsed(text), name, faults)
+            sections[name] = _without_secrets(_parsed(text), name, faults)
     return sections, faults
 
 
 def _parsed(text: str) -> Any:
-    """What a section's text says. Pulumi hands a key without a value over as no text at all."""
+    """Return the value in `text`. Pulumi hands over a key without a value as an empty text."""
     try:
         return json.loads(text) if text else None
     except json.JSONDecodeError:
         return text
 
 
-def _sound(value: Any, path: str, faults: list[Fault]) -> Any:
-    """`value` with something in place of nothing and of every credential, each told of, so that no message repeats it.
+def _without_secrets(value: Any, path: str, faults: list[Fault]) -> Any:
+    """Replace empty values and plaintext credentials with placeholders, recording a fault for each.
 
-    A key with nothing after it reads as a part that is switched on, and would be taken for one that is left out.
+    No message then echoes a credential, and an empty section is not taken for one that is absent.
     """
     if value is None:
-        faults.append(Fault(path, "has nothing after it", "state what it holds, {} for no more than that it is there"))
+        faults.append(Fault(path, "is empty", "give it a value, or {} for the defaults"))
         return {}
     if isinstance(value, Mapping):
-        keys = {key: _sound(key, path, faults) for key in value}
-        return {keys[key]: _sound(inner, f"{path}.{keys[key]}", faults) for key, inner in value.items()}
+        keys = {key: _without_secrets(key, path, faults) for key in value}
+        return {keys[key]: _without_secrets(inner, f"{path}.{keys[key]}", faults) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_sound(inner, f"{path}[{index}]", faults) for index, inner in enumerate(value)]
+        return [_without_secrets(inner, f"{path}[{index}]", faults) for index, inner in enumerate(value)]
     if isinstance(value, str) and _CREDENTIAL.search(value):
-        faults.append(Fault(path, "holds a credential in plain text", "revoke it, and set secrets with --secret"))
+        faults.append(Fault(path, "contains a credential in plain text", "revoke it, and set secrets with --secret"))
         return "[credential]"
     return value
 

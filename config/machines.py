@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -25,13 +25,13 @@ def _taint(value: str) -> str:
     if effect.replace("_", "").lower() in (known.lower() for known in API_EFFECTS) and effect not in API_EFFECTS:
         right = next(known for known in API_EFFECTS if known.lower() == effect.replace("_", "").lower())
         raise Invalid(
-            f"the effect {effect} is the EKS API's spelling; tags and pods need Kubernetes' own",
+            f"{effect} is the spelling of the EKS API, not of Kubernetes",
             f"write {content or 'true'}:{right}",
         )
     if effect not in API_EFFECTS:
         raise Invalid(f'"{value}" is not a taint', f"write value:Effect with one of {', '.join(API_EFFECTS)}")
     if not content:
-        raise Invalid(f'"{value}" has no value, and the autoscaler drops a taint without one', f"write true:{effect}")
+        raise Invalid(f'"{value}" has no value, and the autoscaler ignores such a taint', f"write true:{effect}")
     if not re.fullmatch(_LABEL_VALUE, content):
         raise Invalid(f'"{content}" is not a taint\'s value', _LABEL_VALUE_RIGHT)
     return value
@@ -79,17 +79,17 @@ class DiskSettings(Section):
         gib = gibibytes(self.size)
         if gib < IMAGE_ROOT_GIB:
             raise Invalid(
-                f"{self.size} is smaller than the {IMAGE_ROOT_GIB} GiB of the nodes' own image",
-                f"state size: {IMAGE_ROOT_GIB}Gi at the least",
+                f"{self.size} is smaller than the node image of {IMAGE_ROOT_GIB} GiB",
+                f"state size: {IMAGE_ROOT_GIB}Gi or more",
             )
         if self.iops > gib * GP3_MOST_IOPS_PER_GIB:
             raise Invalid(
-                f"{self.iops} IOPS need {-(-self.iops // GP3_MOST_IOPS_PER_GIB)} GiB, and {self.size} are stated",
+                f"{self.iops} IOPS need {-(-self.iops // GP3_MOST_IOPS_PER_GIB)} GiB, but size is {self.size}",
                 f"state size: {-(-self.iops // GP3_MOST_IOPS_PER_GIB)}Gi, or iops: {gib * GP3_MOST_IOPS_PER_GIB}",
             )
         if self.throughput * 4 > self.iops:
             raise Invalid(
-                f"{self.throughput} MiB/s needs {self.throughput * 4} IOPS, and {self.iops} are stated",
+                f"{self.throughput} MiB/s needs {self.throughput * 4} IOPS, but iops is {self.iops}",
                 f"state iops: {self.throughput * 4}, or throughput: {self.iops // 4}",
             )
         return self
@@ -97,6 +97,8 @@ class DiskSettings(Section):
 
 class SystemNodesSettings(Section):
     """The on-demand nodes without a GPU, on which DNS, the autoscaler and the runner controller live."""
+
+    NEEDS: ClassVar = ("cluster",)
 
     instance_types: Types
     min: Positive
@@ -110,7 +112,7 @@ def _mode(value: object) -> object:
     """Say why there is no third mode: whoever knows it from an A100 looks for it here."""
     if value == "mig":
         raise Invalid(
-            '"mig" is not offered: a T4, an L4 or an A10G cannot be split in hardware, and no GPU is here',
+            '"mig" is not supported: a T4, an L4 or an A10G cannot be split in hardware',
             "write time-slicing or mps",
         )
     return value
@@ -127,6 +129,8 @@ class SharingSettings(Section):
 
 class PoolSettings(Section):
     """GPU nodes of one kind: a managed node group that the autoscaler moves between `min` and `max`."""
+
+    NEEDS: ClassVar = ("cluster", "device-plugin")
 
     instance_types: Types
     """Interchangeable types, the one the autoscaler is to reckon with first."""

@@ -1,44 +1,71 @@
-"""What must hold inside a runner: how long its jobs take, and how long they may."""
+"""Rules of runners that hold for every back end."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from config.faults import Fault
-from config.stated import inner
+from config.faults import Fault, listed
+from config.runners import BACK_ENDS
+from config.section import kebab
+from gpu.machines import EC2_TYPES, GPU_MODELS
+from gpu.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Sequence
 
-    from config.stated import Stated
-
-
-def jobs_end_before_their_timeout(stated: Stated) -> Iterator[Fault]:
-    """A job that is stated to take longer than it may is one that never ends well."""
-    for name, runner in stated.entries("runners"):
-        path, most, workload = f"runners.{name}.workload", runner.get("timeout-minutes"), inner(runner, "workload")
-        for key in ("minutes", "p95-minutes"):
-            takes = workload.get(key)
-            if takes is not None and most is not None and takes > most:
-                wrong = f"{takes} is over timeout-minutes {most}, at which such a job is ended"
-                yield Fault(f"{path}.{key}", wrong, f"write at most {most}, or raise timeout-minutes")
-                break
+    from config.settings import Settings
+    from config.stated import Rule
 
 
-def the_longest_jobs_are_longer_than_the_typical_one(stated: Stated) -> Iterator[Fault]:
-    """The longest twentieth of jobs cannot be shorter than a typical job."""
-    for name, runner in stated.entries("runners"):
-        workload = inner(runner, "workload")
-        minutes, longest = workload.get("minutes"), workload.get("p95-minutes")
-        if minutes is not None and longest is not None and longest < minutes:
+def a_runner_has_one_back_end(settings: Settings) -> Iterator[Fault]:
+    """Count the back ends that a runner states."""
+    for name, runner in settings.runners.items():
+        path, stated = f"runners.{name}", [kebab(back_end) for back_end in runner.stated]
+        if not stated:
+            yield Fault(path, "no back end serves it", f"state one of {', '.join(BACK_ENDS)}")
+        elif len(stated) > 1:
             yield Fault(
-                f"runners.{name}.workload.p95-minutes",
-                f"{longest} is under minutes {minutes}, and the longest jobs are no shorter than a typical one",
-                f"write at least {minutes}, or lower minutes",
+                path,
+                f"states {listed(stated)}, but a runner has one back end",
+                f"keep {stated[0]}, and move {listed(stated[1:])} to another runner",
             )
 
 
-RUNNER_RULES: tuple[Callable[[Stated], Iterator[Fault]], ...] = (
-    jobs_end_before_their_timeout,
-    the_longest_jobs_are_longer_than_the_typical_one,
-)
+def gpus_are_known(settings: Settings) -> Iterator[Fault]:
+    """Accept only GPU models of which the checks know the hardware."""
+    for name, runner in settings.runners.items():
+        if (model := runner.needs.gpu) not in GPU_MODELS:
+            problem = f'"{model}" is not a known GPU model'
+            yield Fault(f"runners.{name}.needs.gpu", problem, did_you_mean(model, GPU_MODELS))
+
+
+def other_gpus(runner: str, model: str, machines: Sequence[str]) -> Iterator[Fault]:
+    """Report EC2 types with another GPU than the runner's, a line for each GPU; an unknown GPU is not compared."""
+    others: dict[str, list[str]] = {}
+    for name in dict.fromkeys(machines):
+        gpu = EC2_TYPES[name].gpu if name in EC2_TYPES else None
+        if gpu is not None and model in GPU_MODELS and gpu.slug != model:
+            others.setdefault(gpu.slug, []).append(name)
+    for slug, names in others.items():
+        verb, them = ("has", names[0]) if len(names) == 1 else ("have", "them")
+        problem = f"{listed(names)} {verb} the GPU {slug}, not {model}"
+        yield Fault(f"runners.{runner}.needs.gpu", problem, f"write {slug}, or remove {them}")
+
+
+def jobs_end_before_their_timeout(settings: Settings) -> Iterator[Fault]:
+    """Compare the stated durations with the timeout and with each other."""
+    for name, runner in settings.runners.items():
+        if runner.workload is None:
+            continue
+        path, most = f"runners.{name}.workload", runner.timeout_minutes
+        minutes, longest = runner.workload.minutes, runner.workload.p95_minutes
+        if minutes > most or (longest is not None and longest > most):
+            key, takes = ("minutes", minutes) if minutes > most else ("p95-minutes", longest)
+            problem = f"{takes} is more than timeout-minutes {most}"
+            yield Fault(f"{path}.{key}", problem, f"write at most {most}, or raise timeout-minutes")
+        if longest is not None and longest < minutes:
+            problem = f"{longest} is less than minutes {minutes}, the duration of a typical job"
+            yield Fault(f"{path}.p95-minutes", problem, f"write at least {minutes}, or lower minutes")
+
+
+RULES: Final[tuple[Rule, ...]] = (a_runner_has_one_back_end, gpus_are_known, jobs_end_before_their_timeout)

@@ -12,9 +12,6 @@ from back_ends import NAMES
 from config.section import Section, kebab
 from config.values import CudaVersion, Name, Positive, Size, Version
 
-SCALE_SET_NAME_LIMIT = 45
-"""Longest name that the scale set chart renders."""
-
 
 class Needs(Section):
     """What one job may use."""
@@ -96,7 +93,3 @@ else:
 
 BACK_ENDS: Final = tuple(kebab(name) for name in NAMES)
 """The keys of the back ends' sections, as the stack file spells them."""
-BACK_ENDS_NEED: Final[Mapping[str, tuple[str, ...]]] = {
-    kebab(name): getattr(section, "NEEDS", ()) for name, section in SECTIONS.items()
-}
-"""Back end's key to the sections of the stack file that it cannot do without."""

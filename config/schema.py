@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from config.identity import PROJECT
 from config.settings import SECRETS, Settings
-
-PROJECT = "gpu-ci"
 
 
 def stack_schema() -> dict[str, Any]:

@@ -1,20 +1,22 @@
-"""The form of every section: closed, immutable, and written in kebab case."""
+"""The base of every section: closed, immutable, and written in kebab case."""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
 
 def kebab(name: str) -> str:
-    """The stack file's spelling of a Python name."""
+    """Return the stack file's spelling of a Python name."""
     return name.replace("_", "-")
 
 
 class Section(BaseModel):
-    """A closed, immutable part of the stack file.
+    """A closed, immutable part of the stack file, without conversions: a number in quotes is not a number."""
 
-    Strict: a number in quotes is not a number, so that a value means the same to the reader and to the program.
-    """
+    NEEDS: ClassVar[tuple[str, ...]] = ()
+    """The sections of the stack file that this one needs."""
 
     model_config = ConfigDict(
         extra="forbid",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -46,6 +46,8 @@ class GitHubSettings(Section):
 class ArcSettings(Section):
     """The Actions Runner Controller."""
 
+    NEEDS: ClassVar = ("cluster", "github")
+
     runner_group: str = "default"
     """The runner group at GitHub that the scale sets join; it must exist there."""
     log_level: Literal["debug", "info", "warn", "error"] = "info"
@@ -54,12 +56,16 @@ class ArcSettings(Section):
 class DevicePluginSettings(Section):
     """NVIDIA's device plugin, which makes a node's GPUs something that a pod can ask for."""
 
+    NEEDS: ClassVar = ("cluster",)
+
     fail_on_init_error: bool = True
     """Whether the plugin ends where it finds no GPU; on nodes that are all GPU nodes, silence would hide a fault."""
 
 
 class AutoscalerSettings(Section):
     """The Cluster Autoscaler, without which an empty pool stays empty."""
+
+    NEEDS: ClassVar = ("cluster",)
 
     scale_down_after_minutes: Positive = 5
     """Idle minutes before a GPU node goes: money against the next job's wait."""
@@ -73,6 +79,8 @@ class AutoscalerSettings(Section):
 
 class StorageSettings(Section):
     """Persistent volumes: the EBS driver and an encrypted gp3 StorageClass."""
+
+    NEEDS: ClassVar = ("cluster",)
 
     default_class: bool = True
     """Whether claims that name no class get this one. EKS has had no default class since 1.30."""
@@ -90,12 +98,14 @@ class DcgmSettings(Section):
     @model_validator(mode="after")
     def _alerts_have_figures(self) -> DcgmSettings:
         if self.alerts and not self.service_monitor:
-            raise Invalid("alerts has no figures to go by", "state service-monitor: true as well")
+            raise Invalid("alerts needs metrics", "state service-monitor: true")
         return self
 
 
 class MonitoringSettings(Section):
     """What can be measured."""
+
+    NEEDS: ClassVar = ("cluster",)
 
     metrics_server: bool = True
     """CPU and memory of nodes and pods, for `kubectl top`; it shows no GPU."""
@@ -122,7 +132,7 @@ class ImageSettings(Section):
     def _one_place_and_a_pin(self) -> ImageSettings:
         if (self.repository is None) == (self.reference is None):
             raise Invalid(
-                "an image has one place",
+                "exactly one of repository and reference is needed",
                 "state either repository (in this stack's ECR) or reference (elsewhere)",
             )
         if self.tag is None and self.digest is None:

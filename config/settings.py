@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Final
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Final, TypeVar
 
 from pydantic import Field
 
@@ -30,6 +30,8 @@ from config.services import (
     StorageSettings,
 )
 from config.values import Name, Positive, RunnerName, TagKey
+
+_S = TypeVar("_S", bound=Section)
 
 GITHUB_APP_PRIVATE_KEY: Final = "github-app-private-key"
 SECRETS: Final = (GITHUB_APP_PRIVATE_KEY,)
@@ -80,5 +82,12 @@ class Settings(Section):
     gpu_tests: Mapping[Repository, GpuTestsSettings] = Field(default_factory=dict)
     runners: Mapping[RunnerName, RunnerSettings] = Field(default_factory=dict)
     quotas: Mapping[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
-    """Quotas the account is known to have, by their code, to be held against what the stack could ask for."""
+    """The quotas of the account, by their code. The checks compare them with the largest use of the stack."""
     budget: BudgetSettings | None = None
+
+    def served(self, kind: type[_S]) -> Iterator[tuple[str, RunnerSettings, _S]]:
+        """Yield the name, the runner and its section, for each runner with a back end's section of this kind."""
+        for name, runner in self.runners.items():
+            for section in runner.stated.values():
+                if isinstance(section, kind):
+                    yield name, runner, section

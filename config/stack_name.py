@@ -1,4 +1,4 @@
-"""What a stack may be called: its name is part of what it makes, in clouds that spell names differently."""
+"""Rules of the stack's name, which becomes part of names in both clouds."""
 
 from __future__ import annotations
 
@@ -9,22 +9,19 @@ from config.faults import Fault
 
 _PATH: Final = "stack name"
 STACK_NAME_LIMIT: Final = 40
-"""Leaves room for `gpu-ci-` and an ending in the sixty-four characters of a role's name."""
-GOOGLE_STACK_NAME_LIMIT: Final = 16
-"""Beside `gpu-ci-` and `-runner`, in the thirty characters that an account's id may have at Google."""
+"""Leaves room for `gpu-ci-` and a suffix in the 64 characters of an IAM role's name."""
+GCP_STACK_NAME_LIMIT: Final = 16
+"""Leaves room for `gpu-ci-` and `-runner` in the 30 characters of a service account's id."""
 
 
-def stack_name_faults(stack: str, *, google: bool) -> list[Fault]:
-    """What no cloud would take of a stack's name; said here, because a cloud says it in the middle of an update.
-
-    `google` is whether the stack has accounts there, which are named after it.
-    """
+def stack_name_faults(stack: str, *, gcp: bool) -> list[Fault]:
+    """Return the faults of a stack's name. `gcp` says that the stack has service accounts on Google Cloud."""
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", stack):
-        wrong = f'"{stack}" names clusters, repositories and accounts, and none takes it'
-        return [Fault(_PATH, wrong, "name the stack in lower-case letters, digits and single hyphens")]
-    limit = GOOGLE_STACK_NAME_LIMIT if google else STACK_NAME_LIMIT
+        problem = f'"{stack}" is not valid as part of names in a cloud'
+        return [Fault(_PATH, problem, "name the stack in lower-case letters, digits and single hyphens")]
+    limit = GCP_STACK_NAME_LIMIT if gcp else STACK_NAME_LIMIT
     if len(stack) > limit:
-        after = "its accounts at Google are" if google else "what it makes is"
-        wrong = f'"{stack}" has {len(stack)} characters, and {after} named after it'
-        return [Fault(_PATH, wrong, f"take a name of at most {limit}")]
+        named = "service accounts" if gcp else "resources"
+        problem = f'"{stack}" has {len(stack)} characters, but names of {named} have room for {limit}'
+        return [Fault(_PATH, problem, f"use a name of at most {limit}")]
     return []

@@ -80,13 +80,13 @@ def network(value: object) -> IPv4Network:
         raise Invalid(f'"{value}" is not an IPv4 range', "write it as 10.0.0.0/16") from None
     except ValueError:
         inside = IPv4Network(str(value), strict=False)
-        raise Invalid(f'"{value}" has bits set behind its prefix', f"write the range itself: {inside}") from None
+        raise Invalid(f'"{value}" has host bits set', f"write the network address: {inside}") from None
 
 
 def _private(value: IPv4Network) -> IPv4Network:
     ranges = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
     if not any(value.subnet_of(IPv4Network(private)) for private in ranges):
-        raise Invalid(f"{value} is not a private range", f"take one inside {', '.join(ranges)}")
+        raise Invalid(f"{value} is not a private range", f"use one inside {', '.join(ranges)}")
     return value
 
 
@@ -222,7 +222,7 @@ Tag = Annotated[
     str,
     Matching(
         r"(?!latest$)[A-Za-z0-9_][A-Za-z0-9._-]{0,127}",
-        "a tag that can be relied on",
+        "a fixed tag",
         "name an exact version",
     ),
 ]

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from config.cirun_rules import ONE_LINE
+from config.cirun import ONE_LINE
 from gpu.verdict import Level, Verdict
 from kit.cirun import ADDED_BY_CIRUN, LABEL_PREFIX, AmazonRunner, AnyRunner, CirunFile, GoogleRunner
 

@@ -7,15 +7,16 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from back_ends.cirun.section import CirunSection
 from config.machines import Types
-from config.section import Section
 from config.values import Ami, ImageParameter, Markets, Positive, Region, Size
 
 
-class CirunAwsSection(Section):
+class CirunAwsSection(CirunSection):
     """Served by cirun, which starts an EC2 instance for each job."""
 
     NEEDS: ClassVar = ("aws",)
+    CLOUD: ClassVar = "aws"
 
     instance_types: Types
     regions: Annotated[tuple[Region, ...], Field(min_length=1)]

@@ -6,14 +6,15 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from config.section import Section
+from back_ends.cirun.section import CirunSection
 from config.values import GoogleZone, MachineType, Markets, Name, Positive, Size
 
 
-class CirunGcpSection(Section):
+class CirunGcpSection(CirunSection):
     """Served by cirun, which starts a Compute Engine instance for each job."""
 
     NEEDS: ClassVar = ("gcp", "host-image")
+    CLOUD: ClassVar = "gcp"
 
     machine_types: Annotated[tuple[MachineType, ...], Field(min_length=1)]
     zones: Annotated[tuple[GoogleZone, ...], Field(min_length=1)]

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 import yaml
 
+from config.identity import PROJECT
 from fakes.cloud import Cloud
 from fakes.faults import Faults
 from fakes.objects import Caller
@@ -30,12 +31,12 @@ from ops.engine.process import Cli, CommandFailedError, ending_on_terminate
 from ops.engine.program import called_back
 from ops.plan.isolation import hidden_environment
 from ops.plan.model import PROVIDER_TYPE
-from ops.plan.stack_file import PROJECT, StackFile
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from ops.engine.pulumi_cli import Found
+    from ops.plan.stack_file import StackFile
 
 Heard = Callable[[Step], None]
 _ROOT: Final = Path(__file__).resolve().parents[2]

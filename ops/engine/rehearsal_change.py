@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pulumi
 
+from config.identity import PROJECT
 from ops.plan import recorder
-from ops.plan.stack_file import PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

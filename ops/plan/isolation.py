@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pulumi import runtime
 
+from config.identity import PROJECT
 from ops.plan.lean_imports import lean_imports
-from ops.plan.stack_file import PROJECT, StackFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
+
+    from ops.plan.stack_file import StackFile
 
 T = TypeVar("T")
 

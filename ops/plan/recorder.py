@@ -15,12 +15,12 @@ from pulumi import runtime
 from pulumi.runtime import mocks
 from pulumi.runtime.proto import engine_pb2, resource_pb2
 
+from config.identity import PROJECT
 from fakes import tables, wire
 from fakes.request import Place
 from fakes.wire import UNKNOWN
 from ops.plan import isolation
 from ops.plan.model import SECRET, STACK_TYPE, Plan, Planned
-from ops.plan.stack_file import PROJECT, StackFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pulumi import Resource, ResourceTransformationArgs
 
     from gpu.verdict import Verdict
+    from ops.plan.stack_file import StackFile
 
 
 def record(

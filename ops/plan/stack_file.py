@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
+from config.identity import PROJECT
+
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
-
-PROJECT: Final = "gpu-ci"
-"""The project's name in `Pulumi.yaml`: the namespace of every key of ours, and a part of every URN."""
 
 
 class UnreadableStackFileError(Exception):

@@ -5,21 +5,25 @@ from __future__ import annotations
 import copy
 import functools
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from config import rules
+from config.identity import PROJECT
 from config.load import StackFileError, load
-from config.rules import broken
 from config.settings import SECRETS, Settings
-from config.stated import settle
+from config.stated import Stated, settle
 from ops.cli.options import ROOT
 from ops.plan import golden
 from ops.plan.recorder import record
-from ops.plan.stack_file import PROJECT, StackFile, read
+from ops.plan.stack_file import StackFile, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from config.stated import Stated
+
+AWS: Final = "examples/cirun-aws.yaml"
+GCP: Final = "examples/cirun-gcp.yaml"
 
 FILES: Final = tuple(str(path.relative_to(ROOT)) for path in golden.stack_files())
 """Every committed stack file, by its path in the project."""
@@ -59,22 +63,25 @@ def change(inside: Any, steps: Iterable[str | int], value: Any) -> None:
         inside[last] = value
 
 
-def stated(raw: Mapping[str, Any], secrets: Iterable[str] = SECRETS) -> Stated:
-    """These sections as the rules see them."""
-    return settle(raw, frozenset(secrets))[0]
-
-
 def settings(name: str = STAGING, changes: Mapping[str, Any] | None = None) -> Settings:
-    """The settings of a committed stack file; the changes are sound."""
+    """Return the settings of a committed stack file with valid changes."""
     raw = sections(name, changes)
     assert faults(raw) == []
-    return stated(raw).settings
+    return settle(raw)[0]
 
 
 def faults(raw: Mapping[str, Any], secrets: Iterable[str] = SECRETS) -> list[str]:
-    """Everything that is wrong with these sections, a line each, once each."""
-    found, wrong = settle(raw, frozenset(secrets))
-    return [str(fault) for fault in sorted({*wrong, *broken(found)})]
+    """Return every fault of these sections, a line each."""
+    valid, invalid = settle(raw)
+    return [str(fault) for fault in sorted({*invalid, *rules.broken(valid, Stated.of(raw, frozenset(secrets)))})]
+
+
+def breaking(raw: Mapping[str, Any], secrets: Iterable[str] = SECRETS) -> list[str]:
+    """Return the names of the rules that these sections break."""
+    valid, _ = settle(raw)
+    stated = Stated.of(raw, frozenset(secrets))
+    found = [rule.__name__ for rule in rules.RULES if list(rule(valid))]
+    return found + [rule.__name__ for rule in rules.REFERENCES if list(rule(valid, stated))]
 
 
 def loaded(config: Mapping[str, str], secret_keys: Iterable[str] = ()) -> Settings:
@@ -102,3 +109,26 @@ def texts(raw: Mapping[str, Any]) -> dict[str, str]:
 
 SECRET_KEYS: Final = tuple(f"{PROJECT}:{name}" for name in SECRETS)
 """The secrets as the engine names them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Broken:
+    """A stack file with a fault."""
+
+    rules: list[str]
+    """The rules that it breaks; none where a value itself is invalid."""
+    changes: Mapping[str, Any]
+    reported: tuple[str, ...]
+    """Every fault, in order."""
+    stack: str
+    secrets: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{' '.join(self.rules)}:{','.join(self.changes)}"
+
+
+def broken(
+    rules: str, changes: Mapping[str, Any], *reported: str, stack: str = STAGING, secrets: tuple[str, ...] = SECRETS
+) -> Broken:
+    """Return a case of these rules, separated by spaces."""
+    return Broken(rules=rules.split(), changes=changes, reported=reported, stack=stack, secrets=secrets)

@@ -22,7 +22,7 @@ Place = tuple[Step, ...]
 
 SPECIMENS = (stacks.STAGING, stacks.PRODUCTION, "examples/eks-arc.yaml", "examples/cirun-aws.yaml")
 UNKNOWN = "zz-unknown"
-SAYS_WHAT_IS_MISSING = re.compile(r": missing|is not in|nothing scales it|: not on, and")
+SAYS_WHAT_IS_MISSING = re.compile(r": missing|is not in|there is no autoscaler|: not enabled")
 
 
 def places(value: Any, above: Place = ()) -> Iterator[tuple[Place, Any]]:

@@ -19,32 +19,31 @@ pytestmark = pytest.mark.pure
 FILE: Final = Path(__file__).with_name("everything-wrong.yaml")
 TOLD: Final = {
     "cluster.log-retention-day": 'unknown key; did you mean "log-retention-days"?',
-    "device-plugin": "missing, and gpu-pools needs it; state device-plugin, or leave gpu-pools out",
-    "github-app-private-key": "stands in plain text; run: pulumi config set --secret gpu-ci:github-app-private-key",
+    "device-plugin": "missing, but gpu-pools needs it; state device-plugin, or remove gpu-pools",
+    "github-app-private-key": "is in plain text; run: pulumi config set --secret gpu-ci:github-app-private-key",
     "gpu-pools.t4-on-demand.taints.team": (
-        "the effect NO_SCHEDULE is the EKS API's spelling; tags and pods need Kubernetes' own; write vision:NoSchedule"
+        "NO_SCHEDULE is the spelling of the EKS API, not of Kubernetes; write vision:NoSchedule"
     ),
     "gpu-pools.t4-spot.instance-types[1]": (
         'g4dn.2xlage is not a known EC2 instance type; did you mean "g4dn.2xlarge"?'
     ),
-    "gpu-pools.t4-spot.min": "9 is over max 5; write at most 5, or raise max",
+    "gpu-pools.t4-spot.min": "9 is more than max 5; write at most 5, or raise max",
     "montoring": 'unknown section; did you mean "monitoring"?',
-    "network.reserved.office": ("10.0.64.0/18 overlaps network.cidr 10.0.0.0/16; move one of them out of the other"),
+    "network.reserved.office": ("10.0.64.0/18 overlaps network.cidr 10.0.0.0/16; use ranges that do not overlap"),
     "network.zones.us-east-1c": "is not a zone of us-west-2; write us-west-2c",
     "runners.gpu-t4-elsewhere.arc.pool": '"t4-sopt" is not in gpu-pools; did you mean "t4-spot"?',
     "runners.gpu-t4-nowhere.arc.pool": "missing; state pool",
     "runners.gpu-t4-twice": (
-        "arc and cirun-aws are both stated, and a runner has one back end; "
-        "keep arc, and give cirun-aws a runner with another name"
+        "states arc and cirun-aws, but a runner has one back end; keep arc, and move cirun-aws to another runner"
     ),
     "runners.gpu-t4-with-a-name-of-more-than-forty-five-characters": (
-        "the name has 53 characters; a scale set's name has at most 45"
+        "the name has 53 characters, but the chart allows 45; use a shorter name"
     ),
     "runners.gpu-t4-with-a-name-of-more-than-forty-five-characters.needs.gpu": (
         '"t5" is not a known GPU model; did you mean "t4"?'
     ),
     "runners.gpu-t4.needs.memory": '"12GB" is not a size; write whole binary units, as in 12Gi',
-    "stack.tags.Token": "holds a credential in plain text; revoke it, and set secrets with --secret",
+    "stack.tags.Token": "contains a credential in plain text; revoke it, and set secrets with --secret",
 }
 """Every fault of the file, in the order in which they are told."""
 
@@ -90,7 +89,7 @@ def without_the_secret(text: str) -> str:
         (
             without_the_secret,
             (
-                "github-app-private-key: missing, and github needs it; "
+                "github-app-private-key: missing, but github needs it; "
                 "run: pulumi config set --secret gpu-ci:github-app-private-key < key.pem"
             ),
         ),

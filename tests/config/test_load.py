@@ -21,8 +21,8 @@ from tests.config.stacks import SECRET_KEYS, STAGING
 pytestmark = pytest.mark.pure
 
 KEY = "gpu-ci:github-app-private-key"
-PLAIN = "stands in plain text; run: pulumi config set --secret gpu-ci:github-app-private-key"
-CREDENTIAL = "holds a credential in plain text; revoke it, and set secrets with --secret"
+PLAIN = "is in plain text; run: pulumi config set --secret gpu-ci:github-app-private-key"
+CREDENTIAL = "contains a credential in plain text; revoke it, and set secrets with --secret"
 
 
 @pytest.mark.parametrize("name", stacks.FILES)
@@ -59,7 +59,7 @@ def test_a_secret_in_plain_text_is_refused_and_not_repeated() -> None:
 def test_a_section_that_is_itself_encrypted_is_refused() -> None:
     told = stacks.refusal(stacks.texts(stacks.sections()), [*SECRET_KEYS, "gpu-ci:github"])
 
-    assert told == ["github: holds a secret, and sections are read in clear; only github-app-private-key is secret"]
+    assert told == ["github: is encrypted, but only github-app-private-key may be; state it in plain text"]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_credential_hides_no_other_fault(path: str, told: str) -> None:
 
     assert stacks.refusal(stacks.texts(raw), SECRET_KEYS) == [
         f"{told}: {CREDENTIAL}",
-        "system-nodes.min: 9 is over max 4; write at most 4, or raise max",
+        "system-nodes.min: 9 is more than max 4; write at most 4, or raise max",
     ]
 
 
@@ -133,10 +133,10 @@ def test_a_section_that_is_no_map_is_one_fault(text: str, shown: str) -> None:
 
 
 def test_a_refusal_says_which_file_and_how_much() -> None:
-    one, two = Fault("a.min", "3 is over max 2", "write at most 2"), Fault("b", "missing", "state b")
+    one, two = Fault("a.min", "3 is more than max 2", "write at most 2"), Fault("b", "missing", "state b")
 
     assert str(StackFileError([two, one, one], "Pulumi.staging.yaml")) == (
-        "2 faults in Pulumi.staging.yaml:\n  a.min: 3 is over max 2; write at most 2\n  b: missing; state b"
+        "2 faults in Pulumi.staging.yaml:\n  a.min: 3 is more than max 2; write at most 2\n  b: missing; state b"
     )
     assert str(StackFileError([one])).splitlines()[0] == "1 fault in the stack file:"
 
@@ -161,7 +161,7 @@ def test_a_section_with_nothing_after_it_is_neither_on_nor_off(text: str) -> Non
     """Pulumi hands it over as an empty text; a reader of YAML as null."""
     told = stacks.refusal({**stacks.texts(stacks.sections()), "gpu-ci:arc": text}, SECRET_KEYS)
 
-    assert told == ["arc: has nothing after it; state what it holds, {} for no more than that it is there"]
+    assert told == ["arc: is empty; give it a value, or {} for the defaults"]
 
 
 def test_a_part_with_nothing_after_it_is_told_of_wherever_it_stands() -> None:
@@ -175,4 +175,4 @@ def test_a_part_with_nothing_after_it_is_told_of_wherever_it_stands() -> None:
 def test_a_namespace_that_is_nearly_ours_is_told_of() -> None:
     told = stacks.refusal({**stacks.texts(stacks.sections()), "gpuci:budget": "{}"}, SECRET_KEYS)
 
-    assert told == ['gpuci:budget: nobody reads this namespace; did you mean "gpu-ci:budget"?']
+    assert told == ['gpuci:budget: unknown namespace; did you mean "gpu-ci:budget"?']

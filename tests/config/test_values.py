@@ -117,12 +117,12 @@ ZONE = "is not an availability zone; write the region with a letter: us-west-2a"
 ACCOUNT = 'is not an AWS account id; write twelve digits in quotes: "123456789012"'
 KUBERNETES = 'is not a Kubernetes minor version; write it as "1.35", in quotes'
 ARN = "is not an IAM role's ARN; write arn:aws:iam::123456789012:role/NAME"
-PRIVATE = "is not a private range; take one inside 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10"
+PRIVATE = "is not a private range; use one inside 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10"
 LABEL = (
     "is not the key of a Kubernetes label; write name or domain/name: letters, digits, dots, hyphens and underscores"
 )
 LABEL_VALUE = "use at most 63 letters, digits, dots, hyphens and underscores, a letter or digit at both ends"
-TAG = "is not a tag that can be relied on; name an exact version"
+TAG = "is not a fixed tag; name an exact version"
 ADDRESS = "is not a GitHub address; write https://github.com/ORGANISATION or https://github.com/OWNER/REPOSITORY"
 SIZE = "is not a size; write whole binary units, as in"
 USER = "is not a user's name; use at most 31 lower-case letters, digits and hyphens, letter first"
@@ -163,7 +163,7 @@ REFUSED = [
     ("Network", "::/0", '"::/0" is not an IPv4 range; write it as 10.0.0.0/16'),
     ("Network", "office", '"office" is not an IPv4 range; write it as 10.0.0.0/16'),
     ("Network", 10, '"10" is not an IPv4 range; write it as 10.0.0.0/16'),
-    ("Network", "10.0.1.0/16", '"10.0.1.0/16" has bits set behind its prefix; write the range itself: 10.0.0.0/16'),
+    ("Network", "10.0.1.0/16", '"10.0.1.0/16" has host bits set; write the network address: 10.0.0.0/16'),
     ("PrivateNetwork", "8.8.8.0/24", f"8.8.8.0/24 {PRIVATE}"),
     ("PrivateNetwork", "10.0.0.0/7", f"10.0.0.0/7 {PRIVATE}"),
     ("KubernetesVersion", 1.35, '1.35 is a number; write it in quotes: "1.35"'),
@@ -193,20 +193,17 @@ REFUSED = [
     (
         "Taint",
         "true:NO_SCHEDULE",
-        "the effect NO_SCHEDULE is the EKS API's spelling; tags and pods need Kubernetes' own; write true:NoSchedule",
+        "NO_SCHEDULE is the spelling of the EKS API, not of Kubernetes; write true:NoSchedule",
     ),
     (
         "Taint",
         "vision:PREFER_NO_SCHEDULE",
-        (
-            "the effect PREFER_NO_SCHEDULE is the EKS API's spelling; tags and pods need Kubernetes' own; "
-            "write vision:PreferNoSchedule"
-        ),
+        ("PREFER_NO_SCHEDULE is the spelling of the EKS API, not of Kubernetes; write vision:PreferNoSchedule"),
     ),
     (
         "Taint",
         "NoSchedule",
-        '"NoSchedule" has no value, and the autoscaler drops a taint without one; write true:NoSchedule',
+        '"NoSchedule" has no value, and the autoscaler ignores such a taint; write true:NoSchedule',
     ),
     (
         "Taint",
@@ -273,7 +270,7 @@ REFUSED = [
         "Member",
         "ci@example.org",
         (
-            '"ci@example.org" is not whom a role can be given to; '
+            '"ci@example.org" is not an IAM member; '
             "write the kind and the name, as in group:ci@example.org or user:jo@example.org"
         ),
     ),
@@ -311,8 +308,8 @@ REFUSED = [
         "BaseImage",
         "13.0.3-base-ubi9",
         (
-            '"13.0.3-base-ubi9" is not on Ubuntu, whose packages the container is made of; '
-            "take a tag that ends with an Ubuntu, as in 13.0.3-base-ubuntu24.04"
+            '"13.0.3-base-ubi9" is not based on Ubuntu, which the container needs; '
+            "use a tag that ends with an Ubuntu version, as in 13.0.3-base-ubuntu24.04"
         ),
     ),
     (
@@ -320,7 +317,7 @@ REFUSED = [
         "nvcr.io/nvidia/cuda",
         (
             '"nvcr.io/nvidia/cuda" is not a base image with its tag; write a tag of nvidia/cuda, as in '
-            "13.0.3-base-ubuntu24.04, or of a copy REGISTRY/NAME:TAG@sha256:… as a whole"
+            "13.0.3-base-ubuntu24.04, or a full reference REGISTRY/NAME:TAG@sha256:…"
         ),
     ),
 ]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from config.identity import Identity
-from config.load import PROJECT, settings_of
+from config.identity import PROJECT, Identity
+from config.load import settings_of
 from gpu.verdict import Level
 from kit import stack as kit
 from kit.cirun import FILE, read

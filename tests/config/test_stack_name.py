@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from config.load import StackFileError
-from config.stack_name import GOOGLE_STACK_NAME_LIMIT, STACK_NAME_LIMIT, stack_name_faults
+from config.stack_name import GCP_STACK_NAME_LIMIT, STACK_NAME_LIMIT, stack_name_faults
 from ops.plan.recorder import record
 from ops.plan.stack_file import read
 
@@ -19,13 +19,13 @@ STACK = read(Path(__file__).resolve().parents[2] / "examples" / "cirun-gcp.yaml"
 
 def test_a_stack_name_too_long_for_googles_accounts_is_refused_before_anything_is_made() -> None:
     with pytest.raises(StackFileError) as refused:
-        record(replace(STACK, name="a" * (GOOGLE_STACK_NAME_LIMIT + 1)))
+        record(replace(STACK, name="a" * (GCP_STACK_NAME_LIMIT + 1)))
 
-    assert [(fault.path, fault.fix) for fault in refused.value.faults] == [("stack name", "take a name of at most 16")]
+    assert [(fault.path, fault.fix) for fault in refused.value.faults] == [("stack name", "use a name of at most 16")]
 
 
 def test_the_longest_stack_name_fits_googles_accounts() -> None:
-    plan = record(replace(STACK, name="a" * GOOGLE_STACK_NAME_LIMIT))
+    plan = record(replace(STACK, name="a" * GCP_STACK_NAME_LIMIT))
     accounts = [one.inputs["accountId"] for one in plan if one.type == "gcp:serviceaccount/account:Account"]
 
     assert max(map(len, accounts)) == 30
@@ -33,13 +33,13 @@ def test_the_longest_stack_name_fits_googles_accounts() -> None:
 
 @pytest.mark.parametrize("name", ["Prod", "prod_1", "pr.od", "-prod", "prod-", "a--b", "", "prod 1", "prüfung"])
 def test_a_stack_name_that_a_cloud_does_not_take_is_refused(name: str) -> None:
-    (fault,) = stack_name_faults(name, google=False)
+    (fault,) = stack_name_faults(name, gcp=False)
 
     assert fault.fix == "name the stack in lower-case letters, digits and single hyphens"
 
 
 def test_without_google_a_stack_name_may_be_longer() -> None:
-    assert stack_name_faults("a" * STACK_NAME_LIMIT, google=False) == []
-    assert [fault.fix for fault in stack_name_faults("a" * (STACK_NAME_LIMIT + 1), google=False)] == [
-        "take a name of at most 40"
+    assert stack_name_faults("a" * STACK_NAME_LIMIT, gcp=False) == []
+    assert [fault.fix for fault in stack_name_faults("a" * (STACK_NAME_LIMIT + 1), gcp=False)] == [
+        "use a name of at most 40"
     ]

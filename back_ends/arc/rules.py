@@ -1,0 +1,68 @@
+"""Rules of the section `arc` of a runner."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from back_ends.arc.section import ArcSection
+from config.faults import Fault
+from config.pool_rules import over_maximum
+from config.runner_rules import other_gpus
+from gpu.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from config.settings import Settings
+    from config.stated import Reference, Rule, Stated
+
+NAME_LIMIT: Final = 45
+"""The longest name that the scale set chart renders."""
+
+
+def runners_name_what_exists(settings: Settings, stated: Stated) -> Iterator[Fault]:
+    """Look for the pools and the image of a runner in the stack file."""
+    pools, images = stated.entries["gpu-pools"], stated.entries["images"]
+    for name, _, arc in settings.served(ArcSection):
+        path = f"runners.{name}.arc"
+        for field, key, section, known in (
+            ("pool", arc.pool, "gpu-pools", pools),
+            ("fallback", arc.fallback, "gpu-pools", pools),
+            ("image", arc.image, "images", images),
+        ):
+            if key is not None and known and key not in known:
+                yield Fault(f"{path}.{field}", f'"{key}" is not in {section}', did_you_mean(key, known))
+        if arc.fallback == arc.pool:
+            yield Fault(f"{path}.fallback", "is the same as pool", "name another pool, or remove it")
+
+
+def labels_are_not_names_of_other_runners(settings: Settings, stated: Stated) -> Iterator[Fault]:
+    """Compare labels with names: GitHub gives a job to any runner that has the label it asks for."""
+    for name, _, arc in settings.served(ArcSection):
+        for index, label in enumerate(arc.labels):
+            if label != name and label in stated.entries["runners"]:
+                yield Fault(
+                    f"runners.{name}.arc.labels[{index}]",
+                    f"{label} is the name of another runner, whose jobs would run here too",
+                    "use a label that is not the name of a runner",
+                )
+
+
+def scale_sets_fit_the_chart(settings: Settings) -> Iterator[Fault]:
+    """Check the length of the name, and `min` against `max`."""
+    for name, _, arc in settings.served(ArcSection):
+        yield from over_maximum(f"runners.{name}.arc", arc.min, arc.max)
+        if len(name) > NAME_LIMIT:
+            problem = f"the name has {len(name)} characters, but the chart allows {NAME_LIMIT}"
+            yield Fault(f"runners.{name}", problem, "use a shorter name")
+
+
+def pools_have_the_gpu(settings: Settings) -> Iterator[Fault]:
+    """Compare the GPU of a runner with the machines of its pools."""
+    for name, runner, arc in settings.served(ArcSection):
+        pools = [settings.gpu_pools[key] for key in (arc.pool, arc.fallback or arc.pool) if key in settings.gpu_pools]
+        yield from other_gpus(name, runner.needs.gpu, [machine for pool in pools for machine in pool.instance_types])
+
+
+RULES: Final[tuple[Rule, ...]] = (scale_sets_fit_the_chart, pools_have_the_gpu)
+REFERENCES: Final[tuple[Reference, ...]] = (runners_name_what_exists, labels_are_not_names_of_other_runners)

@@ -1,0 +1,44 @@
+"""Rules of the section `cirun-aws` of a runner."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from back_ends.cirun import rules
+from back_ends.cirun_aws.section import CirunAwsSection
+from config.aws_rules import types_are_known, unknown_region
+from config.faults import Fault
+from config.runner_rules import other_gpus
+from gpu.machines.zones import AMAZON_ZONES
+from gpu.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from config.settings import Settings
+    from config.stated import Rule
+
+
+def ec2_machines_have_the_gpu(settings: Settings) -> Iterator[Fault]:
+    """Check the instance types, and their GPU against the runner's."""
+    for name, runner, section in settings.served(CirunAwsSection):
+        yield from types_are_known(f"runners.{name}.cirun-aws", section.instance_types, gpu=True)
+        yield from other_gpus(name, runner.needs.gpu, section.instance_types)
+
+
+def every_region_has_an_image(settings: Settings) -> Iterator[Fault]:
+    """Compare regions and images: an AMI exists in one region only."""
+    for name, _, section in settings.served(CirunAwsSection):
+        path = f"runners.{name}.cirun-aws"
+        for index, region in enumerate(section.regions):
+            yield from unknown_region(f"{path}.regions[{index}]", region, AMAZON_ZONES)
+            if region not in section.images:
+                fix = f"state images: {{{region}: ami-…}}"
+                yield Fault(f"{path}.regions[{index}]", f"{region} has no image", fix)
+        for region in section.images:
+            if region not in section.regions:
+                yield Fault(f"{path}.images.{region}", "is not in regions", did_you_mean(region, section.regions))
+
+
+RULES: Final[tuple[Rule, ...]] = (ec2_machines_have_the_gpu, every_region_has_an_image, *rules.RULES)
+REFERENCES: Final = rules.REFERENCES

@@ -1,0 +1,127 @@
+"""Rules of the cluster, its nodes and its image repositories."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from config import pins
+from config.aws_rules import types_are_known
+from config.faults import Fault
+from gpu.nearest import did_you_mean
+from policy.exposure import SHORTEST, exposure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from config.settings import Settings
+    from config.stated import Reference, Rule, Stated
+
+RESERVED_DOMAINS: Final = ("gpu-ci", "nvidia.com", "kubernetes.io", "k8s.io", "eks.amazonaws.com", "k8s.amazonaws.com")
+"""Domains of labels that gpu-ci, EKS and Kubernetes set."""
+LABEL_PREFIX: Final = "k8s.io/cluster-autoscaler/node-template/label/"
+"""The start of the tag from which the autoscaler reads a pool's label."""
+TAG_KEY_LIMIT: Final = 128
+
+
+def minimum_is_at_most_maximum(settings: Settings) -> Iterator[Fault]:
+    """Compare `min` and `max` of all node groups."""
+    if settings.system_nodes is not None:
+        yield from over_maximum("system-nodes", settings.system_nodes.min, settings.system_nodes.max)
+    for name, pool in settings.gpu_pools.items():
+        yield from over_maximum(f"gpu-pools.{name}", pool.min, pool.max)
+
+
+def over_maximum(path: str, least: int, most: int) -> Iterator[Fault]:
+    """Report a `min` above its `max`."""
+    if least > most:
+        yield Fault(f"{path}.min", f"{least} is more than max {most}", f"write at most {most}, or raise max")
+
+
+def empty_pools_have_an_autoscaler(settings: Settings, stated: Stated) -> Iterator[Fault]:
+    """Require an autoscaler where a pool is to scale: nothing else changes the size of a node group."""
+    for name, pool in settings.gpu_pools.items() if "autoscaler" not in stated.sections else ():
+        if pool.min < pool.max:
+            yield Fault(
+                f"gpu-pools.{name}.max",
+                f"the pool stays at {pool.min} nodes, because there is no autoscaler",
+                f"state autoscaler: {{}}, or min: {pool.max}",
+            )
+
+
+def instance_types_are_known(settings: Settings) -> Iterator[Fault]:
+    """Accept only instance types of which the checks know the hardware."""
+    if settings.system_nodes is not None:
+        yield from types_are_known("system-nodes", settings.system_nodes.instance_types, gpu=False)
+    for name, pool in settings.gpu_pools.items():
+        yield from types_are_known(f"gpu-pools.{name}", pool.instance_types, gpu=True)
+
+
+def labels_and_taints_have_their_own_keys(settings: Settings) -> Iterator[Fault]:
+    """Reject keys that every GPU node already has, and keys too long for the autoscaler's tags."""
+    longest = TAG_KEY_LIMIT - len(LABEL_PREFIX)
+    for name, pool in settings.gpu_pools.items():
+        for kind, keys in (("labels", pool.labels), ("taints", pool.taints)):
+            for key in keys:
+                path, domain = f"gpu-pools.{name}.{kind}.{key}", f".{key.rpartition('/')[0]}"
+                if key == "role" or any(domain.endswith(f".{reserved}") for reserved in RESERVED_DOMAINS):
+                    yield Fault(path, "is set by gpu-ci", "use another key")
+                if len(key) > longest:
+                    problem = f"has {len(key)} characters, but its tag key allows {longest}"
+                    yield Fault(path, problem, "use a shorter key")
+
+
+def the_kubernetes_version_is_pinned(settings: Settings) -> Iterator[Fault]:
+    """Accept only versions with a node image, add-ons and an autoscaler that are known to fit."""
+    if settings.cluster is not None and (version := settings.cluster.version) not in pins.EKS_AMI_RELEASES:
+        fix = did_you_mean(version, pins.EKS_AMI_RELEASES)
+        yield Fault("cluster.version", f"{version} has no pinned node image and add-ons", fix)
+
+
+def a_protected_endpoint_is_not_open_to_all(settings: Settings) -> Iterator[Fault]:
+    """Keep the API of a protected cluster from the whole internet, in one range or in several."""
+    if settings.cluster is None or not settings.stack.protect:
+        return
+    public = [str(allowed) for allowed in settings.cluster.endpoint.public]
+    opened = exposure(public)
+    for index, allowed in enumerate(public):
+        if allowed in opened.wide:
+            yield Fault(
+                f"cluster.endpoint.public[{index}]",
+                f"{allowed} exposes the API of a protected stack to the internet",
+                f"list only the ranges that need it, none wider than /{SHORTEST}",
+            )
+    if opened.together:
+        yield Fault(
+            "cluster.endpoint.public",
+            "together the ranges expose the API of a protected stack to half of the internet or more",
+            "list only the ranges that need it",
+        )
+
+
+def a_protected_repository_keeps_its_images(settings: Settings) -> Iterator[Fault]:
+    """Reject deletion by force in a protected stack."""
+    for name, repository in settings.ecr.items() if settings.stack.protect else ():
+        if repository.force_delete:
+            yield Fault(
+                f"ecr.{name}.force-delete", "contradicts stack.protect", "write false, or write stack.protect: false"
+            )
+
+
+def images_name_what_exists(settings: Settings, stated: Stated) -> Iterator[Fault]:
+    """Look for the repository of an image among those of the stack."""
+    known = stated.entries["ecr"]
+    for name, image in settings.images.items():
+        if image.repository is not None and image.repository not in known:
+            problem = f'"{image.repository}" is not in ecr'
+            yield Fault(f"images.{name}.repository", problem, did_you_mean(image.repository, known))
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    minimum_is_at_most_maximum,
+    instance_types_are_known,
+    labels_and_taints_have_their_own_keys,
+    the_kubernetes_version_is_pinned,
+    a_protected_endpoint_is_not_open_to_all,
+    a_protected_repository_keeps_its_images,
+)
+REFERENCES: Final[tuple[Reference, ...]] = (empty_pools_have_an_autoscaler, images_name_what_exists)

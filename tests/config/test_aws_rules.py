@@ -1,0 +1,192 @@
+"""Rules of AWS: what AWS refuses in the middle of an update is reported before it begins."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu.machines.zones import AMAZON_ZONES
+from tests.config import stacks
+from tests.config.stacks import AWS, STAGING, Broken, broken
+
+pytestmark = pytest.mark.pure
+
+CASES = (
+    broken(
+        "aws_regions_and_zones_are_known",
+        {"network/zones/us-east-1c": 3},
+        "network.zones.us-east-1c: is not a zone of us-west-2; write us-west-2c",
+    ),
+    broken(
+        "aws_regions_and_zones_are_known",
+        {"aws/region": "us-west-9"},
+        'aws.region: "us-west-9" is not a known region; did you mean "us-west-2"?',
+    ),
+    broken(
+        "aws_regions_and_zones_are_known",
+        {"network/zones/us-west-2z": 5},
+        (
+            "network.zones.us-west-2z: us-west-2 has no zone us-west-2z; write one of us-west-2a, us-west-2b, "
+            "us-west-2c, us-west-2d"
+        ),
+    ),
+    broken(
+        "aws_regions_and_zones_are_known",
+        {
+            "aws/region": "us-gov-west-1",
+            "network/zones": {"us-gov-west-1a": 0, "us-gov-west-1b": 1},
+            "cluster/zones": ["us-gov-west-1a", "us-gov-west-1b"],
+            "system-nodes/zones": ["us-gov-west-1a"],
+            "gpu-pools/t4-spot/zones": ["us-gov-west-1a"],
+            "gpu-pools/t4-on-demand/zones": ["us-gov-west-1a"],
+        },
+        "aws.region: us-gov-west-1 is not in the partition aws, and no other is supported; use a commercial region",
+    ),
+    broken(
+        "nodes_are_in_zones_of_the_network",
+        {"gpu-pools/t4-spot/zones": ["us-west-2a", "us-west-2d"]},
+        'gpu-pools.t4-spot.zones[1]: us-west-2d has no subnet; did you mean "us-west-2c"?',
+    ),
+    broken(
+        "nodes_are_in_zones_of_the_network",
+        {"system-nodes/zones": ["us-west-2d"]},
+        'system-nodes.zones[0]: us-west-2d has no subnet; did you mean "us-west-2c"?',
+    ),
+    broken(
+        "nodes_are_in_zones_of_the_network",
+        {"cluster/zones": ["us-west-2a", "us-west-2d"]},
+        'cluster.zones[1]: us-west-2d has no subnet; did you mean "us-west-2c"?',
+    ),
+    broken(
+        "slots_differ",
+        {"network/zones/us-west-2c": 0},
+        "network.zones.us-west-2c: us-west-2a already uses slot 0; use a free slot, for example 2",
+    ),
+    broken(
+        "ranges_do_not_overlap",
+        {"network/reserved/production": "10.0.128.0/20"},
+        "network.reserved.production: 10.0.128.0/20 overlaps network.cidr 10.0.0.0/16; use ranges that do not overlap",
+    ),
+    broken(
+        "ranges_do_not_overlap",
+        {"network/cidr": "172.20.0.0/16"},
+        "cluster.service-cidr: 172.20.0.0/16 overlaps network.cidr 172.20.0.0/16; use ranges that do not overlap",
+    ),
+    broken(
+        "ranges_do_not_overlap",
+        {"network/cidr": "172.17.0.0/20"},
+        "network.cidr: 172.17.0.0/20 overlaps Docker's bridge network 172.17.0.0/16; use another range",
+    ),
+    broken(
+        "ranges_do_not_overlap",
+        {"network/cidr": "10.0.0.0/15", "network/reserved": {}},
+        "network.cidr: a /15 is not supported; use a /16 to /20",
+    ),
+    broken(
+        "ranges_do_not_overlap",
+        {"network/cidr": "10.0.0.0/21"},
+        "network.cidr: a /21 is not supported; use a /16 to /20",
+    ),
+    broken(
+        "services_have_a_range_that_eks_accepts",
+        {"cluster/service-cidr": "100.64.0.0/16"},
+        (
+            "cluster.service-cidr: 100.64.0.0/16 is not in a range that EKS accepts; use one inside 10.0.0.0/8, "
+            "172.16.0.0/12, 192.168.0.0/16"
+        ),
+    ),
+    broken(
+        "services_have_a_range_that_eks_accepts",
+        {"cluster/service-cidr": "10.100.0.0/28"},
+        "cluster.service-cidr: a /28 is not supported; use a /12 to /24",
+    ),
+    broken(
+        "the_endpoint_lists_public_ranges",
+        {"cluster/endpoint/public": ["203.0.113.0/24", "10.0.0.0/8"]},
+        "cluster.endpoint.public[1]: 10.0.0.0/8 is not a public range; list public addresses, or remove it",
+    ),
+    broken(
+        "administrators_differ",
+        {
+            "cluster/administrators": {
+                "deploy": "arn:aws:iam::123456789012:role/gpu-ci-deploy",
+                "again": "arn:aws:iam::123456789012:role/gpu-ci-deploy",
+            }
+        },
+        "cluster.administrators.again: has the same role as deploy; remove one of them",
+    ),
+    broken(
+        "tags_are_valid",
+        {"stack/tags/Team": "R&D"},
+        'stack.tags.Team: "R&D" is not a tag value; use letters, digits, spaces and _.:/=+@-',
+    ),
+    broken(
+        "tags_are_valid",
+        {"stack/tags/project": "mine"},
+        "stack.tags.project: would replace the tag Project; use another key",
+    ),
+    broken(
+        "tags_are_valid",
+        {"stack/tags": {f"key-{index}": "x" for index in range(41)}},
+        "stack.tags: has 41 tags, but the limit is 40; remove some of them",
+    ),
+    broken(
+        "ec2_machines_have_the_gpu",
+        {"runners/cirun-aws-gpu/cirun-aws/instance-types": ["g4dn.xlage", "t3.large"]},
+        (
+            "runners.cirun-aws-gpu.cirun-aws.instance-types[0]: g4dn.xlage is not a known EC2 instance type; did "
+            'you mean "g4dn.xlarge"?'
+        ),
+        (
+            "runners.cirun-aws-gpu.cirun-aws.instance-types[1]: t3.large has no GPU; use one of the families "
+            "g4dn, g5, g6, g6e, g6f, g7e, gr6, gr6f, p3, p3dn, p4d, p5"
+        ),
+        stack=AWS,
+    ),
+    broken(
+        "every_region_has_an_image",
+        {
+            "runners/cirun-aws-gpu/cirun-aws/regions": ["eu-west-9"],
+            "runners/cirun-aws-gpu/cirun-aws/images": {"eu-west-9": "ami-0756bd122da9b2618"},
+        },
+        'runners.cirun-aws-gpu.cirun-aws.regions[0]: "eu-west-9" is not a known region; did you mean "eu-west-3"?',
+        stack=AWS,
+    ),
+    broken(
+        "every_region_has_an_image",
+        {
+            "runners/cirun-aws-gpu/cirun-aws/images": {
+                "us-east-1": "ami-0756bd122da9b2618",
+                "us-east-2": "ami-0756bd122da9b2618",
+            }
+        },
+        'runners.cirun-aws-gpu.cirun-aws.images.us-east-2: is not in regions; did you mean "us-west-2"?',
+        "runners.cirun-aws-gpu.cirun-aws.regions[1]: us-west-2 has no image; state images: {us-west-2: ami-…}",
+        stack=AWS,
+    ),
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_broken_rule_is_reported_at_its_path_with_the_fix(case: Broken) -> None:
+    assert stacks.faults(stacks.sections(case.stack, case.changes), case.secrets) == list(case.reported)
+    assert stacks.breaking(stacks.sections(case.stack, case.changes), case.secrets) == case.rules
+
+
+@pytest.mark.parametrize("cidr", ["10.0.0.0/16", "10.0.0.0/20", "192.168.0.0/16", "172.18.0.0/16"])
+def test_a_range_without_overlap_is_accepted(cidr: str) -> None:
+    assert stacks.faults(stacks.sections(STAGING, {"network/cidr": cidr})) == []
+
+
+@pytest.mark.parametrize("region", AMAZON_ZONES)
+def test_every_zone_of_aws_is_accepted(region: str) -> None:
+    zones = {zone: slot for slot, zone in enumerate(AMAZON_ZONES[region])}
+    faults = stacks.faults(stacks.sections(STAGING, {"aws/region": region, "network/zones": zones}))
+
+    assert len(zones) >= 3
+    assert [fault for fault in faults if "known region" in fault or fault.startswith("network.zones")] == []
+
+
+def test_a_label_of_the_longest_length_fits() -> None:
+    key = "a" * 30 + ".example.com/" + "b" * 39
+
+    assert stacks.faults(stacks.sections(changes={"gpu-pools/t4-spot/labels": {key: "x"}})) == []

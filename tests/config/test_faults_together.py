@@ -1,0 +1,149 @@
+"""Several faults in one file: all parts are checked in one run, and no fault is reported twice."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from config.stated import settle
+from tests.config import stacks
+from tests.config.stacks import STAGING
+from tests.mistakes.catalogue import MISTAKES, Mistake, Told, put_over
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+pytestmark = pytest.mark.pure
+
+SOUND: Final = stacks.sections(STAGING)
+
+
+def reported(changes: Mapping[str, Any]) -> list[str]:
+    """Return the paths of the faults."""
+    return [line.partition(": ")[0] for line in stacks.faults(stacks.sections(STAGING, changes))]
+
+
+def test_faults_in_different_entries_are_reported_together() -> None:
+    changes = {
+        "gpu-pools/t4-spot/min": 6,
+        "gpu-pools/t4-on-demand/capacity": "sometimes",
+        "images/runner-gpu/digest": "sha256:1",
+        "runners/gpu-t4/arc/pool": "nope",
+        "runners/cirun-gcp-gpu/cirun-gcp/disk": "100G",
+        "host-image/keep": 0,
+    }
+
+    assert reported(changes) == [
+        "gpu-pools.t4-on-demand.capacity",
+        "gpu-pools.t4-spot.min",
+        "host-image.keep",
+        "images.runner-gpu.digest",
+        "runners.cirun-gcp-gpu.cirun-gcp.disk",
+        "runners.gpu-t4.arc.pool",
+    ]
+
+
+def test_every_invalid_value_of_an_entry_is_reported_and_then_every_broken_rule() -> None:
+    """A rule reads the typed settings, so an entry with an invalid value is checked by the rules in the next run."""
+    broken = {"runners/gpu-t4/needs/gpu": "t44", "runners/gpu-t4/arc/pool": "nope", "runners/gpu-t4/arc/image": "zip"}
+    invalid = {"runners/gpu-t4/needs/memory": "12GB", "runners/gpu-t4/needs/cpu": 0}
+
+    assert reported({**broken, **invalid}) == ["runners.gpu-t4.needs.cpu", "runners.gpu-t4.needs.memory"]
+    assert reported(broken) == ["runners.gpu-t4.arc.image", "runners.gpu-t4.arc.pool", "runners.gpu-t4.needs.gpu"]
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("runners/gpu-t4/arc", 5),
+        ("runners/gpu-t4/needs", 5),
+        ("gpu-pools/t4-spot", 5),
+        ("runners/gpu-t4/arc/pool", "T4"),
+        ("cluster/version", "1.3"),
+        ("gpu-pools/t4-on-demand/fast_image_pull", True),
+        ("github-federation/branches", []),
+        ("artifact-registry/gpu-tests/keep", 0),
+        ("cirun/aws", "no"),
+        ("autoscaler/expander", "priority"),
+    ],
+)
+def test_an_invalid_part_has_no_faults_elsewhere(path: str, value: Any) -> None:
+    assert reported({path: value}) == [path.replace("/", ".")]
+
+
+def changed(change: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The places that a change alters."""
+    for key, value in change.items():
+        if isinstance(value, dict) and value:
+            yield from changed(value, (*above, key))
+        else:
+            yield (*above, key)
+
+
+RESTS_ON: Final[Mapping[str, list[tuple[str, ...]]]] = {
+    "another GPU than the pool's": [("gpu-pools", "t4-on-demand", "instance-types")],
+    "a pool that nothing ever scales": [("gpu-pools", "t4-spot", "min")],
+    "more GPUs than cirun gives a machine": [("runners", "cirun-gcp-gpu", "cirun-gcp", "machine-types")],
+    "a zone of another region": [("aws", "region")],
+    "a zone of AWS that its region has not": [("aws", "region")],
+    "machines that all stand elsewhere than their images": [("gcp", "region")],
+    "longest jobs shorter than a typical one": [("runners", "gpu-t4", "workload", "minutes")],
+    "a repository's tests on a runner that cirun does not serve": [
+        ("runners", "gpu-t4"),
+        ("runners", "gpu-t4-steady"),
+    ],
+}
+"""What has to be sound for a mistake to be one, where it is neither altered nor told of."""
+
+
+def places(mistake: Mistake) -> list[tuple[str, ...]]:
+    """What a mistake alters, what it is told of, and what it rests on."""
+    steps = tuple(mistake.path.replace("[", ".").replace("]", "").split("."))
+    return [*changed(mistake.change), steps, *RESTS_ON.get(mistake.name, [])]
+
+
+def apart(one: Mistake, other: Mistake) -> bool:
+    """Whether neither alters or is told of what the other does."""
+    return not any(a[: len(b)] == b or b[: len(a)] == a for a in places(one) for b in places(other))
+
+
+def told_of(mistake: Mistake, faults: list[str]) -> list[str]:
+    """The lines that tell of a mistake."""
+    lines = (line for line in faults if line.startswith(f"{mistake.path}: "))
+    return [line for line in lines if all(words in line for words in mistake.words)]
+
+
+def is_invalid(mistake: Mistake) -> bool:
+    """Return whether the value itself is invalid; else a rule is broken."""
+    return bool(settle(put_over(SOUND, mistake.change))[1])
+
+
+FAULTS: Final = {
+    mistake.name: mistake
+    for mistake in MISTAKES
+    if mistake.told is Told.FAULT and told_of(mistake, stacks.faults(put_over(SOUND, mistake.change)))
+}
+"""The mistakes that sections alone show; some others are found while the file is read."""
+INVALID: Final = {name for name, mistake in FAULTS.items() if is_invalid(mistake)}
+PAIRS: Final = [pair for pair in combinations(FAULTS.values(), 2) if apart(*pair)]
+
+
+def test_most_mistakes_are_apart() -> None:
+    assert len(PAIRS) > len(FAULTS) * (len(FAULTS) - 1) / 2 * 0.9
+
+
+def test_of_any_two_mistakes_both_are_reported_and_nothing_else() -> None:
+    """A broken rule may wait for the next run, where the other mistake is an invalid value."""
+    amiss: dict[tuple[str, str], list[str]] = {}
+    for one, other in PAIRS:
+        faults = stacks.faults(put_over(put_over(SOUND, one.change), other.change))
+        both = {one.name: told_of(one, faults), other.name: told_of(other, faults)}
+        due = both.keys() & INVALID or both.keys()
+        beside = [line for line in faults if line.partition(": ")[0] in (*one.beside, *other.beside)]
+        expected = [*both[one.name], *both[other.name], *beside]
+        if any(len(both[name]) != 1 for name in due) or sorted(faults) != sorted(expected):
+            amiss[one.name, other.name] = faults
+
+    assert amiss == {}
