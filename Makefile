@@ -136,7 +136,7 @@ format: .venv/dev ## Format the code, and mend what can be mended
 
 # Generate ---------------------------------------------------------------------------------------------------------
 
-.PHONY: schema golden reference record-release docs lock
+.PHONY: schema golden reference chart-keys record-release docs lock
 schema: .venv/run ## Write the stack file's JSON schema
 	@$(OPS) schema
 
@@ -145,6 +145,9 @@ golden: .venv/run ## Write the golden files that tests compare with
 
 reference: .venv/run ## Write the generated parts of the reference pages
 	@$(PY) -m tools.reference --write
+
+chart-keys: .venv/run ## Write the lists of keys that the pinned charts read, from CHARTS=folder or with helm
+	@$(PY) -m tools.chart_keys $(if $(CHARTS),--charts '$(CHARTS)')
 
 record-release: .venv/run ## At a release: record the state of every stack for upgrade-check, as RELEASE=0.2.0
 	@$(OPS) record-release '$(RELEASE)'
