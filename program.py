@@ -22,7 +22,7 @@ from config import pins
 from config.identity import Identity
 from config.load import load
 from gpu.regions import region_of
-from wiring import host_image, outputs, tools, values
+from wiring import host_image, kubernetes, outputs, tools, values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -165,7 +165,7 @@ def _cluster(
         site.aws,
     )
 
-    add_ons = AddOnsArgs(cluster_name=cluster.facts.name, version=stated.version, add_ons=values.add_ons(settings))
+    add_ons = AddOnsArgs(cluster_name=cluster.facts.name, version=stated.version, add_ons=kubernetes.add_ons(settings))
     node_add_ons = NodeAddOns("node-add-ons", add_ons, site.aws)
     role = NodeRole("node-role", NodeRoleArgs(), site.aws)
     # A node joins only with the network add-on and the policies of its role.
@@ -208,7 +208,7 @@ def _cluster(
                     tags=identity.tags,
                     after=joinable,
                 ),
-                node=values.gpu_node(name, pool),
+                node=kubernetes.gpu_node(name, pool),
                 capacity=pool.capacity,
                 fast_image_pull=pool.fast_image_pull,
             ),
@@ -274,7 +274,7 @@ def _services(*, site: Site, account: AmazonSettings, version: str, cluster_name
     if settings.device_plugin is not None:
         declared["device-plugin"] = DevicePlugin(
             "device-plugin",
-            DevicePluginArgs(version=pins.DEVICE_PLUGIN_CHART, values=values.device_plugin(settings)),
+            DevicePluginArgs(version=pins.DEVICE_PLUGIN_CHART, values=kubernetes.device_plugin(settings)),
             site.cluster,
         )
 
@@ -285,7 +285,7 @@ def _services(*, site: Site, account: AmazonSettings, version: str, cluster_name
                 cluster_name=cluster_name,
                 known_cluster_name=site.stack.identity.prefix,
                 version=pins.CLUSTER_AUTOSCALER_CHART,
-                values=values.autoscaler(settings, settings.autoscaler, region=account.region, version=version),
+                values=kubernetes.autoscaler(settings, settings.autoscaler, region=account.region, version=version),
             ),
             site.cluster,
         )
@@ -295,7 +295,7 @@ def _services(*, site: Site, account: AmazonSettings, version: str, cluster_name
             "gpu-metrics",
             GpuMetricsArgs(
                 version=pins.DCGM_EXPORTER_CHART,
-                values=values.gpu_metrics(settings, settings.monitoring.dcgm),
+                values=kubernetes.gpu_metrics(settings, settings.monitoring.dcgm),
                 alerts=settings.monitoring.dcgm.alerts,
             ),
             site.cluster,

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from checks import (
     compatibility,
+    counts,
+    fit,
     floor,
     gpu_zones,
     image_proof,
@@ -17,10 +19,13 @@ from checks import (
     machine_fit,
     money,
     own_spot,
+    pool_shape,
     queue_time,
     quota,
     runner_version,
+    scale_from_zero,
     spot_plan,
+    system_room,
 )
 
 if TYPE_CHECKING:
@@ -44,6 +49,11 @@ class Check(Protocol):
 
 
 CHECKS: Final[tuple[Check, ...]] = (
+    counts,
+    pool_shape,
+    fit,
+    scale_from_zero,
+    system_room,
     compatibility,
     machine_fit,
     own_spot,

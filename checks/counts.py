@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Final
 from checks.fit import place
 from gpu.kubernetes.quantities import CPU, EPHEMERAL_STORAGE, GIB, GPU, MEMORY, PODS, Resources, describe
 from gpu.verdict import Verdict, error, ok, warning
+from wiring import kubernetes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from back_ends.offer import SharedNodes
+    from back_ends.stack import Stack
     from checks.fit import Place
     from gpu.kubernetes.daemonsets import DaemonSet
     from gpu.kubernetes.node_group import NodeGroupFacts
@@ -47,6 +49,12 @@ class _Pool:
     def first(self) -> dict[str, SharedNodes]:
         """The runners that try this pool first."""
         return {path: runner for path, runner in self.runners.items() if runner.pools[0] == self.group.name}
+
+
+def check(stack: Stack) -> Iterator[Verdict]:
+    """Check every pool together with the runners that may use it."""
+    runners = kubernetes.shared_nodes(stack)
+    yield from counts(kubernetes.node_groups(stack), runners, kubernetes.daemonsets(stack.settings))
 
 
 def counts(
@@ -195,33 +203,50 @@ def _contests(every: Sequence[_Jobs], pools: Mapping[str, _Pool]) -> Iterator[tu
         yield one.pools, [one]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Gap:
+    """The difference between the jobs' requests and the room of pools, in one resource."""
+
+    resource: str
+    wanted: int
+    room: int
+    nodes: int
+    """The number of nodes of the first pool that are missing."""
+
+
+def _gap(jobs: Sequence[_Jobs], pools: Sequence[_Pool]) -> _Gap | None:
+    """Return the gap in the resource of which most nodes are missing."""
+    worst = None
+    for resource in _RESOURCES:
+        size = gcd(*(one.wanted[resource] for one in jobs))
+        if not size:
+            continue
+        # Less than the smallest step between jobs is no room for any of them.
+        per_node = [pool.left[resource] // size * size for pool in pools]
+        room = sum(pool.group.max_size * node for pool, node in zip(pools, per_node, strict=True))
+        wanted = sum(one.count * one.wanted[resource] for one in jobs)
+        nodes = -(-(wanted - room) // per_node[0]) if wanted > room else 0
+        if nodes > (worst.nodes if worst else 0):
+            worst = _Gap(resource=resource, wanted=wanted, room=room, nodes=nodes)
+    return worst
+
+
 def _shortage(jobs: Sequence[_Jobs], pools: Sequence[_Pool], *, idle: bool) -> Verdict | None:
-    """Compare the jobs with the room of the pools, in the resource of which most nodes are missing."""
-    first, missing, resource, wanted, room = pools[0].group, 0, "", 0, 0
-    for name in _RESOURCES:
-        size = gcd(*(one.wanted[name] for one in jobs))
-        if size:
-            # Less than the smallest step between jobs is no room for any of them.
-            nodes = [pool.left[name] // size * size for pool in pools]
-            has = sum(pool.group.max_size * node for pool, node in zip(pools, nodes, strict=True))
-            wants = sum(one.count * one.wanted[name] for one in jobs)
-            if wants > has and -(-(wants - has) // nodes[0]) > missing:
-                missing, resource, wanted, room = -(-(wants - has) // nodes[0]), name, wants, has
-    if not missing:
+    gap = _gap(jobs, pools)
+    if gap is None:
         return None
-    count, each = sum(one.count for one in jobs), {one.wanted[resource] for one in jobs}
-    several, where = len(jobs) > 1, _listed([pool.group.path for pool in pools])
-    what = "idle runners" if idle else "jobs at most"
-    each_runner = _listed([f"{one.path.removeprefix('runners.')} {one.count}" for one in jobs])
-    who = f" ({each_runner})" if several else ""
-    has = "together have" if len(pools) > 1 else "has"
-    fits = room // each.pop() if len(each) == 1 else None
+    first, each = pools[0].group, {one.wanted[gap.resource] for one in jobs}
+    count, several = sum(one.count for one in jobs), len(jobs) > 1
+    who = _listed([f"{one.path.removeprefix('runners.')} {one.count}" for one in jobs])
+    what = f"{count} {'idle runners' if idle else 'jobs at most'}{f' ({who})' if several else ''}"
+    where = f"{_listed([pool.group.path for pool in pools])} {'together have' if len(pools) > 1 else 'has'}"
+    fits = gap.room // each.pop() if len(each) == 1 else None
     if fits is None:
-        asked, there = describe(resource, wanted), describe(resource, room)
-        reason = f"{count} {what}{who} request {asked}, but {where} {has} {there}; some pods stay pending"
+        wanted, room = describe(gap.resource, gap.wanted), describe(gap.resource, gap.room)
+        reason = f"{what} request {wanted}, but {where} {room}; some pods stay pending"
     else:
         pending = "1 pod stays" if count - fits == 1 else f"{count - fits} pods stay"
-        reason = f"{count} {what}{who}, but {where} {has} room for {fits}; {pending} pending"
+        reason = f"{what}, but {where} room for {fits}; {pending} pending"
     key = "min" if idle else "max"
     lower = f"lower the {key} of these runners" if several else f"lower its {key}"
     lower += "" if fits is None else f" to {fits} in total" if several else f" to {fits}"
@@ -233,7 +258,7 @@ def _shortage(jobs: Sequence[_Jobs], pools: Sequence[_Pool], *, idle: bool) -> V
         for pool in pools
         if pool.group.name in one.pools
     ]
-    fix = f"{lower}, or raise {first.path}.max to {first.max_size + missing}"
+    fix = f"{lower}, or raise {first.path}.max to {first.max_size + gap.nodes}"
     return (error if idle else warning)(CHECK, subject, reason, fix, chain[:_SHOWN])
 
 

@@ -10,16 +10,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from config.values import mebibytes
 from gpu.kubernetes.allocatable import node_room, root_disk_for
 from gpu.kubernetes.node_group import real_node
 from gpu.kubernetes.quantities import CPU, EPHEMERAL_STORAGE, GIB, GPU, MEMORY, MIB, PODS, Resources, describe, total
 from gpu.kubernetes.scheduling import Node, landing, resource_refusals
 from gpu.machines import EC2_TYPES
 from gpu.verdict import Verdict, error, ok
+from wiring import kubernetes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from back_ends.stack import Stack
     from gpu.kubernetes.daemonsets import DaemonSet
     from gpu.kubernetes.node_group import NodeGroupFacts
     from gpu.kubernetes.pods import Pod
@@ -60,6 +63,29 @@ def place(group: NodeGroupFacts, machine: InstanceType, daemonsets: Sequence[Dae
     """Return a node of that type in the group."""
     node = real_node(group, machine, zone=group.zones[0])
     return Place(machine=machine, node=node, daemonsets=landing(daemonsets, node))
+
+
+def check(stack: Stack) -> Iterator[Verdict]:
+    """Check the pod of each runner on each of its pools, then each image whose size is stated."""
+    daemonsets = kubernetes.daemonsets(stack.settings)
+    groups, runners = kubernetes.node_groups(stack), kubernetes.shared_nodes(stack)
+    uses = [(path, runner, group) for path, runner in runners.items() for group in groups if group.name in runner.pools]
+    for path, runner, group in uses:
+        yield fits(path, runner.pod, group, daemonsets)
+    for name, image in stack.settings.images.items():
+        if image.compressed is not None:
+            # A job with a pod of its own states its image in the workflow.
+            starting = [
+                ImageUse(runner=path, pod=runner.pod, group=group)
+                for path, runner, group in uses
+                if runner.image == name and runner.waiting_pod is None
+            ]
+            yield from image_fits(f"images.{name}.compressed", mebibytes(image.compressed) * MIB, starting)
+
+
+def holds(pod: Pod, group: NodeGroupFacts, daemonsets: Sequence[DaemonSet]) -> bool:
+    """Return whether the pod fits on every type of a pool."""
+    return not any(place(group, machine, daemonsets).refuses(pod) for machine in group.machines)
 
 
 def fits(runner: str, pod: Pod, group: NodeGroupFacts, daemonsets: Sequence[DaemonSet] = ()) -> Verdict:

@@ -6,14 +6,21 @@ from typing import TYPE_CHECKING, Final
 
 from checks.floor import LEAST_GPU_MEMORY_GB, gpu_memory_gb
 from gpu.verdict import Verdict, warning
+from wiring import kubernetes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from back_ends.offer import SharedNodes
+    from back_ends.stack import Stack
     from gpu.kubernetes.node_group import NodeGroupFacts
 
 CHECK: Final = "counts"
+
+
+def check(stack: Stack) -> Iterator[Verdict]:
+    """Check every pool."""
+    yield from pool_shapes(kubernetes.node_groups(stack), kubernetes.shared_nodes(stack))
 
 
 def pool_shapes(groups: Sequence[NodeGroupFacts], runners: Mapping[str, SharedNodes]) -> Iterator[Verdict]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from checks.fit import holds
 from gpu.kubernetes.node_group import ACCELERATOR, real_node
 from gpu.kubernetes.quantities import EPHEMERAL_STORAGE, GPU, format_amount
 from gpu.kubernetes.scheduling import label_refusals, landing, lands, refusals, resource_refusals, taint_refusals
@@ -16,10 +17,12 @@ from gpu.kubernetes.taints import API_EFFECTS, HARD_EFFECTS
 from gpu.kubernetes.template_node import LABEL_TAG, RESOURCE_TAG, TAINT_TAG, labels_of, template_node
 from gpu.nearest import nearest
 from gpu.verdict import Level, Verdict, error, ok, warning
+from wiring import kubernetes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from back_ends.stack import Stack
     from gpu.kubernetes.daemonsets import DaemonSet
     from gpu.kubernetes.node_group import NodeGroupFacts
     from gpu.kubernetes.pods import Pod
@@ -27,6 +30,24 @@ if TYPE_CHECKING:
     from gpu.kubernetes.template_node import TemplateNode
 
 CHECK: Final = "scale-from-zero"
+
+
+def check(stack: Stack) -> Iterator[Verdict]:
+    """Check the pod of each runner on each of its pools."""
+    settings = stack.settings
+    plugin, daemonsets = kubernetes.plugin_daemonset(settings), kubernetes.daemonsets(settings)
+    for group in kubernetes.node_groups(stack):
+        for path, runner in kubernetes.shared_nodes(stack).items():
+            if group.name in runner.pools:
+                yield from scale_from_zero(
+                    path,
+                    runner.pod,
+                    group,
+                    plugin=plugin,
+                    autoscaler=settings.autoscaler is not None,
+                    daemonsets=daemonsets,
+                    fits=holds(runner.pod, group, daemonsets),
+                )
 
 
 def scale_from_zero(
@@ -47,7 +68,7 @@ def scale_from_zero(
         group: the pool.
         plugin: the device plugin; None where the stack has none.
         autoscaler: whether the stack has an autoscaler.
-        daemonsets: the other DaemonSets on the nodes.
+        daemonsets: all DaemonSets of the cluster.
         fits: whether `checks.fit` passes. Otherwise it reports the resources, and this check skips them.
 
     """

@@ -1,8 +1,7 @@
-"""Whether the system nodes have room for what must run on them: DNS, the controllers, and a listener for each runner.
+"""Check that the system nodes have room for their pods: add-ons, controllers, and a listener for each runner.
 
-Owns the packing and its verdict. A listener that finds no room never asks GitHub for a job, and the jobs of its runner
-wait as if there were no runner at all. Nodes are filled one after the other, with the largest pods first; what is
-spread over nodes by preference alone is not held to be spread.
+A listener without a node never asks GitHub for a job, so the jobs of its runner wait forever. The check fills one node
+after the other, the largest pods first. It ignores preferences for spreading.
 """
 
 from __future__ import annotations
@@ -12,47 +11,53 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from checks.fit import place
 from gpu.kubernetes.quantities import CPU, MEMORY, PODS, describe
-from gpu.verdict import Level, Verdict
+from gpu.verdict import Verdict, error, ok, warning
+from wiring import kubernetes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from back_ends.stack import Stack
     from gpu.kubernetes.daemonsets import DaemonSet
     from gpu.kubernetes.node_group import NodeGroupFacts
     from gpu.kubernetes.pods import SystemPods
     from gpu.kubernetes.quantities import Resources
 
-CHECK = "system-room"
+CHECK: Final = "system-room"
+
+
+def check(stack: Stack) -> Iterator[Verdict]:
+    """Check the system nodes."""
+    group = kubernetes.system_nodes(stack)
+    if group is not None:
+        pods, daemonsets = tuple(kubernetes.system_pods(stack)), kubernetes.daemonsets(stack.settings)
+        yield system_room(group, pods, daemonsets, grows=stack.settings.autoscaler is not None)
 
 
 def system_room(
-    group: NodeGroupFacts, pods: Sequence[SystemPods], *, daemonsets: Sequence[DaemonSet] = (), grows: bool
-) -> list[Verdict]:
-    """Judge the group on the type that holds least; `grows` is whether anything starts nodes beyond its minimum."""
+    group: NodeGroupFacts, pods: Sequence[SystemPods], daemonsets: Sequence[DaemonSet] = (), *, grows: bool
+) -> Verdict:
+    """Check the group on the type with the least room; `grows` is whether an autoscaler starts more nodes."""
     nodes = group.max_size if grows else group.min_size
     rooms = [(machine.name, place(group, machine, daemonsets).left) for machine in group.machines]
     always = sorted((_Kind.of(one, one.copies) for one in pods), reverse=True)
-    # What comes and goes with jobs finds there what always runs.
+    # Pods that come and go with jobs are placed after those that always run.
     busy = [*always, *sorted((_Kind.of(one, one.jobs) for one in pods), reverse=True)]
-    for level, kinds, when in ((Level.ERROR, always, ""), (Level.WARNING, busy, " when every runner has its jobs")):
-        packed = [_packed(name, room, kinds, nodes) for name, room in rooms]
-        least = max(packed, key=lambda one: one.needed)
+    for verdict, kinds, when in ((error, always, ""), (warning, busy, " while every runner has its jobs")):
+        least = max((_packed(name, room, kinds, nodes) for name, room in rooms), key=lambda one: one.needed)
         if least.needed > nodes:
-            reason = f"{nodes} x {least.machine} have no room for {least.left_out}{when}"
-            return [_verdict(level, group, reason, _way_out(least, grows=grows))]
+            has = "has" if nodes == 1 else "have"
+            reason = f"{nodes} x {least.machine} {has} no room for {least.pending}{when}"
+            return verdict(CHECK, group.path, reason, _fix(least, grows=grows))
     count = sum(kind.copies for kind in busy)
-    return [_verdict(Level.OK, group, f"{count} pods of the system fit on {least.needed} of {nodes} x {least.machine}")]
-
-
-def _verdict(level: Level, group: NodeGroupFacts, reason: str, fix: str = "") -> Verdict:
-    return Verdict(check=CHECK, level=level, subject=group.path, reason=reason, fix=fix)
+    return ok(CHECK, group.path, f"{count} system pods fit on {least.needed} of {nodes} x {least.machine}")
 
 
 _Amounts: TypeAlias = tuple[int, int, int]
 """Memory, CPU and pods."""
 
 _NEVER: Final = 10**6
-"""More nodes than there can be: what is needed of a type on which a pod does not fit at all."""
+"""The number of nodes where a pod fits on none of them."""
 
 
 def _amounts(resources: Resources) -> _Amounts:
@@ -61,7 +66,7 @@ def _amounts(resources: Resources) -> _Amounts:
 
 @dataclass(frozen=True, slots=True, order=True)
 class _Kind:
-    """Equal pods; of two kinds, the larger pod is the greater."""
+    """Equal pods, ordered by size."""
 
     wanted: _Amounts
     name: str
@@ -72,31 +77,33 @@ class _Kind:
         return cls(wanted=_amounts(pods.pod.requests.with_amount(PODS, 1)), name=pods.name, copies=copies)
 
     def on(self, room: _Amounts) -> int:
-        """How many of it a node with that room takes."""
+        """Return how many copies fit into the room of a node."""
         return max(0, min(have // want for have, want in zip(room, self.wanted, strict=True) if want))
 
     def out_of(self, room: _Amounts, copies: int) -> _Amounts:
-        """What so many of it leave of a node's room."""
+        """Return the room that some copies leave."""
         memory, cpu, pods = self.wanted
         return room[0] - copies * memory, room[1] - copies * cpu, room[2] - copies * pods
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Packed:
-    """How many nodes of one type the pods need, and what stays outside of those that there are."""
+    """The result for one instance type."""
 
     machine: str
     room: Resources
     needed: int
-    left_out: str
+    """The number of nodes that all pods need."""
+    pending: str
+    """The pods without room on the existing nodes."""
 
 
 def _packed(machine: str, room: Resources, kinds: Sequence[_Kind], nodes: int) -> _Packed:
-    """Fill one node after the other with the first pods that it still takes."""
+    """Fill one node after the other with the first pods that fit."""
     whole = _amounts(room)
     waiting = [kind for kind in kinds if kind.copies]
-    outside = _listed(kind for kind in waiting if not kind.on(whole))
-    needed = _NEVER if outside else 0
+    pending = _listed(kind for kind in waiting if not kind.on(whole))
+    needed = _NEVER if pending else 0
     while waiting and needed < _NEVER:
         needed += 1
         free, rest = whole, []
@@ -107,20 +114,20 @@ def _packed(machine: str, room: Resources, kinds: Sequence[_Kind], nodes: int) -
                 rest.append(replace(kind, copies=kind.copies - taken))
         waiting = rest
         if needed == nodes:
-            outside = _listed(waiting)
-    return _Packed(machine=machine, room=room, needed=needed, left_out=outside)
+            pending = _listed(waiting)
+    return _Packed(machine=machine, room=room, needed=needed, pending=pending)
 
 
-def _way_out(packed: _Packed, *, grows: bool) -> str:
+def _fix(packed: _Packed, *, grows: bool) -> str:
     if packed.needed == _NEVER:
         cpu, memory, pods = (packed.room[resource] for resource in (CPU, MEMORY, PODS))
-        gives = f"{describe(CPU, cpu)} and {describe(MEMORY, memory)} left for {pods} pods"
-        return f"take a larger type: {packed.machine} has {gives}"
-    return f"raise system-nodes.{'max' if grows else 'min'} to {packed.needed}, or take a larger type"
+        left = f"{describe(CPU, cpu)} and {describe(MEMORY, memory)} left for {pods} pods"
+        return f"use a larger type: a {packed.machine} has {left}"
+    return f"raise system-nodes.{'max' if grows else 'min'} to {packed.needed}, or use a larger type"
 
 
 def _listed(kinds: Iterable[_Kind]) -> str:
-    """As in `2 x CoreDNS, metrics-server and 11 more`."""
+    """Join names, for example `2 x CoreDNS, metrics-server and 11 more`."""
     found = list(kinds)
     shown = [f"{kind.copies} x {kind.name}" if kind.copies > 1 else kind.name for kind in found[:3]]
     more = sum(kind.copies for kind in found[3:])

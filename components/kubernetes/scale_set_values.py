@@ -20,6 +20,8 @@ SAFE_TO_EVICT = {
     "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
     "karpenter.sh/do-not-disrupt": "true",
 }
+CONTROLLER_RESOURCES = {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}}
+"""The resources of the runner controller, on a system node."""
 LISTENER = {"name": "listener", "resources": {"requests": {"cpu": "50m", "memory": "64Mi"}}}
 """The container on a system node that gets a runner's jobs from GitHub."""
 SHARED_MEMORY: dict[str, Any] = {"name": "shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}}

@@ -16,7 +16,7 @@ from tests.components.made import names, waits_for
 from tests.config import stacks
 from tests.config.stacks import STAGING
 from tests.plan.stacks import stack_file
-from wiring import values as wiring
+from wiring import kubernetes
 
 ADD_ON = "aws:eks/addon:Addon"
 AGENT = AddOn(
@@ -48,7 +48,7 @@ def test_a_new_row_creates_the_add_on_in_its_place(monkeypatch: pytest.MonkeyPat
 @pytest.mark.pure
 def test_a_new_row_counts_its_pods(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(add_ons, "ADD_ONS", (*ADD_ONS, AGENT))
-    running = wiring.add_ons(stacks.settings(STAGING))
+    running = kubernetes.add_ons(stacks.settings(STAGING))
 
     assert "node-agent" in {pods.name for add_on in running for pods in add_on.node_pods}
     assert "the node agent" in {pods.name for add_on in running for pods in add_on.system_pods}

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from back_ends.stack import Stack
-from composition import facts
 from config.identity import Identity
 from gpu.kubernetes.sharing import Sharing
 from ops.plan.recorder import record
 from tests.composition import built
 from tests.config import stacks as files
 from tests.plan import stacks
+from wiring import kubernetes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from back_ends.offer import SharedNodes
+    from gpu.kubernetes.node_group import NodeGroupFacts
     from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
@@ -36,14 +37,18 @@ CLUSTERS = [name for name in stacks.NAMES if "cluster" in files.sections(name)]
 STAGING = stacks.STAGING
 
 
-def judged(name: str, pool: str) -> Any:
-    settings = files.settings(name)
-    return facts.node_group(pool, settings.gpu_pools[pool], settings, f"gpu-ci-{stacks.stack_file(name).name}")
+def stack_of(name: str, changes: Mapping[str, Any] | None = None) -> Stack:
+    identity = Identity(project="gpu-ci", stack=stacks.stack_file(name).name)
+    return Stack.of(files.settings(name, changes or {}), identity)
+
+
+def judged(name: str, pool: str, changes: Mapping[str, Any] | None = None) -> NodeGroupFacts:
+    (found,) = [group for group in kubernetes.node_groups(stack_of(name, changes)) if group.name == pool]
+    return found
 
 
 def shared(name: str, runner: str) -> SharedNodes:
-    identity = Identity(project="gpu-ci", stack=stacks.stack_file(name).name)
-    found = Stack.of(files.settings(name), identity).offers[runner].shared
+    found = stack_of(name).offers[runner].shared
     assert found is not None
     return found
 
@@ -64,10 +69,9 @@ def test_the_checks_read_a_runner_as_it_is_registered(name: str, runner: str) ->
 
 @pytest.mark.parametrize("name", CLUSTERS)
 def test_the_checks_read_daemonsets_as_they_are_registered(name: str) -> None:
-    settings = files.settings(name)
+    plugin, metrics = built.device_plugin(stacks.planned(name)), built.daemonsets(stacks.planned(name))
 
-    assert facts.device_plugin(settings) == built.device_plugin(stacks.planned(name))
-    assert {each.name: each for each in facts.daemonsets(settings)} == built.daemonsets(stacks.planned(name))
+    assert {each.name: each for each in kubernetes.daemonsets(files.settings(name))} == {plugin.name: plugin, **metrics}
 
 
 @pytest.mark.parametrize("name", CLUSTERS)
@@ -103,12 +107,12 @@ def test_the_checks_read_every_option_of_a_pool_as_it_is_registered() -> None:
     file = stacks.changed(STAGING, "gpu-pools", lambda pools: pools["t4-spot"].update(special))
     settings = files.settings(STAGING, changes)
     plan = record(file)
-    facts_of = facts.node_group("t4-spot", settings.gpu_pools["t4-spot"], settings, "gpu-ci-staging")
+    facts_of = judged(STAGING, "t4-spot", changes)
 
     assert facts_of == built.node_group(plan, "t4-spot")
     assert facts_of.nvme_storage
     assert facts_of.sharing == Sharing(mode="mps", replicas=3)
-    assert facts.device_plugin(settings) == built.device_plugin(plan)
+    assert kubernetes.plugin_daemonset(settings) == built.device_plugin(plan)
 
 
 def changed(plan: Plan, type_: str, name: str, change: Callable[[dict[str, Any]], object]) -> Plan:

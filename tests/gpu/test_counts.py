@@ -42,8 +42,17 @@ def runner(
     pools: tuple[str, ...] = (POOL.name,),
 ) -> SharedNodes:
     pod = pod or runner_pod(cpu, gpus=gpus)
-    keys = {f"{key}_key": f"runners.a.arc.{key}" for key in ("most", "idle", "pool", "fallback")}
-    return SharedNodes(pools=pools, pod=pod, idle=idle, most=most, image="runner-gpu", **keys)
+    return SharedNodes(
+        pools=pools,
+        pod=pod,
+        idle=idle,
+        most=most,
+        image="runner-gpu",
+        most_key="runners.a.arc.max",
+        idle_key="runners.a.arc.min",
+        pool_key="runners.a.arc.pool",
+        fallback_key="runners.a.arc.fallback",
+    )
 
 
 def judge(group: NodeGroupFacts, *runners: SharedNodes) -> list[Verdict]:
@@ -273,12 +282,16 @@ def test_the_suggested_nodes_are_enough(spot: int, steady: int, wanted: list[tup
     runners = [runner(most, pools=pools) for most, pools in wanted]
     sizes = {POOL.path: spot, SECOND.path: steady}
     for _ in range(3):
-        short = [one for one in together(*sizes.values(), *runners) if "jobs at most" in one.reason]
+        short = [
+            one for one in together(sizes[POOL.path], sizes[SECOND.path], *runners) if "jobs at most" in one.reason
+        ]
         for path, most in (found for one in short for found in re.findall(r"raise (\S+)\.max to (\d+)", one.fix)):
             assert int(most) > sizes[path]
             sizes[path] = int(most)
 
-    assert [one for one in together(*sizes.values(), *runners) if "jobs at most" in one.reason] == []
+    assert [
+        one for one in together(sizes[POOL.path], sizes[SECOND.path], *runners) if "jobs at most" in one.reason
+    ] == []
 
 
 @given(st.integers(1, 50), st.integers(1, 50))

@@ -1,4 +1,4 @@
-"""What has nowhere else to run, held against the nodes that there are for it."""
+"""The pods of the system nodes are compared with their room."""
 
 from __future__ import annotations
 
@@ -40,63 +40,62 @@ def pods(name: str, *, copies: int = 0, jobs: int = 0, cpu: int = 50, memory: in
 
 
 def judged(nodes: NodeGroupFacts, *stated: SystemPods, grows: bool = True) -> Verdict:
-    (verdict,) = system_room(nodes, stated, daemonsets=DAEMONS, grows=grows)
-    return verdict
+    return system_room(nodes, stated, DAEMONS, grows=grows)
 
 
 def test_the_add_ons_and_a_listener_fit_on_a_small_node() -> None:
     verdict = judged(group("t3.large"), *SYSTEM_PODS, pods("the listener of gpu-t4", copies=1))
 
-    assert (verdict.level, verdict.reason) == (Level.OK, "7 pods of the system fit on 1 of 2 x t3.large")
+    assert (verdict.level, verdict.reason) == (Level.OK, "7 system pods fit on 1 of 2 x t3.large")
 
 
 def test_a_node_has_no_more_pods_than_addresses() -> None:
-    """Thirty-five on a t3.large, of which the daemons take four: the CPU and the memory would do for more."""
+    """A t3.large takes 35 pods, 4 of them DaemonSets; CPU and memory are enough for more."""
     fits = judged(group("t3.large", most=1), pods("listener", copies=31, cpu=1, memory=1))
     over = judged(group("t3.large", most=1), pods("listener", copies=32, cpu=1, memory=1))
 
     assert fits.level is Level.OK
     assert (over.level, over.subject) == (Level.ERROR, "system-nodes")
-    assert over.reason == "1 x t3.large have no room for listener"
-    assert over.fix == "raise system-nodes.max to 2, or take a larger type"
+    assert over.reason == "1 x t3.large has no room for listener"
+    assert over.fix == "raise system-nodes.max to 2, or use a larger type"
 
 
-def test_a_type_on_which_a_pod_never_fits_is_not_to_be_had_more_of() -> None:
+def test_the_fix_for_a_pod_larger_than_a_node_is_a_larger_type() -> None:
     verdict = judged(group("t3.micro", most=50), DNS)
 
     assert verdict.reason == "50 x t3.micro have no room for 2 x CoreDNS"
-    assert verdict.fix == "take a larger type: t3.micro has 1.75 CPU and 428Mi left for 0 pods"
+    assert verdict.fix == "use a larger type: a t3.micro has 1.75 CPU and 428Mi left for 0 pods"
 
 
-def test_pods_that_come_with_jobs_are_a_warning_and_leave_what_always_runs_its_room() -> None:
+def test_pods_of_jobs_without_room_are_a_warning() -> None:
     runners = pods("runner of gpu-t4", copies=1, jobs=49, cpu=200, memory=512)
     verdict = judged(group("t3.large"), DNS, runners)
 
     assert verdict.level is Level.WARNING
-    assert verdict.reason == "2 x t3.large have no room for 35 x runner of gpu-t4 when every runner has its jobs"
-    assert verdict.fix == "raise system-nodes.max to 7, or take a larger type"
+    assert verdict.reason == "2 x t3.large have no room for 35 x runner of gpu-t4 while every runner has its jobs"
+    assert verdict.fix == "raise system-nodes.max to 7, or use a larger type"
     assert judged(group("t3.large", most=7), DNS, runners).level is Level.OK
 
 
-def test_without_an_autoscaler_there_are_no_nodes_but_the_least() -> None:
+def test_without_an_autoscaler_only_the_minimum_of_nodes_counts() -> None:
     stated = pods("listener", copies=40, cpu=1, memory=1)
 
     assert judged(group("t3.large"), stated).level is Level.OK
-    assert judged(group("t3.large"), stated, grows=False).fix == ("raise system-nodes.min to 2, or take a larger type")
+    assert judged(group("t3.large"), stated, grows=False).fix == ("raise system-nodes.min to 2, or use a larger type")
 
 
-def test_the_type_that_holds_least_decides_in_whatever_order_they_are_stated() -> None:
+def test_the_type_with_the_least_room_decides_in_any_order() -> None:
     stated = pods("listener", copies=31, cpu=1, memory=1)
     found = [judged(group(*types, most=1), stated) for types in (("t3.large", "t3.small"), ("t3.small", "t3.large"))]
 
-    assert [verdict.reason for verdict in found] == ["1 x t3.small have no room for 24 x listener"] * 2
+    assert [verdict.reason for verdict in found] == ["1 x t3.small has no room for 24 x listener"] * 2
 
 
-def test_what_is_left_out_is_named_and_the_rest_counted() -> None:
+def test_a_long_list_of_pods_is_shortened() -> None:
     kinds = [pods(f"listener-{index}", copies=2, memory=900 - index) for index in range(5)]
 
     assert judged(group("t3.small", most=1), *kinds).reason == (
-        "1 x t3.small have no room for listener-0, 2 x listener-1, 2 x listener-2 and 4 more"
+        "1 x t3.small has no room for listener-0, 2 x listener-1, 2 x listener-2 and 4 more"
     )
 
 
@@ -115,7 +114,7 @@ def test_what_is_left_out_is_named_and_the_rest_counted() -> None:
         max_size=5,
     )
 )
-def test_the_number_told_is_enough_one_less_is_not_and_no_node_is_filled_over_its_brim(kinds: list[SystemPods]) -> None:
+def test_the_suggested_number_of_nodes_is_the_smallest_that_is_enough(kinds: list[SystemPods]) -> None:
     wide = judged(group("t3.large", most=9999), *kinds)
     needed = int(wide.reason.partition(" fit on ")[2].partition(" ")[0])
     room = place(group("t3.large"), group("t3.large").first, DAEMONS).left

@@ -27,7 +27,6 @@ KEYS: Final = {name: {name, name.replace("_", "-")} for name in NAMES}
 """A package to the names of its section: as an attribute, and as a key of the stack file."""
 NOT_YET: Final = frozenset(
     {
-        "composition/system.py",
         "config/cirun_rules.py",
         "config/gcp_rules.py",
         "config/references.py",

@@ -526,7 +526,7 @@ ERRORS: Final = (
         told=Told.ERROR,
         check="system-room",
         path="system-nodes",
-        words=("4 x t3.micro have no room for", "take a larger type", "left for 0 pods"),
+        words=("4 x t3.micro have no room for", "use a larger type", "left for 0 pods"),
     ),
     Mistake(
         name="a runner larger than its node",
@@ -1021,7 +1021,7 @@ WARNINGS: Final = (
         told=Told.WARNING,
         check="system-room",
         path="system-nodes",
-        words=("1 x t3.medium have no room for", "x runner of gpu-t4", "raise system-nodes.max to 2"),
+        words=("1 x t3.medium has no room for", "x runner of gpu-t4", "raise system-nodes.max to 2"),
     ),
     Mistake(
         name="a declared image of another content than its builder reported",

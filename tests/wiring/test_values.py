@@ -11,7 +11,7 @@ from back_ends.arc.values import scale_set
 from config.identity import Identity
 from tests.config import stacks
 from tests.config.stacks import OUT, SHARED, STAGING
-from wiring import values
+from wiring import kubernetes, values
 
 pytestmark = pytest.mark.pure
 
@@ -28,7 +28,7 @@ def test_the_accelerator_label_is_neutral_on_a_pool_of_several_models(types: lis
     free = {"runners": {}, "gpu-pools/t4-spot/instance-types": types}
     settings = stacks.settings(STAGING, free)
 
-    assert values.gpu_node("t4-spot", settings.gpu_pools["t4-spot"]).accelerator == accelerator
+    assert kubernetes.gpu_node("t4-spot", settings.gpu_pools["t4-spot"]).accelerator == accelerator
 
 
 @pytest.mark.parametrize(("first", "gpus"), [("g4dn.xlarge", 1), ("g4dn.12xlarge", 4), ("g6f.xlarge", 1)])
@@ -36,12 +36,12 @@ def test_the_gpu_count_is_that_of_the_first_type(first: str, gpus: int) -> None:
     """The autoscaler sizes nodes by the first type. EC2 counts a fraction of a GPU as 0, but a job requests 1."""
     settings = stacks.settings(STAGING, {"runners": {}, "gpu-pools/t4-spot/instance-types": [first, "g4dn.2xlarge"]})
 
-    assert values.gpu_node("t4-spot", settings.gpu_pools["t4-spot"]).gpus == gpus
+    assert kubernetes.gpu_node("t4-spot", settings.gpu_pools["t4-spot"]).gpus == gpus
 
 
 @pytest.mark.parametrize(("pool", "replicas", "named"), [("t4-shared", 2, "time-slicing-2"), ("l4-spot", 1, None)])
 def test_a_shared_gpu_sets_replicas_and_the_plugin_configuration(pool: str, replicas: int, named: str | None) -> None:
-    node = values.gpu_node(pool, stacks.settings(SHARED).gpu_pools[pool])
+    node = kubernetes.gpu_node(pool, stacks.settings(SHARED).gpu_pools[pool])
 
     assert (node.sharing_replicas, node.device_plugin_config) == (replicas, named)
 
@@ -56,7 +56,7 @@ def test_a_shared_gpu_sets_replicas_and_the_plugin_configuration(pool: str, repl
     ],
 )
 def test_a_section_enables_its_add_on(changes: dict[str, Any], add_ons: set[str]) -> None:
-    found = {add_on.name for add_on in values.add_ons(stacks.settings(STAGING, changes))}
+    found = {add_on.name for add_on in kubernetes.add_ons(stacks.settings(STAGING, changes))}
 
     assert found == {"vpc-cni", "kube-proxy", "coredns", "eks-pod-identity-agent", *add_ons}
 
@@ -64,12 +64,12 @@ def test_a_section_enables_its_add_on(changes: dict[str, Any], add_ons: set[str]
 def test_equal_sharing_of_two_pools_is_one_configuration() -> None:
     both = {"gpu-pools/l4-spot/sharing": {"mode": "time-slicing", "replicas": 2}}
 
-    assert set(values.device_plugin(stacks.settings(SHARED)).sharing) == {"time-slicing-2"}
-    assert set(values.device_plugin(stacks.settings(SHARED, both)).sharing) == {"time-slicing-2"}
+    assert set(kubernetes.device_plugin(stacks.settings(SHARED)).sharing) == {"time-slicing-2"}
+    assert set(kubernetes.device_plugin(stacks.settings(SHARED, both)).sharing) == {"time-slicing-2"}
 
 
 def test_daemonsets_tolerate_the_taints_of_every_pool() -> None:
-    keys = [toleration["key"] for toleration in values.gpu_tolerations(stacks.settings(SHARED))]
+    keys = [toleration["key"] for toleration in kubernetes.gpu_tolerations(stacks.settings(SHARED))]
 
     assert keys == ["nvidia.com/gpu", "team"]
 

@@ -1,0 +1,211 @@
+"""The cluster's nodes and pods, from the stack file: the arguments of components, and the facts that checks read.
+
+Both come from the same pure functions, so that the checks read what the program declares.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from components.aws.gpu_node import GpuNode, api_taints, autoscaler_tags, every_toleration, node_labels
+from components.kubernetes.arc_controller_values import CONTROLLER_RESOURCES
+from components.kubernetes.autoscaler_values import RESOURCES as AUTOSCALER_RESOURCES
+from components.kubernetes.autoscaler_values import AutoscalerValues
+from components.kubernetes.device_plugin_values import DevicePluginValues, device_plugin_values
+from components.kubernetes.gpu_metrics_values import GpuMetricsValues, gpu_metrics_values
+from config import pins
+from config.values import gibibytes
+from gpu.kubernetes import add_ons as table
+from gpu.kubernetes.daemonsets import DaemonSet
+from gpu.kubernetes.node_group import MPS_CAPABLE, NodeGroupFacts
+from gpu.kubernetes.pods import SystemPods, pod_from_template
+from gpu.kubernetes.sharing import Sharing
+from gpu.kubernetes.taints import ApiTaint
+from gpu.machines import ec2_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from back_ends.offer import SharedNodes
+    from back_ends.stack import Stack
+    from config.machines import PoolSettings, SharingSettings
+    from config.services import AutoscalerSettings, DcgmSettings
+    from config.settings import Settings
+    from gpu.kubernetes.add_ons import AddOn
+
+
+def gpu_node(name: str, pool: PoolSettings) -> GpuNode:
+    """Return the marks of a pool's nodes. The autoscaler sizes new nodes by the first type, so its figures count."""
+    sharing = pool.sharing.mode if pool.sharing else None
+    models = {model.label for stated in pool.instance_types if (model := ec2_type(stated).gpu) is not None}
+    return GpuNode(
+        pool=name,
+        # Nodes of several models get a neutral label. The autoscaler only requires that the label exists.
+        accelerator=models.pop() if len(models) == 1 else "nvidia-gpu",
+        gpus=max(1, ec2_type(pool.instance_types[0]).gpus),
+        disk_gib=gibibytes(pool.disk.size),
+        labels=pool.labels if sharing != "mps" else {**pool.labels, MPS_CAPABLE: "true"},
+        taints=pool.taints,
+        sharing_replicas=pool.sharing.replicas if pool.sharing else 1,
+        device_plugin_config=sharing_name(pool.sharing) if pool.sharing else None,
+        scale_down_after_minutes=pool.scale_down_after_minutes,
+    )
+
+
+def sharing_name(sharing: SharingSettings) -> str:
+    """Return the name of the device plugin's configuration for a kind of sharing."""
+    return f"{sharing.mode}-{sharing.replicas}"
+
+
+def device_plugin(settings: Settings) -> DevicePluginValues:
+    """Return the values of the device plugin for the nodes of every pool."""
+    shared = [pool.sharing for pool in settings.gpu_pools.values() if pool.sharing is not None]
+    return DevicePluginValues(
+        fail_on_init_error=settings.device_plugin.fail_on_init_error if settings.device_plugin else True,
+        tolerations=gpu_tolerations(settings),
+        sharing={sharing_name(one): Sharing(mode=one.mode, replicas=one.replicas) for one in shared},
+    )
+
+
+def gpu_tolerations(settings: Settings) -> list[dict[str, str]]:
+    """Return the tolerations that a DaemonSet needs on the nodes of every pool."""
+    return every_toleration([pool.taints for pool in settings.gpu_pools.values()])
+
+
+def gpu_metrics(settings: Settings, stated: DcgmSettings) -> GpuMetricsValues:
+    """Return the values of the GPU metrics exporter."""
+    return GpuMetricsValues(
+        interval_seconds=stated.interval_seconds,
+        service_monitor=stated.service_monitor,
+        tolerations=gpu_tolerations(settings),
+    )
+
+
+def autoscaler(settings: Settings, stated: AutoscalerSettings, *, region: str, version: str) -> AutoscalerValues:
+    """Return the values of the Cluster Autoscaler's chart."""
+    return AutoscalerValues(
+        region=region,
+        image_tag=pins.CLUSTER_AUTOSCALER_IMAGES[version],
+        expander=stated.expander,
+        scale_down_after_minutes=stated.scale_down_after_minutes,
+        provision_timeout_minutes=stated.provision_timeout_minutes,
+        capacities={name: pool.capacity for name, pool in settings.gpu_pools.items()},
+    )
+
+
+def add_ons(settings: Settings) -> tuple[AddOn, ...]:
+    """Return the add-ons that this stack runs, in the order of creation."""
+    return tuple(one for one in table.ADD_ONS if one.section is None or _enables(settings, one.section))
+
+
+def _enables(settings: Settings, path: str) -> bool:
+    """Return whether the stack file states the section or sets the switch."""
+    value: object = settings
+    for key in path.split("."):
+        value = getattr(value, key.replace("-", "_"))
+        if value is None:
+            return False
+    return value is not False
+
+
+def node_groups(stack: Stack) -> tuple[NodeGroupFacts, ...]:
+    """Return the node groups of the GPU pools."""
+    return tuple(_node_group(name, pool, stack) for name, pool in stack.settings.gpu_pools.items())
+
+
+def _node_group(name: str, pool: PoolSettings, stack: Stack) -> NodeGroupFacts:
+    node = gpu_node(name, pool)
+    tags = autoscaler_tags(node)
+    cluster = stack.settings.cluster
+    return NodeGroupFacts(
+        path=f"gpu-pools.{name}",
+        name=name,
+        cluster=stack.identity.prefix,
+        instance_types=pool.instance_types,
+        min_size=pool.min,
+        max_size=pool.max,
+        capacity_type="SPOT" if pool.capacity == "spot" else "ON_DEMAND",
+        zones=pool.zones,
+        disk_gib=gibibytes(pool.disk.size),
+        nvme_storage=pool.fast_image_pull,
+        version=cluster.version if cluster else "",
+        ami_type="AL2023_x86_64_NVIDIA",
+        labels=node_labels(node),
+        taints=tuple(ApiTaint(**taint) for taint in api_taints(node)),
+        tags=tags,
+        asg_tags=tags,
+        sharing=Sharing(mode=pool.sharing.mode, replicas=pool.sharing.replicas) if pool.sharing else None,
+    )
+
+
+def shared_nodes(stack: Stack) -> dict[str, SharedNodes]:
+    """Return the runners that use the GPU pools, by path."""
+    return {offer.path: offer.shared for offer in stack.offers.values() if offer.shared is not None}
+
+
+def plugin_daemonset(settings: Settings) -> DaemonSet | None:
+    """Return the device plugin; None where the stack has none."""
+    if settings.device_plugin is None:
+        return None
+    values = device_plugin_values(device_plugin(settings))
+    spec = {"affinity": values["affinity"], "tolerations": values["tolerations"]}
+    return DaemonSet.of("nvidia-device-plugin", {"spec": spec})
+
+
+def metrics_daemonset(settings: Settings) -> DaemonSet | None:
+    """Return the DCGM exporter; None where the stack has none."""
+    if settings.monitoring is None or settings.monitoring.dcgm is None:
+        return None
+    values = gpu_metrics_values(gpu_metrics(settings, settings.monitoring.dcgm))
+    container = {"name": "exporter", "resources": values["resources"]}
+    placement = {key: values[key] for key in ("nodeSelector", "tolerations")}
+    return DaemonSet.of("dcgm-exporter", {"spec": {**placement, "containers": [container]}})
+
+
+def daemonsets(settings: Settings) -> tuple[DaemonSet, ...]:
+    """Return all DaemonSets of the cluster. Their tolerations and labels decide on which nodes they run."""
+    nvidia = (plugin_daemonset(settings), metrics_daemonset(settings))
+    return (*_add_on_daemonsets(settings), *(daemonset for daemonset in nvidia if daemonset is not None))
+
+
+def _add_on_daemonsets(settings: Settings) -> tuple[DaemonSet, ...]:
+    return tuple(daemonset for add_on in add_ons(settings) for daemonset in add_on.node_pods)
+
+
+def system_nodes(stack: Stack) -> NodeGroupFacts | None:
+    """Return the node group of the system nodes; None where the stack has none."""
+    nodes = stack.settings.system_nodes
+    if nodes is None:
+        return None
+    return NodeGroupFacts(
+        path="system-nodes",
+        name="system",
+        cluster=stack.identity.prefix,
+        instance_types=nodes.instance_types,
+        min_size=nodes.min,
+        max_size=nodes.max,
+        zones=nodes.zones,
+        disk_gib=gibibytes(nodes.disk.size),
+    )
+
+
+def system_pods(stack: Stack) -> Iterator[SystemPods]:
+    """Yield the pods of the system nodes: add-ons, controllers, and the listener and waiting pods of each runner."""
+    for add_on in add_ons(stack.settings):
+        yield from add_on.system_pods
+    if stack.settings.autoscaler is not None:
+        yield _one("the autoscaler", AUTOSCALER_RESOURCES)
+    if stack.settings.arc is not None:
+        yield _one("the runner controller", CONTROLLER_RESOURCES)
+    for name, offer in stack.offers.items():
+        shared = offer.shared
+        if shared is not None and shared.listener is not None:
+            yield SystemPods(name=f"the listener of {name}", pod=shared.listener)
+        if shared is not None and shared.waiting_pod is not None:
+            jobs = shared.most - shared.idle
+            yield SystemPods(name=f"runner of {name}", pod=shared.waiting_pod, copies=shared.idle, jobs=jobs)
+
+
+def _one(name: str, resources: Any) -> SystemPods:
+    template = {"spec": {"containers": [{"name": "main", "resources": resources}]}}
+    return SystemPods(name=name, pod=pod_from_template(template))
