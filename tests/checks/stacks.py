@@ -24,11 +24,16 @@ PATH: Final = f"runners.{RUNNER}"
 NEEDS: Final = f"runners/{RUNNER}/needs"
 
 
+def stack(changes: Mapping[str, Any] | None = None, name: str = stacks.STAGING) -> Stack:
+    """Return a committed stack with the parts at these paths changed; the steps of a path are separated by `/`."""
+    return Stack.of(stacks.settings(name, changes), IDENTITY)
+
+
 def verdicts(check: Check, changes: Mapping[str, Any] | None = None, offer: Offer | None = None) -> list[Verdict]:
     """Return the verdicts of one check; with `offer`, the stack has only that runner's offer."""
-    settings = stacks.settings(changes=changes)
     if offer is None:
-        return list(check.check(Stack.of(settings, IDENTITY)))
+        return list(check.check(stack(changes)))
+    settings = stacks.settings(changes=changes)
     return list(check.check(Stack(settings=settings, identity=IDENTITY, offers={RUNNER: offer})))
 
 

@@ -24,8 +24,8 @@ from gpu.machines.start_up import (
 )
 from gpu.verdict import Level
 from ops.cli.options import ROOT
+from tests.checks.stacks import stack
 from tests.config.stacks import OUT
-from tests.gpu.stacks import stack
 
 if TYPE_CHECKING:
     from gpu.verdict import Verdict

@@ -20,8 +20,8 @@ from gpu.cost.prices import NoPrice
 from gpu.machines.groups import Disk, MachineGroup, Placement
 from gpu.regions import Cloud
 from gpu.verdict import Level
+from tests.checks.stacks import stack
 from tests.config.stacks import OUT, PRODUCTION
-from tests.gpu.stacks import stack
 
 if TYPE_CHECKING:
     from back_ends.stack import Stack

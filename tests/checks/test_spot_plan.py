@@ -12,7 +12,7 @@ from checks.spot_plan import check
 from gpu.cost import prices_aws
 from gpu.cost.prices import Price, Source, Unit
 from gpu.verdict import Level
-from tests.gpu.stacks import stack
+from tests.checks.stacks import stack
 
 if TYPE_CHECKING:
     from gpu.verdict import Verdict

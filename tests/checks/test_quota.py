@@ -20,8 +20,8 @@ from gpu.quotas.gcp import METRICS
 from gpu.regions import Cloud
 from gpu.verdict import Level, Verdict
 from ops.cli.options import ROOT
+from tests.checks.stacks import stack
 from tests.config.stacks import OUT
-from tests.gpu.stacks import stack
 
 pytestmark = pytest.mark.pure
 
