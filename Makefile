@@ -77,13 +77,13 @@ policy/.venv/run: requirements-policy.txt tools/setup.sh
 # Look at a stack --------------------------------------------------------------------------------------------------
 
 .PHONY: preview plan rehearse
-preview: .venv/run ## Print the plan, then have the real engine preview it against stand-in clouds; needs no account
+preview: .venv/run ## Print the plan, then preview it with the real engine on fake clouds; needs no account
 	@$(OPS) preview $(WHICH) $(if $(WHY),--why)
 
 plan: .venv/run ## Print the plan alone: resources, verdicts, cost, findings
 	@$(OPS) plan $(WHICH) $(if $(WHY),--why)
 
-rehearse: .venv/run ## Live a stack's whole life on the real engine with stand-in clouds: up, change, destroy
+rehearse: .venv/run ## Rehearse the life of a stack on the real engine with fake clouds: up, a change, destroy
 	@$(OPS) rehearse $(WHICH)
 
 .PHONY: upgrade-check
@@ -105,7 +105,7 @@ test: .venv/dev policy/.venv/run cli ## Run every test, and say what each tier r
 
 test-pure: .venv/dev ## Test values, knowledge and rendering
 test-plan: .venv/dev ## Test the recorded plan of every stack file
-test-engine: .venv/dev cli ## Test on the real Pulumi engine with stand-in clouds
+test-engine: .venv/dev cli ## Test on the real Pulumi engine with fake clouds
 test-artefacts: .venv/dev policy/.venv/run ## Test scripts, units, workflows and charts with their own linters
 test-docs: .venv/dev cli ## Test the commands and the stack files that the documents show
 test-pure test-plan test-engine test-artefacts test-docs:

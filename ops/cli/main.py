@@ -31,7 +31,7 @@ def run(arguments: list[str] | None = None) -> int:
     traceback = "--traceback" in line
     line = [word for word in line if word != "--traceback"]
     try:
-        with interruption.heeded():
+        with interruption.raise_again():
             code = int(_application(line)(args=line, prog_name=_NAME, standalone_mode=False) or 0)
     except KeyboardInterrupt:
         code = Exit.INTERRUPTED

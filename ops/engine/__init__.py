@@ -1,1 +1,1 @@
-"""The real Pulumi engine, driven from Python."""
+"""The driver of the real Pulumi engine."""

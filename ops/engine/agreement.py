@@ -1,11 +1,8 @@
-"""The law that plan and engine agree: what the recorder took down is what the engine was told.
+"""The comparison of a recorded plan with the engine: both must have the same registrations.
 
-Owns the comparison and its few stated limits; both sides come in the shapes of `ops.plan.model`. Nothing secret is ever
-told: of a secret that differs, only that it does.
-
-What is not compared, and why: aliases, which the engine resolves to URNs of its own; in a preview `retain_on_delete`
-and `deleted_with`, which a saved plan leaves out, and after an update `delete_before_replace`, which the state leaves
-out. The other of the two has each.
+Not compared are aliases, which the engine resolves; in a preview `retain_on_delete` and `deleted_with`, which a saved
+plan does not contain; after an update `delete_before_replace`, which the state does not contain. Values of secrets are
+never printed.
 """
 
 from __future__ import annotations
@@ -35,34 +32,32 @@ _OF_A_PREVIEW: Final = (*_OF_BOTH, "delete_before_replace")
 _OF_A_STATE: Final = (*_OF_BOTH, "retain_on_delete", "deleted_with")
 _NOTHING: Final = "nothing"
 _ASSET_HASH: Final = "hash"
-"""What the engine works out for a file or an archive, beside what the program said of it."""
+"""The hash that the engine adds to a file or an archive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """One thing in which plan and engine do not agree."""
+    """One difference between plan and engine."""
 
     urn: str
     path: str
-    """Which property, or which option of the resource; empty where one side has no such resource."""
+    """The property or the resource option; empty if one side lacks the resource."""
     planned: str
-    """What the plan says."""
     engine: str
-    """What the engine says."""
 
     def __str__(self) -> str:
-        """The difference in one line."""
+        """Return the difference in one line."""
         where = f"{self.urn} {self.path}".rstrip()
         return f"{where}: the plan has {self.planned}, the engine has {self.engine}"
 
 
 def with_preview(plan: Plan, goals: Mapping[str, Planned]) -> tuple[Difference, ...]:
-    """In what a plan recorded as a preview differs from what the engine's first preview took down."""
+    """Return the differences of a plan recorded as a preview from the engine's first preview."""
     return tuple(_differences(plan, goals, _OF_A_PREVIEW))
 
 
 def with_state(plan: Plan, state: State) -> tuple[Difference, ...]:
-    """In what a plan differs from what the engine wrote down after making all of it, the stack's outputs included."""
+    """Return the differences of a plan from the state after the update, including the stack's outputs."""
     root = plan.resources[0].urn if plan.resources else ""
     outputs = _values(root, "outputs", dict(plan.outputs), dict(state.outputs), frozenset())
     return (*_differences(plan, state.resources, _OF_A_STATE), *outputs)
@@ -72,41 +67,41 @@ def _differences(plan: Plan, engine: Mapping[str, Planned], options: Sequence[st
     planned = {resource.urn: resource for resource in plan}
     for urn in plan.urns:
         if urn not in engine:
-            yield Difference(urn=urn, path="", planned="it", engine=_NOTHING)
-    for urn, told in engine.items():
+            yield Difference(urn=urn, path="", planned="the resource", engine=_NOTHING)
+    for urn, actual in engine.items():
         if urn not in planned:
-            yield Difference(urn=urn, path="", planned=_NOTHING, engine="it")
+            yield Difference(urn=urn, path="", planned=_NOTHING, engine="the resource")
         else:
-            yield from _resource(planned[urn], told, options)
+            yield from _resource(planned[urn], actual, options)
 
 
-def _resource(planned: Planned, told: Planned, options: Sequence[str]) -> Iterator[Difference]:
+def _resource(planned: Planned, actual: Planned, options: Sequence[str]) -> Iterator[Difference]:
     urn = planned.urn
     for option in options:
-        ours, theirs = getattr(planned, option), getattr(told, option)
+        ours, theirs = getattr(planned, option), getattr(actual, option)
         if option == "property_dependencies":
-            ours, theirs = _stated(ours), _stated(theirs)
+            ours, theirs = _non_empty(ours), _non_empty(theirs)
         if ours != theirs:
             yield Difference(urn=urn, path=option, planned=_shown(ours), engine=_shown(theirs))
-    both = planned.secret_paths & told.secret_paths
-    for path in sorted(planned.secret_paths ^ told.secret_paths):
+    both = planned.secret_paths & actual.secret_paths
+    for path in sorted(planned.secret_paths ^ actual.secret_paths):
         if not _inside(path, both):
             ours, theirs = ("a secret", "plain text") if path in planned.secret_paths else ("plain text", "a secret")
             yield Difference(urn=urn, path=path, planned=ours, engine=theirs)
-    for path in sorted(planned.unknown_paths ^ told.unknown_paths):
+    for path in sorted(planned.unknown_paths ^ actual.unknown_paths):
         if not _inside(path, both):
             ours, theirs = ("unknown", "known") if path in planned.unknown_paths else ("known", "unknown")
             yield Difference(urn=urn, path=path, planned=ours, engine=theirs)
-    told_of = planned.unknown_paths ^ told.unknown_paths
-    secret = planned.secret_paths | told.secret_paths
-    for difference in _values(urn, "", planned.inputs, told.inputs, secret):
-        if difference.path not in told_of:
+    unknown = planned.unknown_paths ^ actual.unknown_paths
+    secret = planned.secret_paths | actual.secret_paths
+    for difference in _values(urn, "", planned.inputs, actual.inputs, secret):
+        if difference.path not in unknown:
             yield difference
 
 
 def _values(urn: str, path: str, ours: Any, theirs: Any, secret: frozenset[str]) -> Iterator[Difference]:
     if path in secret:
-        # An encrypted secret cannot be read; a decrypted one is compared, and told as little.
+        # An encrypted secret cannot be compared.
         if SECRET not in (ours, theirs) and ours != theirs:
             yield Difference(urn=urn, path=path, planned="one secret", engine="another secret")
     elif isinstance(ours, Mapping) and isinstance(theirs, Mapping):
@@ -115,12 +110,12 @@ def _values(urn: str, path: str, ours: Any, theirs: Any, secret: frozenset[str])
             if key in ours and key in theirs:
                 yield from _values(urn, inner, ours[key], theirs[key], secret)
             elif key != _ASSET_HASH or SIGNATURE not in ours:
-                there, lacking = _there(ours.get(key), inner, secret), _NOTHING
+                value = _visible(ours.get(key), inner, secret)
                 yield Difference(
                     urn=urn,
                     path=inner,
-                    planned=there if key in ours else lacking,
-                    engine=lacking if key in ours else _there(theirs[key], inner, secret),
+                    planned=value if key in ours else _NOTHING,
+                    engine=_NOTHING if key in ours else _visible(theirs[key], inner, secret),
                 )
     elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
         for index, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
@@ -129,13 +124,13 @@ def _values(urn: str, path: str, ours: Any, theirs: Any, secret: frozenset[str])
         yield Difference(urn=urn, path=path, planned=_shown(ours), engine=_shown(theirs))
 
 
-def _there(value: Any, path: str, secret: frozenset[str]) -> str:
+def _visible(value: Any, path: str, secret: frozenset[str]) -> str:
     hidden = any(one == path or one.startswith(f"{path}.") for one in secret)
     return "a secret" if hidden else _shown(value)
 
 
-def _stated(dependencies: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
-    """Without the properties that depend on nothing, which one side lists and the other may not."""
+def _non_empty(dependencies: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+    """Drop the properties without dependencies, which the engine may omit."""
     return {key: urns for key, urns in dependencies.items() if urns}
 
 

@@ -1,8 +1,7 @@
-"""The real Pulumi engine, driven from here: its own program, its own back end in a folder that goes, stand-in clouds.
+"""The driver of the real Pulumi engine: one stack, with the program in this process, on the fake clouds.
 
-Owns one stack's life on the engine: the folder, the configuration, and the operations. What the clouds answer is
-`fakes`, what the engine tells is `ops.engine.events`, and whether plan and engine agree is `ops.engine.agreement`. Nothing
-of the caller's surroundings reaches the engine: no credential, no back end, no network.
+State and configuration are in a temporary folder. Nothing from the caller's environment reaches the engine: no
+credentials, no backend, no network.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import json
 import secrets
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, cast
@@ -24,30 +22,30 @@ from config.identity import PROJECT
 from fakes.cloud import Cloud
 from fakes.faults import Faults
 from fakes.objects import Caller
-from fakes.servers import PACKAGES, ProviderServers
+from fakes.servers import ProviderServers
 from ops.engine import state as engine_state
-from ops.engine.events import Outcome, Step, Told
-from ops.engine.process import Cli, CommandFailedError, ending_on_terminate
-from ops.engine.program import called_back
+from ops.engine.events import EventLog, Outcome, Step
+from ops.engine.process import Cli, CommandFailedError, exiting_on_terminate
+from ops.engine.program import serve
 from ops.plan.isolation import hidden_environment
 from ops.plan.model import PROVIDER_TYPE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
     from ops.engine.pulumi_cli import Found
     from ops.plan.stack_file import StackFile
 
-Heard = Callable[[Step], None]
 _ROOT: Final = Path(__file__).resolve().parents[2]
 
 
 class EngineNotReadyError(Exception):
-    """The engine could not be set up, which is neither the program's fault nor a cloud's."""
+    """The engine could not be set up; neither the program nor a cloud is the cause."""
 
 
 class Engine:
-    """One stack on the engine. Use it in a `with`: leaving it ends every process and removes the folder."""
+    """One stack on the engine, as a context manager: leaving it ends all processes and removes the folder."""
 
     def __init__(
         self,
@@ -55,49 +53,47 @@ class Engine:
         stack_file: StackFile,
         program: Callable[[], None] | None = None,
         *,
-        cloud: Cloud | None = None,
-        packages: Sequence[str] = PACKAGES,
-        heard: Heard = lambda _step: None,
+        on_step: Callable[[Step], None] = lambda _step: None,
     ) -> None:
-        self.cloud = cloud or Cloud()
+        self.cloud = Cloud()
         self.faults = Faults()
-        self.servers = ProviderServers(self.cloud, self.faults, packages)
+        self.servers = ProviderServers(self.cloud, self.faults)
         self._found = cli
         self._stack_file = stack_file
-        self._program = program or _the_program
-        self._heard = heard
-        self._ends = contextlib.ExitStack()
+        self._program = program or _run_program
+        self._on_step = on_step
+        self._cleanup = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
         try:
-            self._ends.enter_context(ending_on_terminate())
-            # A process that is ending may still write into the folder; what it leaves is not worth a fault.
+            self._cleanup.enter_context(exiting_on_terminate())
+            # A process that ends may still write into the folder.
             holder = tempfile.TemporaryDirectory(prefix="gpu-ci-engine-", ignore_cleanup_errors=True)
-            self.folder = Path(self._ends.enter_context(holder))
+            self.folder = Path(self._cleanup.enter_context(holder))
             self._cli = Cli(
                 self._found,
                 self.folder,
                 {
                     "PULUMI_BACKEND_URL": f"file://{self.folder}/state",
-                    # Known to nobody else and kept nowhere: the state can be read while this process lives.
+                    # A random passphrase: only this process can read the state.
                     "PULUMI_CONFIG_PASSPHRASE": secrets.token_urlsafe(24),
                 },
             )
-            self._ends.callback(self.servers.stop)
+            self._cleanup.callback(self.servers.stop)
             self.servers.start()
             self._set_up()
         except BaseException:
-            self._ends.close()
+            self._cleanup.close()
             raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._ends.close()
+        self._cleanup.close()
 
     def preview(self, *, goals: bool = False) -> Outcome:
-        """What an update would do; with `goals`, which only a first preview has all of, what was registered."""
+        """Preview an update; with `goals`, also return the registrations, which only a first preview has all of."""
         saved = self.folder / "saved-plan.json"
         outcome = self._do("preview", *(["--save-plan", str(saved)] if goals else []))
         if goals and saved.is_file():
@@ -105,23 +101,23 @@ class Engine:
         return outcome
 
     def up(self, *, parallel: int | None = None) -> Outcome:
-        """Make what the program declares; `parallel` is how much at once."""
+        """Update the stack; `parallel` is the largest number of concurrent operations."""
         return self._do("up", "--yes", "--skip-preview", *([f"--parallel={parallel}"] if parallel else []))
 
     def refresh(self) -> Outcome:
-        """Ask the clouds how things are, and write that down."""
+        """Refresh the state from the clouds."""
         return self._do("refresh", "--yes", "--skip-preview")
 
     def preview_destroy(self) -> Outcome:
-        """What a destroy would do: `pulumi destroy` looks first, and stops there where something is protected."""
+        """Preview a destroy, which fails if a resource is protected."""
         return self._do("destroy", "--preview-only")
 
     def destroy(self) -> Outcome:
-        """Take everything down, without looking first: up to what is protected, if anything is."""
+        """Destroy all resources, without a preview."""
         return self._do("destroy", "--yes", "--skip-preview")
 
     def state(self) -> engine_state.State:
-        """What the engine has written down, decrypted."""
+        """Return the state, decrypted."""
         exported = json.loads(self._run("stack", "export", "--show-secrets"))
         return engine_state.state(exported["deployment"])
 
@@ -149,11 +145,11 @@ class Engine:
                 self.cloud.restore(row["type"], row["id"], row["urn"], inputs, outputs, caller)
 
     def unprotect(self) -> None:
-        """Take the protection off everything in the state, as a person would before a destroy that is meant."""
+        """Unprotect all resources in the state."""
         self._run("state", "unprotect", "--all", "--yes")
 
     def configure(self, stack_file: StackFile) -> None:
-        """Go on with another stack file of the same stack; what is secret stays what it was."""
+        """Use another stack file of the same stack; secrets keep their values."""
         path = self._stack_path
         before = yaml.safe_load(path.read_text())
         kept = {key: before["config"][key] for key in stack_file.secret_keys if key in before["config"]}
@@ -163,7 +159,7 @@ class Engine:
 
     @property
     def state_path(self) -> Path:
-        """The state as it lies on disk, secrets encrypted."""
+        """The state file, with encrypted secrets."""
         return self.folder / "state" / ".pulumi" / "stacks" / PROJECT / f"{self._stack_file.name}.json"
 
     @property
@@ -171,9 +167,9 @@ class Engine:
         return self.folder / f"Pulumi.{self._stack_file.name}.yaml"
 
     def _set_up(self) -> None:
-        """Write project and configuration by hand, which saves a process for every key, and make the stack."""
+        """Write the project and the configuration as files, which saves a process for each key; create the stack."""
         (self.folder / "state").mkdir()
-        # Files that the program names are looked for where the project stands.
+        # The engine resolves the program's file paths against `main`.
         project = {"name": PROJECT, "runtime": "python", "main": str(_ROOT)}
         (self.folder / "Pulumi.yaml").write_text(yaml.safe_dump(project))
         self._stack_path.write_text(yaml.safe_dump({"config": _written(self._stack_file)}, allow_unicode=True))
@@ -184,39 +180,41 @@ class Engine:
             self._run("config", "set-all", *(part for pair in pairs for part in ("--secret", pair)))
 
     def _do(self, operation: str, *args: str) -> Outcome:
-        """Run one operation; whatever goes wrong in it is told in its outcome."""
+        """Run one operation; its outcome contains all errors."""
         planning = operation == "preview" or "--preview-only" in args
-        told = Told(self._heard, planning=planning)
+        log = EventLog(self._on_step, planning=planning)
         started = time.monotonic()
         problem = None
         self.servers.start()
-        with hidden_environment(), called_back(self._program, told.event) as address:
+        with hidden_environment(), serve(self._program, log.add) as address:
             program = (f"--client={address}", "--exec-kind=auto.inline", f"--event-log=tcp://{address}")
             try:
-                self._cli.run(operation, *args, *self._which, *program, PULUMI_DEBUG_PROVIDERS=self.servers.attached)
+                self._cli.run(
+                    operation, *args, *self._stack_option, *program, PULUMI_DEBUG_PROVIDERS=self.servers.attached
+                )
             except CommandFailedError as error:
                 problem = str(error)
-        return told.outcome(operation, time.monotonic() - started, problem=problem)
+        return log.outcome(operation, time.monotonic() - started, problem=problem)
 
     def _run(self, *args: str) -> str:
-        """Run what asks neither program nor cloud."""
+        """Run a command that needs neither the program nor a cloud."""
         try:
-            return self._cli.run(*args, *self._which)
+            return self._cli.run(*args, *self._stack_option)
         except CommandFailedError as error:
             raise EngineNotReadyError(f"`pulumi {' '.join(args[:2])}` failed: {error}") from None
 
     @property
-    def _which(self) -> tuple[str, str]:
+    def _stack_option(self) -> tuple[str, str]:
         return "--stack", self._stack_file.name
 
 
-def _the_program() -> None:
-    """The project's own program, imported when it is run: its packages take most of the time of a first run."""
+def _run_program() -> None:
+    """Run the project's program; its packages are slow to import, so they are imported here."""
     cast("Callable[[], None]", importlib.import_module("program").run)()
 
 
 def _written(stack_file: StackFile) -> dict[str, Any]:
-    """The configuration as a stack file holds it: what is a map or a list as such, everything else as text."""
+    """Return the configuration in the form of a stack file: maps and lists as such, scalars as text."""
     return {key: _decoded(text) for key, text in stack_file.config.items() if key not in stack_file.secret_keys}
 
 

@@ -1,8 +1,4 @@
-"""What the engine tells while it works, as plain frozen data.
-
-Owns the translation of the Automation API's events. A failure is a result like any other: no exception, and no
-traceback of the engine's or of ours.
-"""
+"""The events of one engine operation, and its outcome, as plain data. A failure is an outcome, not an exception."""
 
 from __future__ import annotations
 
@@ -19,19 +15,19 @@ if TYPE_CHECKING:
     from ops.plan.model import Planned
 
 SAME: Final = "same"
-_SUMMING_UP: Final = re.compile(r"^(update|preview|destroy|refresh) failed$|^resource .* failed|^run canceled")
+_SUMMARY: Final = re.compile(r"^(update|preview|destroy|refresh) failed$|^resource .* failed|^run canceled")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One thing the engine does, or in a preview would do, to one resource."""
+    """One step of the engine for one resource; in a preview, a step that an update would take."""
 
     op: str
-    """As the engine calls it: `create`, `update`, `replace`, `delete`, `same`, …"""
+    """The operation: `create`, `update`, `replace`, `delete`, `same`, …"""
     urn: str
     type: str
     changed: Mapping[str, str] = field(default_factory=dict)
-    """The property paths that make the difference, and how: `update`, `add-replace`, …"""
+    """The changed property paths and their kinds of change: `update`, `add-replace`, …"""
 
     @property
     def name(self) -> str:
@@ -39,77 +35,77 @@ class Step:
         return self.urn.rpartition("::")[2]
 
     def __str__(self) -> str:
-        """What is done to what, in one line."""
+        """Return the operation, the type and the name."""
         return f"{self.op} {self.type} {self.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
-    """Something the engine, the program or a provider said."""
+    """A message of the engine, the program or a provider."""
 
     severity: str
     """`error`, `warning` or `info#err`."""
     message: str
     urn: str
-    """The resource concerned; empty where it is none."""
+    """The resource; empty if the message concerns none."""
 
     def __str__(self) -> str:
-        """The message, after the name of what it concerns."""
+        """Return the resource's name and the message."""
         name = self.urn.rpartition("::")[2]
         return f"{name}: {self.message}" if name else self.message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of one operation."""
+    """The result of one operation."""
 
     operation: str
     """`preview`, `up`, `destroy` or `refresh`."""
     ok: bool
     steps: tuple[Step, ...]
-    """What was done; for a preview, what would be."""
+    """The steps that were taken; in a preview, those that an update would take."""
     failed: tuple[Step, ...]
-    """What was tried and not done."""
+    """The steps that failed."""
     diagnostics: tuple[Diagnostic, ...]
     seconds: float
     goals: Mapping[str, Planned] = field(default_factory=dict)
-    """For a preview, what the engine took down of every registration, by URN."""
+    """In a preview, the registrations by URN."""
 
     @property
     def changes(self) -> tuple[Step, ...]:
-        """The steps that leave something other than it was."""
+        """The steps that change something."""
         return tuple(step for step in self.steps if step.op != SAME)
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
-        """What was wrong."""
+        """The error messages."""
         return tuple(one for one in self.diagnostics if one.severity == "error")
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How many steps of each kind."""
+        """The number of steps of each operation."""
         return dict(sorted(Counter(step.op for step in self.steps).items()))
 
     @property
     def fault(self) -> str:
-        """Why it failed, in the words of those who said so; empty where it did not."""
+        """The error messages in one text; empty if the operation succeeded."""
         if self.ok:
             return ""
-        return "\n".join(str(one) for one in self.errors) or "the engine did not say why"
+        return "\n".join(str(one) for one in self.errors) or "the engine gave no reason"
 
 
-class Told:
-    """Collects what one operation tells."""
+class EventLog:
+    """Collects the events of one operation."""
 
-    def __init__(self, heard: Callable[[Step], None], *, planning: bool) -> None:
-        self._heard = heard
+    def __init__(self, on_step: Callable[[Step], None], *, planning: bool) -> None:
+        self._on_step = on_step
         self._planning = planning
         self._steps: dict[tuple[str, str], Step] = {}
         self._failed: list[Step] = []
         self._diagnostics: list[Diagnostic] = []
 
-    def event(self, event: EngineEvent) -> None:
-        """Take one event down."""
+    def add(self, event: EngineEvent) -> None:
+        """Add one event."""
         if event.resource_pre_event and (self._planning or _is_component(event.resource_pre_event.metadata)):
             self._done(_step(event.resource_pre_event.metadata))
         elif event.res_outputs_event and not self._planning:
@@ -117,36 +113,36 @@ class Told:
         elif event.res_op_failed_event:
             self._failed.append(_step(event.res_op_failed_event.metadata))
         elif event.diagnostic_event and event.diagnostic_event.severity in ("error", "warning", "info#err"):
-            said = event.diagnostic_event
-            message = (said.message or "").strip()
-            if message and not _SUMMING_UP.search(message):
-                one = Diagnostic(severity=said.severity, message=message, urn=said.urn or "")
+            diagnostic = event.diagnostic_event
+            message = (diagnostic.message or "").strip()
+            if message and not _SUMMARY.search(message):
+                one = Diagnostic(severity=diagnostic.severity, message=message, urn=diagnostic.urn or "")
                 if one not in self._diagnostics:
                     self._diagnostics.append(one)
 
     def outcome(self, operation: str, seconds: float, *, problem: str | None) -> Outcome:
-        """Everything told; `problem` is what the process said where it failed, used where nobody else said why."""
-        told = tuple(self._diagnostics)
-        if problem is not None and not any(one.severity == "error" for one in told):
-            told += (Diagnostic(severity="error", message=problem, urn=""),)
+        """Return the outcome; `problem` is the error of the process, used if no event gives a reason."""
+        diagnostics = tuple(self._diagnostics)
+        if problem is not None and not any(one.severity == "error" for one in diagnostics):
+            diagnostics += (Diagnostic(severity="error", message=problem, urn=""),)
         return Outcome(
             operation=operation,
             ok=problem is None,
             steps=tuple(self._steps.values()),
             failed=tuple(self._failed),
-            diagnostics=told,
+            diagnostics=diagnostics,
             seconds=seconds,
         )
 
     def _done(self, step: Step) -> None:
-        # A component and the stack tell their outputs once more when they are complete.
+        # A component and the stack have a second event when their outputs are complete.
         if (step.op, step.urn) not in self._steps:
             self._steps[step.op, step.urn] = step
-            self._heard(step)
+            self._on_step(step)
 
 
 def _is_component(metadata: StepEventMetadata) -> bool:
-    """Whether nobody makes it: no end of the step is told then, unless the program tells its outputs."""
+    """Return whether no provider creates the resource: then no event marks the end of the step."""
     state = metadata.new or metadata.old
     return state is not None and not state.custom and metadata.op.value != "refresh"
 

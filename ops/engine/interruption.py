@@ -1,7 +1,7 @@
-"""Ctrl-C that is never lost.
+"""A guard against a lost Ctrl-C.
 
-Python raises it wherever the main thread happens to be. Inside a callback of the garbage collector, where a program
-that makes thousands of objects often is, an exception goes nowhere but to `sys.unraisablehook`, and the run goes on.
+Python raises `KeyboardInterrupt` in whatever code the main thread runs. In a callback of the garbage collector, the
+exception only reaches `sys.unraisablehook`, and the program goes on.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-_AGAIN: Final = 0.02
-"""Seconds until the main thread is out of the callback."""
+_DELAY: Final = 0.02
+"""Seconds until the main thread has left the callback."""
 
 
 @contextlib.contextmanager
-def heeded() -> Generator[None]:
-    """Raise an interruption again where it was swallowed."""
+def raise_again() -> Generator[None]:
+    """Raise a `KeyboardInterrupt` again if a callback swallowed it."""
     before = sys.unraisablehook
 
-    def lost(what: sys.UnraisableHookArgs) -> None:
+    def swallowed(what: sys.UnraisableHookArgs) -> None:
         if not issubclass(what.exc_type, KeyboardInterrupt):
             before(what)
             return
-        again = threading.Timer(_AGAIN, os.kill, (os.getpid(), signal.SIGINT))
-        again.daemon = True
-        again.start()
+        timer = threading.Timer(_DELAY, os.kill, (os.getpid(), signal.SIGINT))
+        timer.daemon = True
+        timer.start()
 
-    sys.unraisablehook = lost
+    sys.unraisablehook = swallowed
     try:
         yield
     finally:

@@ -1,8 +1,4 @@
-"""The Pulumi CLI as a child that never outlives its parent's interest in it.
-
-Owns the processes and what they see of this machine, which is nothing of the caller's: no credential, no proxy, no
-home. What they are asked to do is `ops.engine.engine`.
-"""
+"""The Pulumi CLI as a child process that never outlives its parent, with an environment of its own."""
 
 from __future__ import annotations
 
@@ -21,59 +17,59 @@ if TYPE_CHECKING:
     from ops.engine.pulumi_cli import Found
 
 _GRACE: Final = 5.0
-"""Seconds for the engine to write its state down after it was told to stop."""
+"""Seconds for the engine to write its state after an interrupt."""
 _SYSTEM_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 
 
 class CommandFailedError(Exception):
-    """A command ended with another code than 0; the message is what it said last."""
+    """A command failed; the message is its last line with an error."""
 
     def __init__(self, out: str, err: str) -> None:
         lines = [line.strip() for line in (*out.splitlines(), *err.splitlines()) if line.strip()]
-        wrong = [line for line in lines if "error:" in line]
-        super().__init__((wrong or lines or ["it said nothing"])[-1])
+        errors = [line for line in lines if "error:" in line]
+        super().__init__((errors or lines or ["it printed nothing"])[-1])
 
 
 class Cli:
-    """One CLI in one folder, every command in a process group of its own.
+    """One CLI in one folder, with a process group for each command.
 
-    A terminal sends Ctrl-C to a whole group, and the engine, interrupted on its own account, would wait for what
-    hangs. Here the caller alone is interrupted, and ends the group.
+    A terminal sends Ctrl-C to a whole process group, and an interrupted engine waits for calls that hang. With its own
+    group, only the caller is interrupted, and it ends the group.
     """
 
-    def __init__(self, found: Found, folder: Path, surroundings: Mapping[str, str]) -> None:
+    def __init__(self, found: Found, folder: Path, environment: Mapping[str, str]) -> None:
         self._found = found
         self._folder = folder
-        self._surroundings = {
+        self._environment = {
             "HOME": str(folder),
             "LANG": "C.UTF-8",
             "PATH": f"{found.path.parent}:{_SYSTEM_PATH}",
             "PULUMI_AUTOMATION_API": "true",
-            # The options by which a program and an event stream are given stand behind this.
+            # Enables the hidden options `--client` and `--event-log`.
             "PULUMI_DEBUG_COMMANDS": "true",
-            # A package without a stand-in is refused at once, instead of being looked for in the network.
+            # A package without a fake provider fails at once, instead of being downloaded.
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "PULUMI_HOME": str(folder / ".pulumi"),
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "TMPDIR": str(folder),
-            # The engine notes who works on a stack, and a number without a name stops it.
+            # The engine records the user, and fails for a user id without a name.
             "USER": "gpu-ci",
-            **surroundings,
+            **environment,
         }
 
     def run(self, *args: str, **more: str) -> str:
-        """Run one command to its end and return what it printed; `more` are variables for it alone.
+        """Run one command and return its output; `more` are additional environment variables.
 
-        On whatever interrupts it, it and everything that it started end first.
+        On an interrupt, the command and its children end before this returns.
 
         Raises:
-            CommandFailedError: it did not end well.
+            CommandFailedError: the exit code is not 0.
 
         """
         process = subprocess.Popen(
             [self._found.path, "--non-interactive", *args],
             cwd=self._folder,
-            env={**self._surroundings, **more},
+            env={**self._environment, **more},
             encoding="utf-8",
             start_new_session=True,
             stderr=subprocess.PIPE,
@@ -91,11 +87,8 @@ class Cli:
 
 
 @contextlib.contextmanager
-def ending_on_terminate() -> Generator[None]:
-    """Let a `kill` end what is under way as Ctrl-C does, instead of leaving it to itself.
-
-    Where somebody else has a say in it already, or outside the main thread, nothing changes.
-    """
+def exiting_on_terminate() -> Generator[None]:
+    """Clean up on SIGTERM as on Ctrl-C, unless SIGTERM has a handler already or this is not the main thread."""
     mine = threading.current_thread() is threading.main_thread()
     if not mine or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield
@@ -112,7 +105,7 @@ def _terminated(number: int, _frame: object) -> NoReturn:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """First as Ctrl-C would, so that what is under way is written down; then without asking."""
+    """Interrupt the process group, so that the engine writes its state; then kill it."""
     try:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGINT)

@@ -1,68 +1,122 @@
-"""The whole life of a stack on the real engine and stand-in clouds: made, looked at again, changed, taken down; and a
-second life in which something goes wrong half way.
+"""The whole life of a stack on the real engine and the fake clouds.
 
-Owns the phases and what each must show. The engine is `ops.engine.engine`, the law of the first phase `ops.engine.agreement`, and
-what is changed `ops.engine.rehearsal_change`. Protection is honoured: a protected stack must first refuse to be destroyed, and
-is then unprotected in its state, as a person would who means it.
+The first life is preview, up, preview, a change, an addition and destroy; each must show what the plan says. In the
+second life a create fails half way, and the next update must finish. A protected stack must first refuse to be
+destroyed; then it is unprotected in its state, as an operator does.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from fakes.faults import Fault
 from ops.engine import agreement, rehearsal_change
 from ops.engine.engine import Engine
-from ops.engine.rehearsal_report import Count, Phase, Rehearsal, Watch
 from ops.plan import recorder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ops.engine.events import Outcome, Step
     from ops.engine.pulumi_cli import Found
     from ops.engine.rehearsal_change import Change
     from ops.plan.model import Plan
     from ops.plan.stack_file import StackFile
 
+_MAX_FINDINGS: Final = 25
+"""The findings of one phase that are shown; the others are counted."""
 
-_MOST: Final = 25
-"""How many findings of one phase are told; the others are counted."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """One part of a rehearsal, and its result."""
+
+    name: str
+    ok: bool
+    summary: str
+    """The result in one line."""
+    seconds: float
+    findings: tuple[str, ...] = ()
+    """The differences from what the plan says."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rehearsal:
+    """All phases in order. After a failed one there are no others."""
+
+    stack: str
+    phases: tuple[Phase, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every phase is as planned."""
+        return all(phase.ok for phase in self.phases)
+
+    @property
+    def seconds(self) -> float:
+        """The duration of all phases."""
+        return sum(phase.seconds for phase in self.phases)
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the rehearsal as plain data."""
+        return {
+            "stack": self.stack,
+            "ok": self.ok,
+            "seconds": round(self.seconds, 1),
+            "phases": [
+                {
+                    "name": phase.name,
+                    "ok": phase.ok,
+                    "summary": phase.summary,
+                    "seconds": round(phase.seconds, 1),
+                    "findings": list(phase.findings),
+                }
+                for phase in self.phases
+            ],
+        }
+
+
+class Progress(Protocol):
+    """A display of the progress."""
+
+    def stage(self, text: str) -> None:
+        """Show that a phase begins."""
+
+    def step(self, text: str) -> None:
+        """Show a step of the engine."""
 
 
 class _FailedError(Exception):
-    """A phase failed: nothing after it would mean anything."""
+    """A phase failed, and the phases after it would be meaningless."""
+
+
+_Work: TypeAlias = Callable[[], tuple[str, list[str]]]
+"""The work of one phase; returns a summary and the findings."""
 
 
 @dataclass(slots=True, kw_only=True)
 class _Life:
-    """One life on one engine, as it is being lived."""
+    """One life on one engine."""
 
     engine: Engine
     stack_file: StackFile
     plan: Plan
-    """What the stack file leads to."""
     program: Callable[[], None] | None
-    count: Count
+    progress: Progress | None
     phases: list[Phase] = field(default_factory=list)
 
-    def phase(self, name: str, work: Callable[[], tuple[str, list[str]]], *, well: str = "") -> None:
-        """Live one phase: `work` gives what happened and what should not have; `well` is said where all is well."""
-        self.count.begin(name)
+    def phase(self, name: str, work: _Work, *, if_ok: str = "") -> None:
+        """Run one phase; add `if_ok` to the summary if there are no findings."""
+        if self.progress is not None:
+            self.progress.stage(name)
         started = time.monotonic()
-        said, findings = work()
+        summary, findings = work()
         seconds = time.monotonic() - started
-        told = findings[:_MOST] + ([f"… and {len(findings) - _MOST} more"] if len(findings) > _MOST else [])
-        phase = Phase(
-            name=name,
-            ok=not findings,
-            said=said if findings else f"{said}{well}",
-            seconds=seconds,
-            findings=tuple(told),
-        )
-        self.phases.append(phase)
+        more = len(findings) - _MAX_FINDINGS
+        shown = (*findings[:_MAX_FINDINGS], *([f"… and {more} more"] if more > 0 else []))
+        summary = summary if findings else f"{summary}{if_ok}"
+        self.phases.append(Phase(name=name, ok=not findings, summary=summary, seconds=seconds, findings=shown))
         if findings:
             raise _FailedError
 
@@ -72,118 +126,123 @@ def rehearse(
     stack_file: StackFile,
     *,
     program: Callable[[], None] | None = None,
-    watch: Watch | None = None,
+    progress: Progress | None = None,
     faults: bool = True,
 ) -> Rehearsal:
-    """Live a stack's whole life; without `faults`, only the good one."""
+    """Run both lives of a stack; without `faults`, only the first.
+
+    Raises:
+        EngineNotReadyError: the engine could not be set up.
+
+    """
     plan = recorder.record(stack_file, program=program)
-    lives = [_good_life, _hard_life] if faults else [_good_life]
     phases: list[Phase] = []
-    for life in lives:
-        count = Count(watch)
-        with Engine(cli, stack_file, program, heard=count.step) as engine:
-            living = _Life(engine=engine, stack_file=stack_file, plan=plan, program=program, count=count)
+
+    def on_step(step: Step) -> None:
+        if progress is not None:
+            progress.step(str(step))
+
+    for run in (_first_life, _second_life) if faults else (_first_life,):
+        with Engine(cli, stack_file, program, on_step=on_step) as engine:
+            life = _Life(engine=engine, stack_file=stack_file, plan=plan, program=program, progress=progress)
             try:
-                life(living)
+                run(life)
             except _FailedError:
-                return Rehearsal(stack=stack_file.name, phases=(*phases, *living.phases))
-            phases += living.phases
+                return Rehearsal(stack=stack_file.name, phases=(*phases, *life.phases))
+            phases += life.phases
     return Rehearsal(stack=stack_file.name, phases=tuple(phases))
 
 
-def _good_life(life: _Life) -> None:
-    """Looked at, made, looked at again, changed, taken down."""
+def _first_life(life: _Life) -> None:
     engine, stack_file, plan = life.engine, life.stack_file, life.plan
 
-    def seen() -> tuple[str, list[str]]:
+    def preview() -> tuple[str, list[str]]:
         outcome = engine.preview(goals=True)
         expected = recorder.record(stack_file, program=life.program, preview=True)
-        findings = _faults(outcome) or [str(one) for one in agreement.with_preview(expected, outcome.goals)]
+        findings = _errors(outcome) or [str(one) for one in agreement.with_preview(expected, outcome.goals)]
         return f"{len(outcome.changes)} to create", findings
 
-    def made() -> tuple[str, list[str]]:
+    def up() -> tuple[str, list[str]]:
         outcome = engine.up()
-        findings = _faults(outcome) or [str(one) for one in agreement.with_state(plan, engine.state())]
-        return f"{len(outcome.changes)} created", findings
+        return f"{len(outcome.changes)} created", _differences(outcome, plan, engine)
 
-    life.phase("preview", seen, well=", each as planned")
-    life.phase("up", made, well=", each as planned")
-    life.phase("preview again", lambda: _nothing_to_do(engine))
-    for name, choose in (("change", rehearsal_change.one_more), ("addition", rehearsal_change.one_added)):
+    life.phase("preview", preview, if_ok=", as planned")
+    life.phase("up", up, if_ok=", as planned")
+    life.phase("preview again", lambda: _preview_without_changes(engine))
+    for name, choose in (("change", rehearsal_change.changed_value), ("addition", rehearsal_change.added_element)):
         change = choose(stack_file, plan, life.program)
         if change is not None:
-            _live_a_change(life, name, change)
-            stack_file, plan = change.stack_file, change.plan
-    life.phase("destroy", lambda: _gone(engine), well=", nothing left")
+            _apply(life, name, change)
+    life.phase("destroy", lambda: _destroy(engine), if_ok=", nothing remains")
 
 
-def _hard_life(life: _Life) -> None:
-    """Something fails half way; the next update finishes what was begun."""
+def _second_life(life: _Life) -> None:
     engine, plan = life.engine, life.plan
     half = max(1, sum(resource.custom and not resource.is_provider for resource in plan) // 2)
 
-    def broken() -> tuple[str, list[str]]:
+    def fail() -> tuple[str, list[str]]:
         engine.faults.arm(Fault(operation="create", nth=half))
         outcome = engine.up()
         engine.faults.disarm()
-        findings = [f"create number {half} was refused, and the update did not say so"] if outcome.ok else []
-        return f"create number {half} refused, {len(outcome.changes)} made", findings
+        findings = [f"create {half} was refused, and the update did not report it"] if outcome.ok else []
+        return f"create {half} refused, {len(outcome.changes)} created", findings
 
-    def finished() -> tuple[str, list[str]]:
+    def finish() -> tuple[str, list[str]]:
         outcome = engine.up()
-        findings = _faults(outcome) or [str(one) for one in agreement.with_state(plan, engine.state())]
-        return f"the other {len(outcome.changes)} made", findings
+        return f"the other {len(outcome.changes)} created", _differences(outcome, plan, engine)
 
-    life.phase("up with a fault", broken)
-    life.phase("up to the end", finished, well="; all as planned")
-    life.phase("destroy", lambda: _gone(engine), well=", nothing left")
+    life.phase("up with a fault", fail)
+    life.phase("up after the fault", finish, if_ok=", as planned")
+    life.phase("destroy", lambda: _destroy(engine), if_ok=", nothing remains")
 
 
-def _live_a_change(life: _Life, name: str, change: Change) -> None:
+def _apply(life: _Life, name: str, change: Change) -> None:
+    """Update to a changed stack file, and check that nothing else changes."""
     engine = life.engine
 
-    def changed() -> tuple[str, list[str]]:
+    def update() -> tuple[str, list[str]]:
         engine.configure(change.stack_file)
         outcome = engine.up()
-        touched = {step.urn for step in outcome.changes}
-        findings = _faults(outcome)
-        findings += [f"{step} is touched, though its plan is the same" for step in _beyond(outcome, change)]
-        findings += [f"{urn} should have changed, and did not" for urn in sorted(change.touched - touched)]
-        return f"{change.said}: {len(touched)} touched", findings
+        changed = {step.urn for step in outcome.changes}
+        findings = _errors(outcome)
+        findings += [
+            f"{step} is not in the plan of the change" for step in outcome.changes if step.urn not in change.touched
+        ]
+        findings += [f"{urn} did not change" for urn in sorted(change.touched - changed)]
+        return f"{change.summary}: {len(changed)} changed", findings
 
-    life.phase(name, changed, well=", as planned")
-    life.phase(f"preview after the {name}", lambda: _nothing_to_do(engine))
-
-
-def _beyond(outcome: Outcome, change: Change) -> list[Step]:
-    return [step for step in outcome.changes if step.urn not in change.touched]
+    life.phase(name, update, if_ok=", as planned")
+    life.phase(f"preview after the {name}", lambda: _preview_without_changes(engine))
 
 
-def _nothing_to_do(engine: Engine) -> tuple[str, list[str]]:
+def _preview_without_changes(engine: Engine) -> tuple[str, list[str]]:
     outcome = engine.preview()
-    findings = _faults(outcome)
+    findings = _errors(outcome)
     findings += [f"{step} ({', '.join(step.changed) or 'no property named'})" for step in outcome.changes]
-    return f"{len(outcome.changes) or 'nothing'} to do", findings
+    return f"{len(outcome.changes) or 'no'} changes", findings
 
 
-def _gone(engine: Engine) -> tuple[str, list[str]]:
-    """Taken down, after protection was seen to hold; nothing may be left but what is meant to stay."""
+def _destroy(engine: Engine) -> tuple[str, list[str]]:
     before = engine.state()
-    guarded = [resource for resource in before.resources.values() if resource.protect]
-    said = ""
-    if guarded:
+    protected = sum(resource.protect for resource in before.resources.values())
+    summary = ""
+    if protected:
         if engine.preview_destroy().ok:
-            return "not refused", [f"protected: {len(guarded)}, and yet the destroy was not refused"]
+            return "not refused", [f"{protected} resources are protected, and the destroy was not refused"]
         engine.unprotect()
-        said = f"refused for {len(guarded)} protected, then unprotected; "
+        summary = f"refused for {protected} protected, then unprotected; "
     outcome = engine.destroy()
     after = engine.state()
-    kept = {before.ids[urn] for urn, resource in before.resources.items() if resource.retain_on_delete}
-    findings = _faults(outcome)
-    findings += [f"{thing} is still in the cloud" for thing in engine.cloud.remaining() if thing.id not in kept]
+    retained = {before.ids[urn] for urn, resource in before.resources.items() if resource.retain_on_delete}
+    findings = _errors(outcome)
+    findings += [f"{obj} is still in the cloud" for obj in engine.cloud.remaining() if obj.id not in retained]
     findings += [f"{urn} is still in the state" for urn in after.resources]
-    return f"{said}{len(outcome.changes)} deleted", findings
+    return f"{summary}{len(outcome.changes)} deleted", findings
 
 
-def _faults(outcome: Outcome) -> list[str]:
+def _differences(outcome: Outcome, plan: Plan, engine: Engine) -> list[str]:
+    return _errors(outcome) or [str(one) for one in agreement.with_state(plan, engine.state())]
+
+
+def _errors(outcome: Outcome) -> list[str]:
     return [] if outcome.ok else outcome.fault.splitlines()

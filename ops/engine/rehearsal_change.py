@@ -1,7 +1,6 @@
-"""A change to rehearse: chosen from what the stack file itself states, whatever that is.
+"""A change of a stack file for a rehearsal.
 
-Owns the candidates, in the order in which they are tried. Whether one is allowed is the program's to say, so that each
-is tried by recording its plan.
+Candidates are derived from the stack file and tried in order by recording their plans: the program may refuse one.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from ops.plan.stack_file import StackFile
 
 _TRIES: Final = 12
-"""Recording a plan takes a moment; a stack file may be large."""
+"""The largest number of candidates that are recorded."""
 
 
 _STACK: Final = f"{PROJECT}:stack"
@@ -30,33 +29,33 @@ _STACK: Final = f"{PROJECT}:stack"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A stack file that differs from another in one place."""
+    """A stack file that differs from another one in one place."""
 
-    said: str
-    """What is different, with its path."""
+    summary: str
+    """The path and the change."""
     stack_file: StackFile
     plan: Plan
-    """What it leads to."""
+    """The plan of the changed stack file."""
     created: frozenset[str]
-    """The URNs that only the new plan has."""
+    """The URNs that only the new plan contains."""
     updated: frozenset[str]
-    """The URNs that both have, with something else in them."""
+    """The URNs in both plans with different inputs."""
     deleted: frozenset[str]
-    """The URNs that only the old plan has."""
+    """The URNs that only the old plan contains."""
 
     @property
     def touched(self) -> frozenset[str]:
-        """Everything that may change."""
+        """The URNs of all changes."""
         return self.created | self.updated | self.deleted
 
 
-def one_more(stack_file: StackFile, plan: Plan, program: Callable[[], None] | None = None) -> Change | None:
-    """A value that is another: a `max` one higher or lower, or else one more tag. None where nothing can be changed."""
+def changed_value(stack_file: StackFile, plan: Plan, program: Callable[[], None] | None = None) -> Change | None:
+    """Return a change of one value: a `max` plus or minus one, or an additional tag; None if there is none."""
     return _first(_values(stack_file), stack_file, plan, program, lambda change: bool(change.updated))
 
 
-def one_added(stack_file: StackFile, plan: Plan, program: Callable[[], None] | None = None) -> Change | None:
-    """One more of something there are several of, such as a pool or a repository. None where there is nothing such."""
+def added_element(stack_file: StackFile, plan: Plan, program: Callable[[], None] | None = None) -> Change | None:
+    """Return an additional element of a map, such as a pool or a repository; None if there is none."""
     return _first(_elements(stack_file), stack_file, plan, program, lambda change: bool(change.created))
 
 
@@ -67,23 +66,23 @@ def _first(
     program: Callable[[], None] | None,
     wanted: Callable[[Change], bool],
 ) -> Change | None:
-    for _, (said, candidate) in zip(range(_TRIES), candidates, strict=False):
+    for _, (summary, candidate) in zip(range(_TRIES), candidates, strict=False):
         try:
             after = recorder.record(candidate, program=program)
         except pulumi.RunError:
-            # The program refuses it, and has its reasons.
+            # The program refuses this candidate.
             continue
-        change = _change(said, replace(candidate, name=stack_file.name), plan, after)
+        change = _change(summary, replace(candidate, name=stack_file.name), plan, after)
         if wanted(change):
             return change
     return None
 
 
-def _change(said: str, stack_file: StackFile, before: Plan, after: Plan) -> Change:
+def _change(summary: str, stack_file: StackFile, before: Plan, after: Plan) -> Change:
     old = {resource.urn: resource for resource in before}
     new = {resource.urn: resource for resource in after}
     return Change(
-        said=said,
+        summary=summary,
         stack_file=stack_file,
         plan=after,
         created=frozenset(new.keys() - old.keys()),
@@ -93,12 +92,12 @@ def _change(said: str, stack_file: StackFile, before: Plan, after: Plan) -> Chan
 
 
 def _same(old: Planned, new: Planned) -> bool:
-    """Whether nothing is to be done: order and options alone are written down without a step."""
-    return bool(_regarded(old) == _regarded(new))
+    """Return whether the engine has nothing to do: changed options alone cause no step."""
+    return bool(_compared(old) == _compared(new))
 
 
-def _regarded(resource: Planned) -> Any:
-    """The inputs but for those whose changes are not taken up."""
+def _compared(resource: Planned) -> Any:
+    """Return the inputs without the ignored ones."""
     inputs: Any = dict(resource.inputs)
     for path in resource.ignore_changes:
         inputs = _without(inputs, path.split("."))
@@ -131,7 +130,7 @@ def _values(stack_file: StackFile) -> Iterator[tuple[str, StackFile]]:
         if key == _STACK or "tags" in section:
             tags = {**section.get("tags", {}), "Rehearsed": "yes"}
             yield (
-                f"{key.removeprefix(f'{PROJECT}:')}.tags with one more",
+                f"{key.removeprefix(f'{PROJECT}:')}.tags with one more tag",
                 _with(stack_file, key, {**section, "tags": tags}),
             )
 
@@ -141,12 +140,12 @@ def _elements(stack_file: StackFile) -> Iterator[tuple[str, StackFile]]:
         if section and all(isinstance(value, dict) for value in section.values()):
             last = list(section)[-1]
             name = f"{last}-too"
-            said = f"{key.removeprefix(f'{PROJECT}:')}.{name}, like {last}"
-            yield said, _with(stack_file, key, {**section, name: section[last]})
+            summary = f"{key.removeprefix(f'{PROJECT}:')}.{name}, like {last}"
+            yield summary, _with(stack_file, key, {**section, name: section[last]})
 
 
 def _holders(value: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every map in a section, with its path."""
+    """Yield every map in a section with its path."""
     if isinstance(value, dict):
         yield path, value
         for key, item in value.items():

@@ -1,7 +1,7 @@
-"""What the engine wrote down, in the shapes of a recorded plan, so that the two can be laid side by side.
+"""Two files of the engine in the shape of a recorded plan, for comparison.
 
-Owns the reading of two files of the engine's: the plan that a preview saves (`pulumi preview --save-plan`) and the
-deployment that an update leaves (Pulumi 3.258: `sdk/go/common/apitype/plan.go`, `core.go`).
+These are the plan that a preview saves (`pulumi preview --save-plan`) and the deployment that an update leaves (Pulumi
+3.258: `sdk/go/common/apitype/plan.go`, `core.go`).
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from ops.plan.model import SECRET, STACK_TYPE, Planned
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_ENGINES_OWN: Final = ("__internal", "version", "pluginDownloadURL")
-"""Inputs that the engine gives a provider beside the program's: which plugin to load."""
+_OF_THE_ENGINE: Final = ("__internal", "version", "pluginDownloadURL")
+"""Provider inputs that the engine adds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """What a stack's state holds."""
+    """The state of a stack."""
 
     resources: Mapping[str, Planned]
-    """Every resource by its URN, as it was registered."""
+    """The resources by URN, as they were registered."""
     ids: Mapping[str, str]
-    """The id of each by its URN; empty for a component."""
+    """The ids by URN; empty for a component."""
     outputs: Mapping[str, Any]
     """The stack's outputs, secrets masked."""
     pending: tuple[str, ...]
-    """The URNs of operations that began and of which no end is known."""
+    """The URNs of operations that did not finish."""
 
 
-class _Reading:
-    """One property bag being read."""
+class _Reader:
+    """A reader of one property bag."""
 
     def __init__(self) -> None:
         self.secret_paths: set[str] = set()
@@ -48,7 +48,7 @@ class _Reading:
         if isinstance(value, dict):
             if value.get(SIGNATURE) == SECRET_SIGNATURE:
                 self.secret_paths.add(path)
-                # Encrypted, it says nothing but that it is there.
+                # An encrypted secret cannot be read.
                 return self.plain(json.loads(value["plaintext"]), path) if "plaintext" in value else SECRET
             return {key: self.plain(item, f"{path}.{key}") for key, item in sorted(value.items())}
         if isinstance(value, list):
@@ -57,18 +57,18 @@ class _Reading:
 
 
 def goals(saved: str) -> dict[str, Planned]:
-    """The registrations of a first preview, by URN, from the plan that it saved."""
+    """Return the registrations of a first preview by URN, from its saved plan."""
     plans: Mapping[str, Any] = json.loads(saved)["resourcePlans"]
     return {urn: _goal(urn, plan["goal"]) for urn, plan in plans.items() if "goal" in plan}
 
 
 def state(deployment: Mapping[str, Any]) -> State:
-    """What an update left."""
+    """Return the state that an update left."""
     rows = [row for row in deployment.get("resources") or () if not row.get("delete")]
     root: Mapping[str, Any] = next((row for row in rows if row["type"] == STACK_TYPE), {})
-    reading = _Reading()
-    outputs = {key: reading.plain(value, key) for key, value in (root.get("outputs") or {}).items()}
-    whole = {path.split(".", 1)[0] for path in reading.secret_paths}
+    reader = _Reader()
+    outputs = {key: reader.plain(value, key) for key, value in (root.get("outputs") or {}).items()}
+    whole = {path.split(".", 1)[0] for path in reader.secret_paths}
     return State(
         resources={row["urn"]: _resource(row) for row in rows},
         ids={row["urn"]: row.get("id", "") for row in rows},
@@ -79,8 +79,8 @@ def state(deployment: Mapping[str, Any]) -> State:
 
 def plain(bag: Mapping[str, Any]) -> dict[str, Any]:
     """Return a property bag of a state without its marks; an encrypted secret is masked."""
-    reading = _Reading()
-    return {key: reading.plain(value, key) for key, value in bag.items()}
+    reader = _Reader()
+    return {key: reader.plain(value, key) for key, value in bag.items()}
 
 
 def _goal(urn: str, goal: Mapping[str, Any]) -> Planned:
@@ -92,12 +92,12 @@ def _resource(row: Mapping[str, Any]) -> Planned:
 
 
 def _planned(urn: str, row: Mapping[str, Any], inputs: Mapping[str, Any]) -> Planned:
-    reading = _Reading()
+    reader = _Reader()
     provider = row["type"].startswith("pulumi:providers:")
     values = {
-        key: reading.plain(value, key)
+        key: reader.plain(value, key)
         for key, value in sorted(inputs.items())
-        if not (provider and key in _ENGINES_OWN)
+        if not (provider and key in _OF_THE_ENGINE)
     }
     return Planned(
         urn=urn,
@@ -117,6 +117,6 @@ def _planned(urn: str, row: Mapping[str, Any], inputs: Mapping[str, Any]) -> Pla
         ignore_changes=tuple(row.get("ignoreChanges") or ()),
         delete_before_replace=bool(row.get("deleteBeforeReplace")),
         aliases=tuple(row.get("aliases") or ()),
-        secret_paths=frozenset(reading.secret_paths),
-        unknown_paths=frozenset(reading.unknown_paths),
+        secret_paths=frozenset(reader.secret_paths),
+        unknown_paths=frozenset(reader.unknown_paths),
     )

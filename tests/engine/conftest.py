@@ -1,4 +1,4 @@
-"""The one CLI of a run of the engine tests."""
+"""The Pulumi CLI of the engine tests."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ops.engine import pulumi_cli
 
 @pytest.fixture(scope="session")
 def cli() -> pulumi_cli.Found:
-    """A Pulumi CLI that is there already; `make pulumi` gets one."""
-    found = pulumi_cli.at_hand()
+    """An installed Pulumi CLI; `make pulumi` installs one."""
+    found = pulumi_cli.installed()
     if isinstance(found, pulumi_cli.NotFound):
-        reasons = "; ".join(f"{failure.way}: {failure.reason}" for failure in found.failures)
-        pytest.skip(f"no Pulumi CLI is at hand ({reasons}): run `make pulumi`")
+        reasons = "; ".join(f"{failure.origin}: {failure.reason}" for failure in found.failures)
+        pytest.skip(f"no Pulumi CLI is installed ({reasons}): run `make pulumi`")
     return found

@@ -1,4 +1,4 @@
-"""Small programs for the engine, without the provider packages, whose import takes longer than the engine."""
+"""Small programs for the engine, without the provider packages, which are slow to import."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ SECRET: Final = "a-secret-of-the-tests"
 
 
 def stack_file(config: Mapping[str, str] | None = None) -> StackFile:
-    """A stack called `small`, with one secret and without ambient providers."""
+    """A stack called `small`, with one secret and without default providers."""
     stated = {"pulumi:disable-default-providers": '["*"]', SECRET_KEY: SECRET, **(config or {})}
     return StackFile(name="small", path=Path("Pulumi.small.yaml"), config=stated, secret_keys=frozenset({SECRET_KEY}))
 
 
 class Made(pulumi.CustomResource):
-    """Any resource, with the one output that these programs pass on."""
+    """Any resource, with the one output that these programs use."""
 
     arn: pulumi.Output[str]
 
@@ -34,7 +34,7 @@ class Made(pulumi.CustomResource):
         super().__init__(type_, name, {"arn": None, **props}, opts)
 
 
-def amazon() -> ResourceOptions:
+def aws_provider() -> ResourceOptions:
     """An explicit provider, as an option."""
     return ResourceOptions(provider=pulumi.ProviderResource("aws", "aws", {"region": "us-west-2"}))
 
@@ -44,7 +44,7 @@ def network() -> None:
     config = pulumi.Config()
     tags = config.get_object("tags") or {}
     vpc_range = config.get("range") or "10.0.0.0/16"
-    box = Box("network", amazon())
+    box = Box("network", aws_provider())
     child = ResourceOptions(parent=box)
     provider = ResourceOptions.merge(child, ResourceOptions(provider=box._providers["aws"]))
     vpc = Made(aws.VPC, "vpc", {"cidrBlock": vpc_range, "tags": {**tags, "Owner": "ci"}}, provider)
@@ -56,7 +56,7 @@ def network() -> None:
 
 
 def keys(count: int) -> None:
-    """So many keys that wait for nobody."""
-    opts = amazon()
+    """Independent keys."""
+    opts = aws_provider()
     for index in range(count):
         Made(aws.KEY, f"key-{index}", {"description": f"key {index}"}, opts)

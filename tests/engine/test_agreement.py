@@ -1,4 +1,4 @@
-"""Plan and engine are held against each other, and whatever differs is named."""
+"""The comparison of plan and engine reports every difference."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ pytestmark = pytest.mark.pure
 PROVIDER = "urn:pulumi:small::gpu-ci::pulumi:providers:aws::aws"
 
 
-def told(*resources: Planned) -> dict[str, Planned]:
-    """What an engine took down of these resources and of their stack."""
+def registered(*resources: Planned) -> dict[str, Planned]:
+    """Return the registrations of these resources and of their stack."""
     return {resource.urn: resource for resource in plan(*resources)}
 
 
 def differences(ours: Planned, theirs: Planned) -> list[str]:
-    """The paths in which the two differ, as a preview shows them."""
-    return [one.path for one in agreement.with_preview(plan(ours), told(theirs))]
+    """Return the paths in which the two differ in a preview."""
+    return [one.path for one in agreement.with_preview(plan(ours), registered(theirs))]
 
 
-def test_what_is_the_same_agrees() -> None:
+def test_equal_resources_have_no_difference() -> None:
     key = planned(KEY, "key", inputs={"a": [1, {"b": True}]}, provider=PROVIDER, dependencies=(STACK,))
 
     assert differences(key, key) == []
 
 
-def test_a_resource_of_one_side_alone_is_named() -> None:
-    found = agreement.with_preview(plan(planned(KEY, "ours")), told(planned(KEY, "theirs")))
+def test_a_resource_on_one_side_is_a_difference() -> None:
+    found = agreement.with_preview(plan(planned(KEY, "ours")), registered(planned(KEY, "theirs")))
 
     assert [(one.urn.rpartition("::")[2], one.planned, one.engine) for one in found] == [
-        ("ours", "it", "nothing"),
-        ("theirs", "nothing", "it"),
+        ("ours", "the resource", "nothing"),
+        ("theirs", "nothing", "the resource"),
     ]
 
 
@@ -54,7 +54,7 @@ def test_a_resource_of_one_side_alone_is_named() -> None:
         ({"a": "1"}, {"a": 1}, "a"),
     ],
 )
-def test_an_input_that_differs_is_named(ours: dict[str, Any], theirs: dict[str, Any], path: str) -> None:
+def test_a_different_input_is_a_difference(ours: dict[str, Any], theirs: dict[str, Any], path: str) -> None:
     assert differences(planned(KEY, "key", inputs=ours), planned(KEY, "key", inputs=theirs)) == [path]
 
 
@@ -71,23 +71,23 @@ def test_an_input_that_differs_is_named(ours: dict[str, Any], theirs: dict[str, 
         ("provider", PROVIDER),
     ],
 )
-def test_an_option_that_differs_is_named(option: str, value: object) -> None:
+def test_a_different_option_is_a_difference(option: str, value: object) -> None:
     assert differences(planned(KEY, "key"), planned(KEY, "key", **{option: value})) == [option]
 
 
 @pytest.mark.parametrize(("option", "value"), [("retain_on_delete", True), ("deleted_with", STACK)])
-def test_what_only_a_state_says_is_compared_there(option: str, value: object) -> None:
-    resources = told(planned(KEY, "key", **{option: value}))
+def test_options_of_a_state_are_compared(option: str, value: object) -> None:
+    resources = registered(planned(KEY, "key", **{option: value}))
     found = agreement.with_state(plan(planned(KEY, "key")), State(resources=resources, ids={}, outputs={}, pending=()))
 
     assert [one.path for one in found] == [option]
 
 
-def test_a_property_that_depends_on_nothing_may_be_left_out() -> None:
+def test_a_property_without_dependencies_can_be_omitted() -> None:
     assert differences(planned(KEY, "key", property_dependencies={"a": ()}), planned(KEY, "key")) == []
 
 
-def test_a_secret_of_one_side_alone_is_named() -> None:
+def test_a_secret_on_one_side_is_a_difference() -> None:
     ours = planned(KEY, "key", inputs={"a": "x"}, secret_paths=frozenset({"a"}))
 
     assert differences(ours, planned(KEY, "key", inputs={"a": "x"})) == ["a"]
@@ -101,29 +101,29 @@ def test_an_encrypted_secret_agrees_with_any_text() -> None:
     assert differences(ours, theirs) == []
 
 
-def test_a_secret_that_differs_is_never_told() -> None:
+def test_the_values_of_different_secrets_are_not_printed() -> None:
     ours = planned(KEY, "key", inputs={"a": {"b": "mine"}}, secret_paths=frozenset({"a.b"}))
     theirs = planned(KEY, "key", inputs={"a": {"b": "yours"}}, secret_paths=frozenset({"a.b"}))
     lacking = planned(KEY, "key", inputs={}, secret_paths=frozenset({"a.b"}))
     found = [
-        *agreement.with_preview(plan(ours), told(theirs)),
-        *agreement.with_preview(plan(ours), told(lacking)),
-        *agreement.with_preview(plan(lacking), told(theirs)),
+        *agreement.with_preview(plan(ours), registered(theirs)),
+        *agreement.with_preview(plan(ours), registered(lacking)),
+        *agreement.with_preview(plan(lacking), registered(theirs)),
     ]
 
     assert [one.path for one in found] == ["a.b", "a", "a"]
     assert not any("mine" in str(one) or "yours" in str(one) for one in found)
 
 
-def test_what_one_side_does_not_know_is_named_once() -> None:
+def test_a_value_unknown_to_one_side_is_one_difference() -> None:
     ours = planned(KEY, "key", inputs={"a": {"b": "x"}})
     theirs = planned(KEY, "key", inputs={"a": {"b": UNKNOWN}}, unknown_paths=frozenset({"a.b"}))
-    found = agreement.with_preview(plan(ours), told(theirs))
+    found = agreement.with_preview(plan(ours), registered(theirs))
 
     assert [(one.path, one.planned, one.engine) for one in found] == [("a.b", "known", "unknown")]
 
 
-def test_what_is_not_known_inside_an_encrypted_secret_cannot_be_compared() -> None:
+def test_an_unknown_value_inside_an_encrypted_secret_is_not_compared() -> None:
     ours = planned(
         KEY, "key", inputs={"a": {"b": UNKNOWN}}, secret_paths=frozenset({"a"}), unknown_paths=frozenset({"a.b"})
     )
@@ -132,10 +132,10 @@ def test_what_is_not_known_inside_an_encrypted_secret_cannot_be_compared() -> No
     assert differences(ours, theirs) == []
 
 
-def test_an_output_of_the_stack_that_differs_is_named() -> None:
+def test_a_different_output_of_the_stack_is_a_difference() -> None:
     found = agreement.with_state(
         plan(outputs={"vpc": "vpc-1", "gone": 1}),
-        State(resources=told(), ids={}, outputs={"vpc": "vpc-2", "gone": 1}, pending=()),
+        State(resources=registered(), ids={}, outputs={"vpc": "vpc-2", "gone": 1}, pending=()),
     )
 
     assert [(one.path, one.planned, one.engine) for one in found] == [("outputs.vpc", "'vpc-1'", "'vpc-2'")]

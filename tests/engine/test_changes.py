@@ -1,4 +1,4 @@
-"""Changes of a stack that is there already: what a person who runs `pulumi up` after an edit gets."""
+"""Changes of an existing stack: the steps of `pulumi up` after an edit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RELEASE = "kubernetes:helm.sh/v3:Release"
 
 
 def changed(section: str, change: Callable[[Any], None]) -> StackFile:
-    """The small stack, its first runner with a label, with one section changed."""
+    """Return the small stack with a label on its first runner and one changed section."""
     labelled = stacks.changed(SMALL, "runners", relabel(["linux-gpu"]))
     value = json.loads(labelled.config[f"gpu-ci:{section}"])
     change(value)
@@ -40,15 +40,15 @@ def relabel(labels: list[str]) -> Callable[[Any], None]:
 
 @pytest.fixture(scope="module")
 def live(cli: Found) -> Iterator[Engine]:
-    """The small stack, up. A test here previews its change, and leaves the stack as it was."""
+    """The small stack after an update; the tests only preview changes."""
     with Engine(cli, changed("runners", relabel(["linux-gpu"]))) as engine:
         assert engine.up().ok
         yield engine
 
 
 @pytest.mark.parametrize("labels", [["another"], ["linux-gpu", "another"], []])
-def test_other_labels_make_a_scale_set_anew(live: Engine, labels: list[str]) -> None:
-    """GitHub takes labels when a scale set is made, and a change in place would never arrive there."""
+def test_changed_labels_replace_a_scale_set(live: Engine, labels: list[str]) -> None:
+    """GitHub reads the labels only when a scale set is created."""
     live.configure(changed("runners", relabel(labels)))
     outcome = live.preview()
 
@@ -57,7 +57,7 @@ def test_other_labels_make_a_scale_set_anew(live: Engine, labels: list[str]) -> 
     assert {step.type for step in outcome.changes} == {RELEASE}
 
 
-def test_a_new_zone_touches_nothing_that_was_there_but_the_endpoint_of_s3(live: Engine) -> None:
+def test_a_new_zone_updates_only_the_endpoint_of_s3(live: Engine) -> None:
     live.configure(changed("network", lambda network: network["zones"].update({"us-east-1c": 2})))
     outcome = live.preview()
 
@@ -68,8 +68,8 @@ def test_a_new_zone_touches_nothing_that_was_there_but_the_endpoint_of_s3(live: 
     assert outcome.counts["create"] == 6
 
 
-def test_another_cluster_takes_a_stack_down_and_up_again(cli: Found) -> None:
-    """The engine closes its way into the old cluster too early: the runbook tells of it, and of the way round."""
+def test_a_replaced_cluster_needs_a_destroy_first(cli: Found) -> None:
+    """The engine closes its connection to the old cluster too early; the runbook describes the workaround."""
     other = changed("cluster", lambda cluster: cluster.update({"service-cidr": "10.100.0.0/16"}))
     before = changed("runners", relabel(["linux-gpu"]))
     with Engine(cli, before) as engine:

@@ -21,7 +21,7 @@ def client() -> Client:
 
 
 @pytest.mark.parametrize("by", ["id", "selfLink"])
-def test_a_network_is_held_by_its_id_and_by_its_link(client: Client, by: str) -> None:
+def test_a_network_in_use_by_id_or_link_cannot_be_deleted(client: Client, by: str) -> None:
     created = client.create(gcp.NETWORK, name="ci")
     network = client.cloud.find(gcp.NETWORK, created)
     assert network is not None
@@ -30,14 +30,14 @@ def test_a_network_is_held_by_its_id_and_by_its_link(client: Client, by: str) ->
         client.delete(gcp.NETWORK, created)
 
 
-def test_two_networks_do_not_share_a_name(client: Client) -> None:
+def test_two_networks_cannot_have_the_same_name(client: Client) -> None:
     client.create(gcp.NETWORK, name="ci")
     with pytest.raises(RefusedError, match="Error 409: The resource 'ci' already exists, alreadyExists"):
         client.create(gcp.NETWORK, "other", name="ci")
 
 
-def test_the_name_of_a_deleted_pool_stays_taken(client: Client) -> None:
-    """Google keeps a deleted pool for thirty days."""
+def test_the_name_of_a_deleted_pool_is_taken(client: Client) -> None:
+    """Google keeps a deleted pool for 30 days."""
     pool = client.create(gcp.POOL, workloadIdentityPoolId="github")
     client.delete(gcp.POOL, pool)
     with pytest.raises(RefusedError, match="Error 409: The resource 'github' already exists"):
@@ -51,7 +51,7 @@ def test_the_name_of_a_deleted_network_is_free(client: Client) -> None:
     assert client.create(gcp.NETWORK, "again", name="ci") == first
 
 
-def test_a_grant_goes_with_what_it_is_on(client: Client) -> None:
+def test_deleting_an_image_deletes_its_grants(client: Client) -> None:
     image = client.create(gcp.IMAGE, name="gpu")
     client.create(IMAGE_MEMBER, image="gpu", role="roles/compute.imageUser", member="group:ci@example.com")
     client.delete(gcp.IMAGE, image)
@@ -59,7 +59,7 @@ def test_a_grant_goes_with_what_it_is_on(client: Client) -> None:
     assert client.cloud.remaining() == []
 
 
-def test_a_grant_on_no_account_is_refused(client: Client) -> None:
+def test_a_grant_on_a_missing_account_is_refused(client: Client) -> None:
     with pytest.raises(RefusedError, match="Error 404: The resource 'nobody' was not found"):
         client.create(ACCOUNT_MEMBER, serviceAccountId="nobody", role="roles/x", member="y")
 
@@ -68,6 +68,6 @@ def test_a_grant_on_no_account_is_refused(client: Client) -> None:
     ("path", "value"),
     [("onHostMaintenance", "STOP"), ("provisioningModel", "PREEMPTIBLE"), ("instanceTerminationAction", "SUSPEND")],
 )
-def test_a_word_that_scheduling_does_not_know_is_refused(client: Client, path: str, value: str) -> None:
+def test_an_unknown_scheduling_value_is_refused(client: Client, path: str, value: str) -> None:
     with pytest.raises(RefusedError, match=f"expected scheduling.{path} to be one of .*got {value}"):
         client.create(gcp.INSTANCE, name="vm", zone="us-central1-a", scheduling={path: value})

@@ -1,4 +1,4 @@
-"""The phases of a rehearsal, and what each of them finds out about a program that is not as it should be."""
+"""The phases of a rehearsal, and the faulty programs that each of them finds."""
 
 from __future__ import annotations
 
@@ -13,73 +13,73 @@ from ops.engine import agreement, rehearsal
 from ops.engine.engine import Engine
 from ops.plan.recorder import record
 from tests.engine import programs
-from tests.engine.programs import Made, amazon, stack_file
+from tests.engine.programs import Made, aws_provider, stack_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ops.engine.pulumi_cli import Found
-    from ops.engine.rehearsal_report import Phase
+    from ops.engine.rehearsal import Phase
 
 pytestmark = pytest.mark.engine
 
 
 def failed(cli: Found, program: Callable[[], None], config: dict[str, str] | None = None) -> Phase:
-    """The phase at which a small program fails."""
+    """Return the phase at which a program fails."""
     phases = rehearsal.rehearse(cli, stack_file(config), program=program).phases
     assert [phase.ok for phase in phases] == [True] * (len(phases) - 1) + [False]
     return phases[-1]
 
 
-def test_the_phases_of_a_life_are_told_in_order(cli: Found) -> None:
+def test_a_rehearsal_reports_its_phases_in_order(cli: Found) -> None:
     done = rehearsal.rehearse(cli, stack_file({"gpu-ci:tags": '{"Team":{"max":1}}'}), program=programs.network)
 
-    assert [(phase.name, phase.said) for phase in done.phases] == [
-        ("preview", "6 to create, each as planned"),
-        ("up", "6 created, each as planned"),
-        ("preview again", "nothing to do"),
-        ("change", "tags.Team.max from 1 to 2: 1 touched, as planned"),
-        ("preview after the change", "nothing to do"),
-        ("destroy", "6 deleted, nothing left"),
-        ("up with a fault", "create number 1 refused, 4 made"),
-        ("up to the end", "the other 2 made; all as planned"),
-        ("destroy", "6 deleted, nothing left"),
+    assert [(phase.name, phase.summary) for phase in done.phases] == [
+        ("preview", "6 to create, as planned"),
+        ("up", "6 created, as planned"),
+        ("preview again", "no changes"),
+        ("change", "tags.Team.max from 1 to 2: 1 changed, as planned"),
+        ("preview after the change", "no changes"),
+        ("destroy", "6 deleted, nothing remains"),
+        ("up with a fault", "create 1 refused, 4 created"),
+        ("up after the fault", "the other 2 created, as planned"),
+        ("destroy", "6 deleted, nothing remains"),
     ]
 
 
-def test_a_program_that_is_another_each_time_is_found_out(cli: Found) -> None:
+def test_a_program_that_differs_from_run_to_run_fails_the_preview(cli: Found) -> None:
     numbers = itertools.count()
 
     def program() -> None:
-        Made(aws.KEY, "key", {"description": f"run {next(numbers)}"}, amazon())
+        Made(aws.KEY, "key", {"description": f"run {next(numbers)}"}, aws_provider())
 
     phase = failed(cli, program)
 
-    assert (phase.name, phase.said) == ("preview", "3 to create")
+    assert (phase.name, phase.summary) == ("preview", "3 to create")
     assert phase.findings == (
         f"urn:pulumi:small::gpu-ci::{aws.KEY}::key description: the plan has 'run 2', the engine has 'run 1'",
     )
 
 
-def test_a_program_that_never_comes_to_rest_is_found_out(cli: Found) -> None:
+def test_a_program_that_changes_after_an_update_fails_the_second_preview(cli: Found) -> None:
     runs: list[None] = []
 
     def program() -> None:
         runs.append(None)
         # Two recordings, a preview and an update run it before the second preview.
-        Made(aws.KEY, "key", {"description": "old" if len(runs) < 5 else "new"}, amazon())
+        Made(aws.KEY, "key", {"description": "old" if len(runs) < 5 else "new"}, aws_provider())
 
     phase = failed(cli, program)
 
-    assert phase.said == "1 to do"
+    assert phase.summary == "1 changes"
     assert (phase.name, phase.findings) == ("preview again", (f"update {aws.KEY} key (description)",))
 
 
-def test_a_resource_made_in_an_apply_is_found_out(cli: Found) -> None:
-    """The recorder's preview and the engine's agree that it is not there; the plan of the update has it."""
+def test_a_resource_created_in_an_apply_is_a_difference(cli: Found) -> None:
+    """Both previews lack the resource; the plan of the update has it."""
 
     def program() -> None:
-        opts = amazon()
+        opts = aws_provider()
         key = Made(aws.KEY, "key", {}, opts)
         key.arn.apply(lambda id_: Made(aws.KEY, "hidden", {"description": id_}, opts))
 
@@ -90,11 +90,11 @@ def test_a_resource_made_in_an_apply_is_found_out(cli: Found) -> None:
     assert [one.urn.rpartition("::")[2] for one in found if not one.path] == ["hidden"]
 
 
-def test_a_dependency_that_is_missing_shows_as_a_refusal(cli: Found) -> None:
-    """The role's policy is no input of the cluster's: without `depends_on`, the cluster may come first."""
+def test_a_missing_dependency_fails_the_update(cli: Found) -> None:
+    """The cluster has no input from the role's policy: without `depends_on`, it can be created first."""
 
     def program() -> None:
-        opts = amazon()
+        opts = aws_provider()
         vpc = Made(aws.VPC, "vpc", {"cidrBlock": "10.0.0.0/16"}, opts)
         subnet = Made(aws.SUBNET, "subnet", {"vpcId": vpc.id, "cidrBlock": "10.0.1.0/24"}, opts)
         role = Made(aws.ROLE, "role", {"name": "cluster"}, opts)
@@ -114,11 +114,11 @@ def test_a_dependency_that_is_missing_shows_as_a_refusal(cli: Found) -> None:
     assert "The provided role doesn't have the Amazon EKS Managed Policies" in phase.findings[0]
 
 
-def test_what_stays_in_the_cloud_after_a_destroy_is_found_out(cli: Found) -> None:
-    """The group comes after the cluster, so that EKS has made one of its own, which nobody deletes."""
+def test_an_object_that_remains_fails_the_destroy(cli: Found) -> None:
+    """EKS creates a log group for a cluster without one, and no stack deletes it."""
 
     def program() -> None:
-        opts = amazon()
+        opts = aws_provider()
         vpc = Made(aws.VPC, "vpc", {"cidrBlock": "10.0.0.0/16"}, opts)
         subnet = Made(aws.SUBNET, "subnet", {"vpcId": vpc.id, "cidrBlock": "10.0.1.0/24"}, opts)
         role = Made(aws.ROLE, "role", {"name": "cluster"}, opts)
@@ -136,9 +136,9 @@ def test_what_stays_in_the_cloud_after_a_destroy_is_found_out(cli: Found) -> Non
     )
 
 
-def test_what_is_kept_on_purpose_is_no_fault(cli: Found) -> None:
+def test_a_retained_object_does_not_fail_the_destroy(cli: Found) -> None:
     def program() -> None:
-        opts = pulumi.ResourceOptions.merge(amazon(), pulumi.ResourceOptions(retain_on_delete=True))
+        opts = pulumi.ResourceOptions.merge(aws_provider(), pulumi.ResourceOptions(retain_on_delete=True))
         Made(aws.KEY, "key", {"description": "kept"}, opts)
 
     done = rehearsal.rehearse(cli, stack_file(), program=program, faults=False)
@@ -146,22 +146,22 @@ def test_what_is_kept_on_purpose_is_no_fault(cli: Found) -> None:
     assert [phase.findings for phase in done.phases if phase.findings] == []
 
 
-def test_a_protected_stack_first_refuses_to_go(cli: Found) -> None:
+def test_a_protected_stack_is_unprotected_before_the_destroy(cli: Found) -> None:
     def program() -> None:
-        opts = pulumi.ResourceOptions.merge(amazon(), pulumi.ResourceOptions(protect=True))
+        opts = pulumi.ResourceOptions.merge(aws_provider(), pulumi.ResourceOptions(protect=True))
         Made(aws.KEY, "key", {"description": "guarded"}, opts)
 
     done = rehearsal.rehearse(cli, stack_file(), program=program, faults=False)
 
-    assert done.phases[-1].said == "refused for 1 protected, then unprotected; 3 deleted, nothing left"
+    assert done.phases[-1].summary == "refused for 1 protected, then unprotected; 3 deleted, nothing remains"
 
 
-def test_a_protection_that_does_not_hold_is_found_out(cli: Found, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_protection_without_effect_fails_the_destroy(cli: Found, monkeypatch: pytest.MonkeyPatch) -> None:
     def program() -> None:
-        opts = pulumi.ResourceOptions.merge(amazon(), pulumi.ResourceOptions(protect=True))
+        opts = pulumi.ResourceOptions.merge(aws_provider(), pulumi.ResourceOptions(protect=True))
         Made(aws.KEY, "key", {"description": "guarded"}, opts)
 
     monkeypatch.setattr(Engine, "preview_destroy", Engine.preview)
     phase = failed(cli, program)
 
-    assert (phase.name, phase.findings) == ("destroy", ("protected: 1, and yet the destroy was not refused",))
+    assert (phase.name, phase.findings) == ("destroy", ("1 resources are protected, and the destroy was not refused",))

@@ -12,7 +12,7 @@ from pulumi import ResourceOptions
 from fakes.aws import names as aws
 from ops.engine import upgrade
 from ops.engine.upgrade import Recorded
-from tests.engine.programs import SECRET, Made, amazon, network, stack_file
+from tests.engine.programs import SECRET, Made, aws_provider, network, stack_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +62,7 @@ def key(name: str, description: str, *, was: str = "", usage: str | None = None)
     """A program with one key, `was` under another name."""
 
     def program() -> None:
-        opts = ResourceOptions.merge(amazon(), ResourceOptions(aliases=[pulumi.Alias(name=was)] if was else []))
+        opts = ResourceOptions.merge(aws_provider(), ResourceOptions(aliases=[pulumi.Alias(name=was)] if was else []))
         Made(aws.KEY, name, {"description": description, "keyUsage": usage}, opts)
 
     return program

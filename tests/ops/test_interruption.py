@@ -38,7 +38,7 @@ def interrupted(_gone: object) -> Never:
 
 
 def test_an_interruption_inside_a_collection_ends_the_run() -> None:
-    with interruption.heeded(), pytest.raises(KeyboardInterrupt):
+    with interruption.raise_again(), pytest.raises(KeyboardInterrupt):
         collect_and_wait(seconds=10)
 
 
@@ -50,7 +50,7 @@ def test_any_other_fault_there_is_told_as_ever(monkeypatch: pytest.MonkeyPatch) 
         message = "no"
         raise ValueError(message)
 
-    with interruption.heeded():
+    with interruption.raise_again():
         collect(faulty)
 
     assert told == [ValueError]

@@ -1,4 +1,4 @@
-"""Print the plan, then have the real engine preview the same stack against stand-in clouds, and compare the two."""
+"""Print the plan, preview the same stack with the real engine on fake clouds, and compare the two."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def main(stack: Stack = None, file: File = None, json: Json = None, why: Why = False) -> int:
-    """Print the plan, then have the real engine preview the same stack against stand-in clouds, and compare the two."""
+    """Print the plan, preview the same stack with the real engine on fake clouds, and compare the two."""
     stack_file = chosen(stack, file)
     console = terminal.out(quiet=str(json) == "-")
     made = planning.make(stack_file)
@@ -35,7 +35,7 @@ def main(stack: Stack = None, file: File = None, json: Json = None, why: Why = F
     if json is not None:
         terminal.write_json({**made.to_data(), "engine": _data(cli, outcome, differences)}, json)
     if isinstance(cli, pulumi_cli.NotFound):
-        console.print(f"\n[warning]The engine was not asked[/]: {escape(str(cli))}", soft_wrap=True)
+        console.print(f"\n[warning]The preview by the engine is skipped[/]: {escape(str(cli))}", soft_wrap=True)
         return made.exit
     return max(made.exit, _show(console, outcome, differences))
 
@@ -43,17 +43,17 @@ def main(stack: Stack = None, file: File = None, json: Json = None, why: Why = F
 def _engine(
     cli: pulumi_cli.Found, stack_file: StackFile, line: Progress
 ) -> tuple[Outcome | None, tuple[Difference, ...]]:
-    """What the engine would do, and in what it differs from the plan."""
-    line.stage(f"The engine (Pulumi {cli.version}) previews {stack_file.name} against stand-in clouds")
+    """Preview with the engine; return its outcome and its differences from the plan."""
+    line.stage(f"The engine (Pulumi {cli.version}) previews {stack_file.name} on fake clouds")
     plan = record(stack_file, preview=True)
     seen: list[str] = []
 
-    def heard(step: object) -> None:
+    def on_step(step: object) -> None:
         seen.append("step")
         line.step(f"The engine previews {len(seen)} of {len(plan)}: {step}")
 
     try:
-        with Engine(cli, stack_file, heard=heard) as engine:
+        with Engine(cli, stack_file, on_step=on_step) as engine:
             outcome = engine.preview(goals=True)
     except EngineNotReadyError as fault:
         raise Stop(Exit.OUTSIDE, str(fault)) from None
@@ -61,12 +61,12 @@ def _engine(
 
 
 def _show(console: Console, outcome: Outcome | None, differences: tuple[Difference, ...]) -> Exit:
-    """Say whether the engine agrees."""
+    """Print whether the engine agrees."""
     console.print()
     if outcome is None:
         return Exit.GOOD
     if not outcome.ok:
-        console.print(f"[error]The engine refuses[/]: {escape(outcome.fault)}", soft_wrap=True)
+        console.print(f"[error]The engine reports an error[/]: {escape(outcome.fault)}", soft_wrap=True)
         return Exit.FINDING
     for difference in differences:
         console.print(escape(str(difference)), soft_wrap=True)
@@ -82,9 +82,9 @@ def _show(console: Console, outcome: Outcome | None, differences: tuple[Differen
 def _data(
     cli: pulumi_cli.Found | pulumi_cli.NotFound, outcome: Outcome | None, differences: tuple[Difference, ...]
 ) -> dict[str, Any]:
-    """The engine's part as plain data."""
+    """Return the engine's result as plain data."""
     if isinstance(cli, pulumi_cli.NotFound):
-        return {"asked": False, "why": {str(failure.way): failure.reason for failure in cli.failures}}
+        return {"asked": False, "why": {str(failure.origin): failure.reason for failure in cli.failures}}
     return {
         "asked": True,
         "version": cli.version,

@@ -1,4 +1,4 @@
-"""Live a stack's whole life on the real engine with stand-in clouds: up, up again, a change, destroy."""
+"""Rehearse the life of a stack on the real engine with fake clouds: up, preview, a change, destroy."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from ops.engine import pulumi_cli, rehearsal
 from ops.engine.engine import EngineNotReadyError
 
 Faults = Annotated[
-    bool, typer.Option("--faults/--no-faults", help="Also let a create fail half way, and go on from there.")
+    bool, typer.Option("--faults/--no-faults", help="Also let a create fail half way, and continue from there.")
 ]
 
 
 def main(stack: Stack = None, file: File = None, json: Json = None, faults: Faults = True) -> int:
-    """Live a stack's whole life on the real engine with stand-in clouds: up, up again, a change, destroy."""
+    """Rehearse the life of a stack on the real engine with fake clouds: up, preview, a change, destroy."""
     stack_file = chosen(stack, file)
     with progress("Looking for the Pulumi CLI") as line:
         cli = pulumi_cli.find(line.stage)
         if isinstance(cli, pulumi_cli.NotFound):
             raise Stop(Exit.OUTSIDE, str(cli))
         try:
-            lived = rehearsal.rehearse(cli, stack_file, watch=line, faults=faults)
+            result = rehearsal.rehearse(cli, stack_file, progress=line, faults=faults)
         except EngineNotReadyError as fault:
             raise Stop(Exit.OUTSIDE, str(fault)) from None
     if json is not None:
-        terminal.write_json(lived.to_data(), json)
+        terminal.write_json(result.to_data(), json)
     console = terminal.out(quiet=str(json) == "-")
-    for phase in lived.phases:
+    for phase in result.phases:
         style, mark = ("ok", "ok") if phase.ok else ("error", "FAILED")
-        told = f"[path]{escape(phase.name)}[/]: {escape(phase.said)} [quiet]({phase.seconds:.1f} s)[/]"
-        console.print(f"[{style}]{mark:<6}[/]  {told}", soft_wrap=True)
+        text = f"[path]{escape(phase.name)}[/]: {escape(phase.summary)} [quiet]({phase.seconds:.1f} s)[/]"
+        console.print(f"[{style}]{mark:<6}[/]  {text}", soft_wrap=True)
         for finding in phase.findings:
             console.print(f"        {escape(finding)}", soft_wrap=True)
-    verdict = "lives and goes as it should" if lived.ok else "does not live as it should"
-    console.print(f"[path]{escape(lived.stack)}[/] {verdict} [quiet]({lived.seconds:.1f} s)[/]")
-    return Exit.GOOD if lived.ok else Exit.FINDING
+    result_text = "passes the rehearsal" if result.ok else "fails the rehearsal"
+    console.print(f"[path]{escape(result.stack)}[/] {result_text} [quiet]({result.seconds:.1f} s)[/]")
+    return Exit.GOOD if result.ok else Exit.FINDING
