@@ -1,6 +1,6 @@
-"""Version numbers of a table: which known one is nearest to one that is not known.
+"""Version numbers, and the known version that is nearest to an unknown one.
 
-`gpu.nearest` compares names by their letters; among versions, 13.4 is nearer to 14.0 than 11.0 is.
+`gpu.nearest` compares the letters of names. For versions the numbers count: 13.4 is nearer to 14.0 than 11.0.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ Version = tuple[int, ...]
 
 
 def parse(text: str) -> Version:
-    """The numbers of a dotted version."""
+    """Return the numbers of a dotted version."""
     return tuple(map(int, text.split(".")))
 
 
 def dotted(version: Version) -> str:
-    """A version as it is written."""
+    """Return the text of a version."""
     return ".".join(map(str, version))
 
 
 def nearest_version(wanted: Version, known: Iterable[Version]) -> Version:
-    """The known version closest to the wanted one, the leading numbers counting first; the older one of two."""
+    """Return the known version closest to the wanted one. Leading numbers count first; of two, the older one."""
     candidates = sorted(known)
     if not candidates[0] < wanted < candidates[-1]:
         return candidates[0] if wanted < candidates[0] else candidates[-1]
@@ -34,11 +34,11 @@ def nearest_version(wanted: Version, known: Iterable[Version]) -> Version:
 
 
 class UnknownVersion(UnknownName):
-    """A version that a table does not hold; there is always a nearest one."""
+    """A version that a table does not have. There is always a nearest one."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        """Say which kind of thing `name` was to be a version of, and the nearest of the `known` ones."""
+        """Describe the unknown version of a `kind`, with the nearest of the `known` ones."""
         versions = {parse(one): one for one in known}
         super().__init__(kind, name, versions.values())
         self.nearest = versions[nearest_version(parse(name), versions)]
-        self.args = (f"{name} is not a known {kind}; the nearest known one is {self.nearest}",)
+        self.args = (f'{name} is not a known {kind}; did you mean "{self.nearest}"?',)

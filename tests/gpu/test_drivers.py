@@ -32,7 +32,7 @@ def test_a_transitional_package_installs_another_branch() -> None:
 
 
 def test_an_unknown_branch_names_the_nearest_one() -> None:
-    with pytest.raises(UnknownVersion, match="585 is not a known driver branch; the nearest known one is 580"):
+    with pytest.raises(UnknownVersion, match='585 is not a known driver branch; did you mean "580"'):
         ubuntu_driver("585")
 
 

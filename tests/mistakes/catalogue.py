@@ -197,7 +197,7 @@ NAMES: Final = (
         told=Told.ERROR,
         check="compatibility",
         path="runners.gpu-t4",
-        words=("12.7 is not a known CUDA version", "did you mean 12."),
+        words=("12.7 is not a known CUDA version", 'did you mean "12.'),
     ),
     Mistake(
         name="an unknown point release of an image",
@@ -205,7 +205,7 @@ NAMES: Final = (
         told=Told.ERROR,
         check="compatibility",
         path="test-image.cuda-image",
-        words=("13.0.9-base-ubuntu24.04 is not a known tag of nvidia/cuda", "did you mean 13.0.3-base-ubuntu24.04?"),
+        words=("13.0.9-base-ubuntu24.04 is not a known tag of nvidia/cuda", 'did you mean "13.0.3-base-ubuntu24.04"?'),
     ),
     Mistake(
         name="an unknown torch",
@@ -213,7 +213,7 @@ NAMES: Final = (
         told=Told.ERROR,
         check="compatibility",
         path="runners.gpu-t4",
-        words=("2.9.9 is not a known torch version", "did you mean 2.9.1?"),
+        words=("2.9.9 is not a known torch version", 'did you mean "2.9.1"?'),
     ),
     Mistake(
         name="an unknown onnxruntime",
@@ -221,7 +221,7 @@ NAMES: Final = (
         told=Told.ERROR,
         check="compatibility",
         path="runners.gpu-t4",
-        words=("1.99 is not a known onnxruntime-gpu version", "did you mean 1."),
+        words=("1.99 is not a known onnxruntime-gpu version", 'did you mean "1.'),
     ),
     Mistake(
         name="an unknown Kubernetes version",
@@ -1116,7 +1116,7 @@ COMPATIBILITY: Final = (
         told=Told.ERROR,
         check="compatibility",
         path="host-image.driver",
-        words=("585 is not a known driver branch", "did you mean 580?"),
+        words=("585 is not a known driver branch", 'did you mean "580"?'),
     ),
     Mistake(
         name="a driver branch that NVIDIA has ended",
@@ -1155,7 +1155,7 @@ COMPATIBILITY: Final = (
         told=Told.ERROR,
         check="compatibility",
         path="runners.cirun-aws-gpu.cirun-aws.image-parameter",
-        words=("is not a known machine image", f"did you mean {PARAMETER}?"),
+        words=("is not a known machine image", f'did you mean "{PARAMETER}"?'),
     ),
     Mistake(
         name="GitHub's own runner image for jobs that need CUDA",
@@ -1180,7 +1180,7 @@ COMPATIBILITY: Final = (
         told=Told.ERROR,
         check="compatibility",
         path="images.runner-gpu.cuda",
-        words=("12.7 is not a known CUDA version", "did you mean 12."),
+        words=("12.7 is not a known CUDA version", 'did you mean "12.'),
     ),
     Mistake(
         name="an image of runners that NVIDIA never made",
@@ -1188,7 +1188,7 @@ COMPATIBILITY: Final = (
         told=Told.ERROR,
         check="compatibility",
         path="images.runner-gpu.tag",
-        words=("is not a known tag of nvidia/cuda", "did you mean 12.9.2-cudnn-runtime-ubuntu24.04?"),
+        words=("is not a known tag of nvidia/cuda", 'did you mean "12.9.2-cudnn-runtime-ubuntu24.04"?'),
     ),
     Mistake(
         name="a cuDNN as tags named it once",
@@ -1196,7 +1196,7 @@ COMPATIBILITY: Final = (
         told=Told.ERROR,
         check="compatibility",
         path="test-image.cuda-image",
-        words=("is not a known tag of nvidia/cuda", "did you mean 13.0.3-cudnn-runtime-ubuntu24.04?"),
+        words=("is not a known tag of nvidia/cuda", 'did you mean "13.0.3-cudnn-runtime-ubuntu24.04"?'),
     ),
     Mistake(
         name="an Ubuntu that CUDA has left behind",
@@ -1204,7 +1204,7 @@ COMPATIBILITY: Final = (
         told=Told.ERROR,
         check="compatibility",
         path="test-image.cuda-image",
-        words=("is not a known tag of nvidia/cuda", "did you mean 13.0.3-base-ubuntu2"),
+        words=("is not a known tag of nvidia/cuda", 'did you mean "13.0.3-base-ubuntu2'),
     ),
     Mistake(
         name="a misspelt tag",
@@ -1212,7 +1212,7 @@ COMPATIBILITY: Final = (
         told=Told.ERROR,
         check="compatibility",
         path="test-image.cuda-image",
-        words=("13.0.3-bse-ubuntu24.04 is not a known tag of nvidia/cuda", "did you mean 13.0.3-base-ubuntu24.04?"),
+        words=("13.0.3-bse-ubuntu24.04 is not a known tag of nvidia/cuda", 'did you mean "13.0.3-base-ubuntu24.04"?'),
     ),
     Mistake(
         name="a base image that the recipe's apt knows nothing of",

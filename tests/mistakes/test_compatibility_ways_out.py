@@ -48,7 +48,7 @@ FOLLOWED: Final = (
     ("a driver branch too old for the CUDA", 'set host-image.driver to "580"', driver("580")),
     ("a driver far too old for everything", 'set host-image.driver to "580"', driver("580")),
     ("a driver branch that Ubuntu no longer has", 'set host-image.driver to "580"', driver("580")),
-    ("a driver branch that there never was", "did you mean 580?", driver("580")),
+    ("a driver branch that there never was", 'did you mean "580"?', driver("580")),
     ("a driver branch that NVIDIA has ended", 'set host-image.driver to "580"', driver("580")),
     ("a driver older than the CUDA, of the same generation", 'use cuda: "13.0"', job("cirun-gcp-gpu", cuda="13.0")),
     ("a driver older than the CUDA, of the same generation", 'set host-image.driver to "595"', driver("595")),
@@ -58,7 +58,7 @@ FOLLOWED: Final = (
         on_aws(images={"us-west-2": "ami-0fedcba9876543210"}, image_parameter=OUT),
     ),
     ("a newer CUDA than the driver of AWS's own image", 'use cuda: "13.2"', on_aws({"cuda": "13.2"})),
-    ("an image parameter that nobody knows", f"did you mean {PARAMETER}?", on_aws(image_parameter=PARAMETER)),
+    ("an image parameter that nobody knows", f'did you mean "{PARAMETER}"?', on_aws(image_parameter=PARAMETER)),
     (
         "GitHub's own runner image for jobs that need CUDA",
         "state needs.torch if torch brings them",
@@ -71,23 +71,23 @@ FOLLOWED: Final = (
     ),
     (
         "an image of runners that NVIDIA never made",
-        "did you mean 12.9.2-cudnn-runtime-ubuntu24.04?",
+        'did you mean "12.9.2-cudnn-runtime-ubuntu24.04"?',
         {"images": {"runner-gpu": {"tag": "12.9.2-cudnn-runtime-ubuntu24.04"}}},
     ),
     (
         "a cuDNN as tags named it once",
-        "did you mean 13.0.3-cudnn-runtime-ubuntu24.04?",
+        'did you mean "13.0.3-cudnn-runtime-ubuntu24.04"?',
         base("13.0.3-cudnn-runtime-ubuntu24.04"),
     ),
     (
         "an Ubuntu that CUDA has left behind",
-        "did you mean 13.0.3-base-ubuntu24.04?",
+        'did you mean "13.0.3-base-ubuntu24.04"?',
         base("13.0.3-base-ubuntu24.04"),
     ),
-    ("a misspelt tag", "did you mean 13.0.3-base-ubuntu24.04?", base("13.0.3-base-ubuntu24.04")),
+    ("a misspelt tag", 'did you mean "13.0.3-base-ubuntu24.04"?', base("13.0.3-base-ubuntu24.04")),
     (
         "an unknown point release of an image",
-        "did you mean 13.0.3-base-ubuntu24.04?",
+        'did you mean "13.0.3-base-ubuntu24.04"?',
         base("13.0.3-base-ubuntu24.04"),
     ),
     (
