@@ -97,9 +97,7 @@ def test_onnx_runtime_changed_its_cuda_at_1_19_and_at_1_27(version: str, cuda: i
 
 
 def test_an_unknown_onnx_runtime_names_the_newest_one() -> None:
-    with pytest.raises(
-        UnknownVersion, match=r'1\.40 is not a known onnxruntime-gpu version; did you mean "1\.31"'
-    ):
+    with pytest.raises(UnknownVersion, match=r'1\.40 is not a known onnxruntime-gpu version; did you mean "1\.31"'):
         onnxruntime("1.40.0")
     with pytest.raises(UnknownName):
         onnxruntime("latest")

@@ -1,19 +1,17 @@
-"""Every check there is: something breaks it, its chapter is there, and what it says can be acted on."""
+"""Every check is listed once, has a documentation page, a row in the index and a mistake, and reports a fix."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+import ast
 import re
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 import checks
-import gpu
+from back_ends.stack import Stack
 from config.load import settings_of
 from gpu.verdict import Level, Verdict
-from judge import verdicts
 from ops.cli.options import ROOT
 from ops.plan.stack_file import read
 from tests.config.stacks import FILES
@@ -26,72 +24,95 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.pure
 
-CHECKS: Final = {
-    check
-    for package in (gpu, checks)
-    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-    if (check := getattr(importlib.import_module(found.name), "CHECK", None)) is not None
-}
-"""Every name that a verdict of the code can carry."""
+NAMES: Final = {check.CHECK for check in checks.CHECKS}
+"""The name of every check."""
+FOLDER: Final = ROOT / "checks"
 INDEX: Final = ROOT / "docs" / "explanation" / "checks" / "index.md"
-JUDGED: Final = [mistake for mistake in MISTAKES if mistake.told in {Told.ERROR, Told.WARNING}]
+FOUND_BY_CHECKS: Final = [mistake for mistake in MISTAKES if mistake.told in {Told.ERROR, Told.WARNING}]
+DERIVED: Final = {"scale-from-zero"}
+"""Checks of derived values, which no stack file can get wrong: `test_tampered_plan` changes the recorded plan instead."""
 
 
-def judged(mistake: Mistake, folder: Path) -> list[Verdict]:
-    file = read(write(mistake.change, folder))
-    return verdicts(settings_of(file.config, file.secret_keys, file.name, str(file.path)), IDENTITY)
+def verdicts(path: Path, label: str) -> list[Verdict]:
+    file = read(path)
+    return checks.verdicts(Stack.of(settings_of(file.config, file.secret_keys, file.name, label), IDENTITY))
 
 
-def test_no_verdict_carries_another_name() -> None:
+def defines(tree: ast.Module) -> set[str]:
+    """Return the names of `CHECK` and `check` that a module defines."""
+    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    constants = {ast.unparse(node.target) for node in tree.body if isinstance(node, ast.AnnAssign)}
+    return (functions | constants) & {"CHECK", "check"}
+
+
+def unlisted(modules: dict[str, str], listed: set[str]) -> list[str]:
+    """Return the modules that define a check and are not listed, and those that define only a part of one."""
+    found = {name: defines(ast.parse(text)) for name, text in modules.items()}
+    return sorted(name for name, parts in found.items() if parts and (len(parts) < 2 or name not in listed))
+
+
+def test_every_module_with_a_check_is_in_the_tuple() -> None:
+    modules = {path.stem: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.py") if path.stem != "__init__"}
+    listed = [check.__name__.removeprefix("checks.") for check in checks.CHECKS]  # type: ignore[attr-defined]  # modules
+
+    assert unlisted(modules, set(listed)) == []
+    assert len(listed) == len(set(listed)) >= 10
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        ('CHECK: Final = "new"\ndef check(stack): ...', ["new"]),
+        ('CHECK: Final = "new"', ["new"]),
+        ("def check(stack): ...", ["new"]),
+        ("def room(): ...", []),
+    ],
+)
+def test_a_check_outside_the_tuple_is_refused(text: str, refused: list[str]) -> None:
+    assert unlisted({"new": text}, {"floor"}) == refused
+
+
+def test_verdicts_only_have_names_of_checks() -> None:
     named = {
-        f"{path.stem}: {name}"
-        for folder in ("gpu", "checks")
-        for path in (ROOT / folder).rglob("*.py")
-        if path.name != "verdict.py"
+        name
+        for path in FOLDER.glob("*.py")
         for name in re.findall(r"\bcheck=([^,)\s]+)", path.read_text(encoding="utf-8"))
     }
 
-    assert {name.partition(": ")[2] for name in named} == {"CHECK"}
-    assert len(CHECKS) >= 10
+    assert named <= {"CHECK"}
 
 
-def test_every_check_is_broken_by_some_mistake() -> None:
-    # What it asks for is derived, and cannot be misspelt in a stack file: it is spoilt in the recorded plan instead.
-    assert CHECKS - {mistake.check for mistake in MISTAKES} == {"scale-from-zero"}
+def test_every_check_finds_a_mistake_of_the_catalogue() -> None:
+    assert NAMES - {mistake.check for mistake in MISTAKES} == DERIVED
 
 
-@pytest.mark.parametrize("check", sorted(CHECKS))
-def test_every_check_has_its_chapter_and_its_line_in_the_table(check: str) -> None:
-    chapter = Verdict(check=check, level=Level.OK, subject="", reason="").chapter
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_every_check_has_a_page_and_a_row_in_the_index(name: str) -> None:
+    page = Verdict(check=name, level=Level.OK, subject="", reason="").chapter
 
-    assert (ROOT / "docs" / chapter).is_file()
-    assert f"]({check}.md)" in INDEX.read_text(encoding="utf-8")
-
-
-def test_the_table_names_no_check_that_is_not_there() -> None:
-    named = set(re.findall(r"\]\(([a-z-]+)\.md\)", INDEX.read_text(encoding="utf-8")))
-
-    assert named == CHECKS
+    assert (ROOT / "docs" / page).is_file()
+    assert f"]({name}.md)" in INDEX.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("mistake", JUDGED, ids=lambda mistake: mistake.name.replace(" ", "-"))
-def test_what_is_said_can_be_acted_on(mistake: Mistake, tmp_path: Path) -> None:
-    said = judged(mistake, tmp_path)
-    bad = [verdict for verdict in said if verdict.level is not Level.OK]
+def test_the_index_names_no_other_check() -> None:
+    assert set(re.findall(r"\]\(([a-z-]+)\.md\)", INDEX.read_text(encoding="utf-8"))) == NAMES
 
-    assert bad
-    assert [verdict for verdict in said if not (verdict.subject and verdict.reason)] == []
-    assert [verdict for verdict in bad if not verdict.fix] == []
-    assert {verdict.check for verdict in said} <= CHECKS
-    assert len(set(said)) == len(said)
-    assert [verdict.reason for verdict in said if "None" in str(verdict) or "\n" in str(verdict)] == []
+
+@pytest.mark.parametrize("mistake", FOUND_BY_CHECKS, ids=lambda mistake: mistake.name.replace(" ", "-"))
+def test_every_problem_has_a_subject_a_reason_and_a_fix(mistake: Mistake, tmp_path: Path) -> None:
+    found = verdicts(write(mistake.change, tmp_path), "a stack file")
+    problems = [verdict for verdict in found if verdict.level is not Level.OK]
+
+    assert problems
+    assert [verdict for verdict in found if not (verdict.subject and verdict.reason)] == []
+    assert [verdict for verdict in problems if not verdict.fix] == []
+    assert {verdict.check for verdict in found} <= NAMES
+    assert len(set(found)) == len(found)
+    assert [verdict.reason for verdict in found if "None" in str(verdict) or "\n" in str(verdict)] == []
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_committed_stack_has_nothing_to_be_said_about(name: str) -> None:
-    """A stack that is deployed may be warned of: who deploys it decides."""
-    file = read(ROOT / name)
-    said = verdicts(settings_of(file.config, file.secret_keys, file.name, name), IDENTITY)
-    borne = {Level.OK, Level.WARNING} if "/" not in name else {Level.OK}
+def test_committed_stacks_have_no_errors_and_examples_have_no_warnings(name: str) -> None:
+    accepted = {Level.OK, Level.WARNING} if "/" not in name else {Level.OK}
 
-    assert [str(verdict) for verdict in said if verdict.level not in borne] == []
+    assert [str(one) for one in verdicts(ROOT / name, name) if one.level not in accepted] == []
