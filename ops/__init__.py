@@ -1,4 +1,4 @@
-"""What people run: the plan, the engine, the rehearsal, and the command line in front of them.
+"""The commands of the project: plan, preview and rehearsal, and their command line.
 
-Everything here may read the whole project; nothing of the project reads it.
+These modules may import the whole project. No other package imports them.
 """

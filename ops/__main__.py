@@ -1,8 +1,8 @@
 """`python -m ops`.
 
-Owns one thing: that the second run is fast. Most of a plan's time is Python reading the clouds' packages, and where
-nothing may be written beside them (`PYTHONDONTWRITEBYTECODE`, a read-only environment in a container) it would
-compile them again each time; what it compiles is kept in the user's cache instead.
+Most of the time of a plan is spent on importing the clouds' packages. If Python cannot write bytecode next to them
+(`PYTHONDONTWRITEBYTECODE`, or a read-only environment in a container), the bytecode goes to the user's cache instead.
+Otherwise every run would compile the packages again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where this project keeps what it made once and needs again, outside the checkout (XDG base directories, 0.8)."""
+"""The cache of this project in the user's home, outside the checkout (XDG base directories, 0.8)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def folder() -> Path:
-    """Our own folder in the user's cache; in the folder for temporary files where a user has no home."""
+    """Return our folder in the user's cache, or in the temporary folder for a user without a home."""
     stated = os.environ.get("XDG_CACHE_HOME")
     if stated:
         return Path(stated) / "gpu-ci"

@@ -1,8 +1,8 @@
-"""The command line: finds the command, and ends it with the right code whatever happens inside.
+"""The command line: run one command, and turn every result and exception into an exit code.
 
-Every module of `ops.cli.commands` is a command of the same name, with `main` as its function; a new command is a new
-file, and a command costs only what it imports itself. Nobody's mistake is answered with a traceback; `--traceback`,
-anywhere on the line, shows one.
+Every module of `ops.cli.commands` is a command of the same name, with the function `main`. Only the module of the
+requested command is imported. An exception is printed as one line; with `--traceback` anywhere on the command line, it
+is printed with its traceback.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ def run(arguments: list[str] | None = None) -> int:
     except Exception as fault:
         if traceback:
             raise
-        return _end(fault, line)
+        return _report(fault, line)
     if code == Exit.INTERRUPTED:
         terminal.err().print("Stopped.")
     return code
 
 
 def _application(line: list[str]) -> typer.Typer:
-    """The command that `line` asks for; all of them where it asks for help, or for one that is not there."""
+    """Return an application with the requested command, or with all of them for help and unknown names."""
     app = typer.Typer(
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings=_SETTINGS,
-        help="Plan, preview, rehearse and look after a stack of gpu-ci.",
+        help="Plan, preview, rehearse and maintain a stack of gpu-ci.",
         no_args_is_help=True,
     )
-    app.callback()(_front_door)
+    app.callback()(_callback)
     names = sorted(found.name.replace("_", "-") for found in pkgutil.iter_modules(commands.__path__))
     wanted = [name for name in names if line[:1] == [name]]
     for name in wanted or names:
@@ -63,12 +63,12 @@ def _application(line: list[str]) -> typer.Typer:
     return app
 
 
-def _front_door() -> None:
-    """Only here so that a single command keeps its name on the line."""
+def _callback() -> None:
+    """Do nothing. With a callback, typer keeps the name of a single command on the command line."""
 
 
-def _end(fault: Exception, line: list[str]) -> int:
-    """Say what stopped the command, and with which code it ends."""
+def _report(fault: Exception, line: list[str]) -> int:
+    """Print why the command stopped, and return its exit code."""
     console = terminal.err()
     if isinstance(fault, TyperException):
         command = f" {line[0]}" if len(line) > 1 and not line[0].startswith("-") else ""
@@ -82,12 +82,12 @@ def _end(fault: Exception, line: list[str]) -> int:
     if isinstance(fault, UnreadableStackFileError):
         console.print(escape(str(fault)), soft_wrap=True)
         return Exit.WRONG
-    return _judged(fault) or _unexpected(fault)
+    return _refused(fault) or _unexpected(fault)
 
 
-def _judged(fault: Exception) -> int | None:
-    """The end of a program that refuses its stack file; None where it is something else."""
-    # Only where the program ran are its modules there, and only then can it have raised these.
+def _refused(fault: Exception) -> int | None:
+    """Print why the program refused its stack file, and return the exit code; None for other exceptions."""
+    # Looked up in sys.modules: the modules are only imported if the program ran.
     faults = getattr(sys.modules.get("config.load"), "StackFileError", None)
     if faults is not None and isinstance(fault, faults):
         return _faults(fault)
@@ -101,19 +101,19 @@ def _judged(fault: Exception) -> int | None:
 
 
 def _faults(fault: Any) -> int:
-    """Every fault of a stack file on a line, and how many there are."""
+    """Print every fault of a stack file on a line, and their number."""
     console = terminal.err()
     for one in fault.faults:
         console.print(f"[path]{escape(one.path)}[/]: {escape(one.problem)}; {escape(one.fix)}", soft_wrap=True)
     count = len(fault.faults)
-    console.print(f"{count} {'fault' if count == 1 else 'faults'} in the stack file. Nothing was written.")
+    console.print(f"{count} {'fault' if count == 1 else 'faults'} in the stack file. Nothing was changed.")
     return Exit.WRONG
 
 
 def _unexpected(fault: Exception) -> int:
-    """One line for what nobody foresaw, and how to see more."""
+    """Print an unexpected exception in one line."""
     text = " ".join(str(fault).split()) or "no message"
     console = terminal.err()
     console.print(f"[error]{type(fault).__name__}[/]: {escape(text)}", soft_wrap=True)
-    console.print("This is a fault of the program. Say it again with --traceback to see where.", soft_wrap=True)
+    console.print("This is a bug. Run the command again with --traceback for details.", soft_wrap=True)
     return Exit.OUTSIDE

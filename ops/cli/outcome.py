@@ -1,4 +1,4 @@
-"""How a command ends: its exit code, and the message of an end that was not the good one."""
+"""The exit codes of commands, and the exception that ends a command with one."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """What a pipeline reads from a command."""
+    """Exit codes."""
 
     GOOD = 0
-    """Everything holds."""
+    """Success."""
     FINDING = 1
-    """Something was found that must stop the change."""
+    """A finding that must stop the change."""
     WRONG = 2
-    """The stack file or the arguments are wrong."""
+    """The stack file or the arguments are invalid."""
     OUTSIDE = 3
-    """Something that is not ours to mend failed."""
+    """Something outside this project failed."""
     INTERRUPTED = 130
-    """Somebody pressed Ctrl-C."""
+    """Ctrl-C was pressed."""
 
 
 class Stop(Exception):
-    """Ends a command with a code and a message, and without a traceback."""
+    """End a command with a code and a message, without a traceback."""
 
     def __init__(self, code: Exit, message: str = "") -> None:
         self.code = code

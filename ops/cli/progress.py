@@ -1,4 +1,4 @@
-"""What long work says while it lasts: one line that changes on a terminal, a line a stage elsewhere."""
+"""Progress of long work: one changing line on a terminal, one line per stage elsewhere."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
 
 class Progress:
-    """The line of one piece of work."""
+    """The progress of one piece of work."""
 
     def __init__(self, console: Console, status: Status | None) -> None:
         self._console = console
         self._status = status
 
     def stage(self, text: str) -> None:
-        """A new stage: worth a line of its own where lines stay."""
+        """Show a new stage; it gets a line of its own outside a terminal."""
         if self._status is None:
             self._console.print(escape(text), soft_wrap=True)
         else:
             self._status.update(escape(text))
 
     def step(self, text: str) -> None:
-        """A step inside a stage: shown only where it is overwritten by the next."""
+        """Show a step inside a stage; only on a terminal, where the next step replaces it."""
         if self._status is not None:
             self._status.update(escape(text))
 

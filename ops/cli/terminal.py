@@ -1,7 +1,7 @@
-"""Where commands write: people read the one stream, programs the other.
+"""The output of commands.
 
-What people read goes to standard output, unless `--json -` gives that to a program; faults and progress go to
-standard error. Colour is there only where somebody looks at it (`NO_COLOR` and a pipe are both respected).
+Results go to standard output, or nowhere if `--json -` uses it for JSON. Faults and progress go to standard error.
+Colour is only used on a terminal and without `NO_COLOR`.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ _THEME: Final = Theme(
 
 
 def out(*, width: int | None = None, quiet: bool = False) -> Console:
-    """What people read. With `quiet` it reads nowhere, because standard output belongs to a program."""
+    """Return the console for results. With `quiet` it prints nothing, because standard output is used for JSON."""
     return Console(theme=_THEME, highlight=False, width=width, quiet=quiet)
 
 
 def err() -> Console:
-    """Faults, warnings and progress."""
+    """Return the console for faults, warnings and progress."""
     return Console(theme=_THEME, highlight=False, stderr=True)
 
 
 def write_json(data: bytes | Any, target: Path) -> None:
-    """Write `data` to `target`, or to standard output where it is `-`; bytes as they are, the rest as JSON."""
+    """Write `data` to the file `target`, or to standard output for `-`. Bytes stay unchanged; the rest becomes JSON."""
     content = data if isinstance(data, bytes) else encoded(data)
     if str(target) == "-":
         sys.stdout.buffer.write(content)
@@ -51,5 +51,5 @@ def write_json(data: bytes | Any, target: Path) -> None:
 
 
 def encoded(data: Any) -> bytes:
-    """`data` as JSON, the same bytes for the same data."""
+    """Return `data` as JSON; the same data always gives the same bytes."""
     return json.dumps(data, indent=1, sort_keys=True, ensure_ascii=False).encode() + b"\n"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from ops.engine.engine import Engine
 from ops.plan.model import PROVIDER_TYPE
 from ops.plan.recorder import record
-from ops.plan.stack_file import StackFile, stand_in_secret
+from ops.plan.stack_file import StackFile, placeholder_secret
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -52,10 +52,10 @@ class Recorded:
         """Read one recorded state."""
         text = path.read_text(encoding="utf-8")
         for key in json.loads(text)["secrets"]:
-            text = text.replace(_placeholder(key), _escaped(stand_in_secret(key)))
+            text = text.replace(_placeholder(key), _escaped(placeholder_secret(key)))
         data = json.loads(text)
         config = {key: value if isinstance(value, str) else _line(value) for key, value in data["config"].items()}
-        config |= {key: stand_in_secret(key) for key in data["secrets"]}
+        config |= {key: placeholder_secret(key) for key in data["secrets"]}
         return cls(
             release=data["release"],
             stack_file=StackFile(name=data["stack"], path=path, config=config, secret_keys=frozenset(data["secrets"])),

@@ -1,6 +1,6 @@
-"""The recorded plan: what the program would register, as plain data that can be compared and printed.
+"""The recorded plan: the resources that the program would register, as plain data.
 
-Owns the shapes and the bytes. How a plan comes about is `ops.plan.recorder`; how it looks is `ops.plan.tree`.
+`ops.plan.recorder` records a plan, and `ops.plan.tree` prints it.
 """
 
 from __future__ import annotations
@@ -13,63 +13,63 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from gpu.verdict import Verdict
 
-SECRET: Final = "[secret]"  # noqa: S105  # what is shown instead of one
-"""What stands where a secret is not shown."""
+SECRET: Final = "[secret]"  # noqa: S105
+"""The text that replaces a secret in output."""
 STACK_TYPE: Final = "pulumi:pulumi:Stack"
 PROVIDER_TYPE: Final = "pulumi:providers:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """One resource as the program registers it."""
+    """One registered resource."""
 
     urn: str
-    """The engine's name for it, with the full chain of parent types."""
+    """The URN, with the types of all parents."""
     type: str
     """The type token, for example `aws:eks/nodeGroup:NodeGroup`."""
     name: str
     """The logical name: the last part of the URN."""
     inputs: Mapping[str, Any]
-    """The inputs as plain data under the names of the wire; secrets in clear, so never print these: see `shown`."""
+    """The inputs under their protocol names. Contains secrets; print `shown` instead."""
     custom: bool
-    """Whether a provider makes it; a component is made by nobody."""
+    """Whether a provider creates it; false for a component."""
     parent: str
-    """The URN of the parent; empty for the stack alone."""
+    """The URN of the parent; empty for the stack."""
     provider: str
-    """The URN of the provider that makes it; empty where the program gave none."""
+    """The URN of its provider; empty without an explicit provider."""
     dependencies: tuple[str, ...]
-    """The URNs it waits for, sorted."""
+    """The URNs of its dependencies, sorted."""
     property_dependencies: Mapping[str, tuple[str, ...]]
-    """The same by input, sorted."""
+    """The dependencies of each input, sorted."""
     protect: bool
     """Whether the engine refuses to delete it."""
     retain_on_delete: bool
-    """Whether a delete leaves the thing itself standing."""
+    """Whether a deletion keeps the resource in the cloud."""
     deleted_with: str
-    """The URN whose deletion takes it along; empty where it is deleted itself."""
+    """The URN of the resource whose deletion deletes it, too; empty if it is deleted on its own."""
     ignore_changes: tuple[str, ...]
-    """The input paths whose changes are not taken up."""
+    """The paths of inputs whose changes are ignored."""
     delete_before_replace: bool
-    """Whether a replacement deletes first."""
+    """Whether a replacement deletes the old resource first."""
     aliases: tuple[str, ...]
-    """The names it went by: URNs, or what differs from today's."""
+    """Earlier names: URNs, or the parts that differ from the current name."""
     secret_paths: frozenset[str]
-    """The dotted paths of the inputs that are secret; list elements count from 0."""
+    """The dotted paths of secret inputs; list items are numbered from 0."""
     unknown_paths: frozenset[str]
-    """The dotted paths of the inputs that a preview cannot know."""
+    """The dotted paths of inputs that are unknown in a preview."""
 
     @property
     def is_provider(self) -> bool:
-        """Whether it is an explicit provider."""
+        """Return True for an explicit provider."""
         return self.type.startswith(PROVIDER_TYPE)
 
     @property
     def shown(self) -> dict[str, Any]:
-        """The inputs with every secret masked."""
+        """Return the inputs with every secret masked."""
         return {key: _masked(value, key, self.secret_paths) for key, value in self.inputs.items()}
 
     def to_data(self) -> dict[str, Any]:
-        """Everything a reader may see, as plain data."""
+        """Return the resource as plain data without secrets."""
         return {
             "urn": self.urn,
             "type": self.type,
@@ -93,20 +93,20 @@ class Planned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Everything one stack file leads to."""
+    """The plan of one stack file."""
 
     stack: str
     """The stack's name."""
     resources: tuple[Planned, ...]
-    """In the order in which the program declares them; the stack itself first."""
+    """The resources in the order of the program; the stack first."""
     outputs: Mapping[str, Any] = field(default_factory=dict)
     """The stack's outputs, secrets masked."""
     verdicts: tuple[Verdict, ...] = ()
-    """What was judged about the stack file on the way."""
+    """The verdicts of the checks."""
     preview: bool = False
-    """Whether it was recorded as a preview, with outputs unknown."""
+    """Whether it is a preview, with unknown outputs."""
     logged: tuple[str, ...] = ()
-    """The warnings and errors that the program and the SDK logged."""
+    """The logged warnings and errors."""
 
     def __iter__(self) -> Iterator[Planned]:
         return iter(self.resources)
@@ -116,23 +116,23 @@ class Plan:
 
     @property
     def urns(self) -> tuple[str, ...]:
-        """Every URN, in the order of declaration."""
+        """Return every URN in the order of the program."""
         return tuple(resource.urn for resource in self.resources)
 
     def of(self, type_: str) -> tuple[Planned, ...]:
-        """The resources of one type, for example `aws:eks/nodeGroup:NodeGroup`."""
+        """Return the resources of one type, for example `aws:eks/nodeGroup:NodeGroup`."""
         return tuple(resource for resource in self.resources if resource.type == type_)
 
     def one(self, type_: str, name: str) -> Planned:
-        """The resource of this type and name; where there is none, the error says which names there are."""
+        """Return the resource with this type and name; the error lists the existing names."""
         there = {resource.name: resource for resource in self.of(type_)}
         if name not in there:
-            names = ", ".join(sorted(there)) or "none of that type"
-            raise LookupError(f"no {type_} is called {name!r}; there is: {names}")
+            names = ", ".join(sorted(there)) or "none"
+            raise LookupError(f"no {type_} has the name {name!r}; existing names: {names}")
         return there[name]
 
     def to_data(self) -> dict[str, Any]:
-        """The plan as plain data without a secret in it."""
+        """Return the plan as plain data without secrets."""
         return {
             "format": 1,
             "stack": self.stack,
@@ -153,7 +153,7 @@ class Plan:
         }
 
     def to_json(self) -> bytes:
-        """The plan as JSON: the same tree gives the same bytes on any machine and any day."""
+        """Return the plan as JSON. The same tree gives the same bytes on any machine and any day."""
         text = json.dumps(self.to_data(), indent=1, sort_keys=True, ensure_ascii=False)
         return text.encode() + b"\n"
 

@@ -1,4 +1,4 @@
-"""A plan with all that is said about it: resources, verdicts, findings of the rules. What `plan` shows and writes."""
+"""A plan with its verdicts and its policy findings: the output of `plan`."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planning:
-    """Everything `plan` knows of a stack file."""
+    """The plan of a stack file, with the findings."""
 
     plan: Plan
-    """What would be registered."""
+    """The recorded plan."""
     findings: tuple[Finding, ...]
-    """The rules that its resources break."""
+    """The policy rules that its resources break."""
 
     @property
     def exit(self) -> Exit:
-        """Whether the change must stop."""
+        """Return the exit code: a finding if there is an error or a broken rule."""
         errors = any(verdict.level is Level.ERROR for verdict in self.plan.verdicts)
         return Exit.FINDING if errors or self.findings else Exit.GOOD
 
     def to_data(self) -> dict[str, Any]:
-        """The plan's data with the findings beside it."""
+        """Return the data of the plan and the findings."""
         return {
             **self.plan.to_data(),
             "findings": [
@@ -49,13 +49,13 @@ class Planning:
 
 
 def make(stack_file: StackFile) -> Planning:
-    """Record the plan of a stack file and hold the rules against it."""
+    """Record the plan of a stack file and check the policy rules."""
     plan = recorder.record(stack_file)
     return Planning(plan=plan, findings=findings(plan))
 
 
 def findings(plan: Plan) -> tuple[Finding, ...]:
-    """Every rule that a resource of the plan breaks; secrets are looked at masked, as anybody would see them."""
+    """Return every rule that a resource of the plan breaks. The rules see secrets masked."""
     providers = {resource.urn: resource.inputs for resource in plan if resource.is_provider}
     return tuple(
         finding
@@ -66,7 +66,7 @@ def findings(plan: Plan) -> tuple[Finding, ...]:
 
 
 def show(console: Console, made: Planning, *, why: bool = False) -> None:
-    """Print all of it: the tree, what is to be said about it, with `why` at length, and a line that sums it up."""
+    """Print the tree, the findings, the verdicts (with `why` in detail) and a summary."""
     console.print(tree.tree(made.plan))
     console.print()
     for one in made.findings:
@@ -77,7 +77,7 @@ def show(console: Console, made: Planning, *, why: bool = False) -> None:
 
 
 def summary(made: Planning) -> str:
-    """How much there is, and whether it may go on."""
+    """Return the numbers of resources, components, errors and warnings."""
     plan = made.plan
     custom = [resource for resource in plan if resource.custom]
     components = sum(not resource.custom and resource.type != STACK_TYPE for resource in plan)

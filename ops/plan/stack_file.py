@@ -1,8 +1,8 @@
-"""A stack file as the engine hands it to a program: one text a key, secrets apart.
+"""A stack file as the engine gives it to a program: a text for each key, and the keys of secrets.
 
-Owns the reading of `Pulumi.<stack>.yaml`. What the keys may say is judged by `config`, not here; this module
-only answers for the YAML, and reads it as the engine does (`gopkg.in/yaml.v3`, checked against Pulumi 3.258):
-`yes` and `on` are words, a whole float is an integer, and a date without quotes is nobody's text.
+This module only reads the YAML of `Pulumi.<stack>.yaml`; `config` validates the values. It follows the engine
+(`gopkg.in/yaml.v3`, compared with Pulumi 3.258): `yes` and `on` are strings, a whole float is an integer, and a date
+without quotes is not a string.
 """
 
 from __future__ import annotations
@@ -24,53 +24,53 @@ if TYPE_CHECKING:
 
 
 class UnreadableStackFileError(Exception):
-    """A stack file that is not there, or is not the YAML that the engine reads."""
+    """A stack file that does not exist, or is not YAML that the engine reads."""
 
-    def __init__(self, path: Path, wrong: str, right: str, *, line: int = 0, column: int = 0) -> None:
+    def __init__(self, path: Path, problem: str, fix: str, *, line: int = 0, column: int = 0) -> None:
         self.path = path
-        self.wrong = wrong
-        self.right = right
+        self.problem = problem
+        self.fix = fix
         self.line = line
         self.column = column
         shown = shortened(path)
         where = f"{shown}:{line}:{column}" if line else shown
-        super().__init__(f"{where}: {wrong}. {right}")
+        super().__init__(f"{where}: {problem}. {fix}")
 
 
 _TOP_LEVEL: Final = ("config", "environment", "secretsprovider", "encryptedkey", "encryptionsalt")
-"""What Pulumi reads of a stack file (sdk/go/common/workspace, `ProjectStack`, 3.258)."""
+"""The top-level keys of a stack file (sdk/go/common/workspace, `ProjectStack`, 3.258)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StackFile:
-    """The configuration of one stack, decided and decoded."""
+    """The configuration of one stack."""
 
     name: str
-    """The stack's name: the middle of `Pulumi.<name>.yaml`, or the file's stem where it is called otherwise."""
+    """The stack's name: the middle of `Pulumi.<name>.yaml`, or the stem of another file name."""
     path: Path
-    """Where it was read from."""
+    """The file that it was read from."""
     config: Mapping[str, str]
     """Every key with its namespace; objects as compact JSON with sorted keys, scalars as text."""
     secret_keys: frozenset[str]
-    """The keys whose value the stack file holds encrypted; their text here is a stand-in."""
+    """The keys whose value the stack file holds encrypted; their text here is a placeholder."""
 
 
 def find(stack: str, root: Path) -> Path:
-    """The file of `stack` under `root`; where there is none, the error names the nearest stacks that exist."""
+    """Return the file of `stack` in `root`; the error names similar stacks."""
     path = root / f"Pulumi.{stack}.yaml"
     if not path.is_file():
-        raise UnreadableStackFileError(path, "there is no such stack file", _nearest(path))
+        raise UnreadableStackFileError(path, "no such stack file", _nearest(path))
     return path
 
 
 def read(path: Path) -> StackFile:
-    """Read one stack file without judging what it states."""
+    """Read one stack file without validating its values."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise UnreadableStackFileError(path, "there is no such stack file", _nearest(path)) from None
+        raise UnreadableStackFileError(path, "no such stack file", _nearest(path)) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise UnreadableStackFileError(path, f"it cannot be read ({error})", "Give a UTF-8 file") from None
+        raise UnreadableStackFileError(path, f"cannot read the file ({error})", "Give a UTF-8 file") from None
     document = _load(text, path)
     config = document.get("config") or {}
     if not isinstance(config, dict):
@@ -86,11 +86,11 @@ def read(path: Path) -> StackFile:
     return StackFile(name=_stack_name(path), path=path, config=texts, secret_keys=frozenset(secret_keys))
 
 
-def stand_in_secret(key: str) -> str:
-    """A text in a secret's place that is well formed for what its name says it is."""
+def placeholder_secret(key: str) -> str:
+    """Return a placeholder for a secret, in the format that its name implies."""
     if "private-key" not in key:
-        return "stand-in-secret"
-    body = base64.b64encode(b"a stand-in where a private key would be; it opens nothing. " * 20).decode()
+        return "placeholder-secret"
+    body = base64.b64encode(b"a placeholder for a private key; it is not a key. " * 20).decode()
     lines = "\n".join(body[start : start + 64] for start in range(0, len(body), 64))
     kind = "RSA PRIVATE KEY"
     return f"-----BEGIN {kind}-----\n{lines}\n-----END {kind}-----\n"
@@ -107,12 +107,12 @@ def _nearest(path: Path) -> str:
     wanted = _stack_name(path)
     near = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5) or names
     if not near:
-        return f"No stack file stands in {shortened(path.parent)}"
+        return f"{shortened(path.parent)} contains no stack file"
     return f"Did you mean {' or '.join(near)}?"
 
 
 def shortened(path: Path) -> str:
-    """A path as a person would write it here: relative, where it is below the present folder."""
+    """Return a path relative to the current folder, if it is below it."""
     here = Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
@@ -122,10 +122,10 @@ def _compact(value: object) -> str:
 
 
 def _reveal(value: Any, key: str) -> tuple[Any, bool]:
-    """`value` with every `{secure: …}` replaced by a stand-in, and whether there was one."""
+    """Return `value` with every `{secure: …}` replaced by a placeholder, and whether there was one."""
     if isinstance(value, dict):
         if set(value) == {"secure"} and isinstance(value["secure"], str):
-            return stand_in_secret(key), True
+            return placeholder_secret(key), True
         pairs = {name: _reveal(item, f"{key}.{name}") for name, item in value.items()}
         return {name: item for name, (item, _) in pairs.items()}, any(secret for _, secret in pairs.values())
     if isinstance(value, list):
@@ -135,16 +135,16 @@ def _reveal(value: Any, key: str) -> tuple[Any, bool]:
 
 
 class _Refused(yaml.MarkedYAMLError):
-    """Something YAML allows and a stack file does not; carries the way out as its note."""
+    """YAML that a stack file does not allow; the note is the fix."""
 
 
 class _Loader(yaml.CSafeLoader):
-    """YAML as the engine resolves it: the core schema of YAML 1.2, and no key twice."""
+    """A YAML loader that resolves values as the engine does (YAML 1.2 core schema) and refuses duplicate keys."""
 
     def construct_mapping(
         self,
         node: yaml.MappingNode,
-        deep: bool = False,  # noqa: ARG002  # always deep: the caller is one of us
+        deep: bool = False,  # noqa: ARG002  # always deep
     ) -> dict[Hashable, Any]:
         seen: dict[str, yaml.Node] = {}
         for key, _ in node.value:
@@ -153,9 +153,9 @@ class _Loader(yaml.CSafeLoader):
             if key.value in seen:
                 first = seen[key.value].start_mark.line + 1
                 raise _Refused(
-                    problem=f"`{key.value}` is written twice (first on line {first})",
+                    problem=f"`{key.value}` is a duplicate key (first on line {first})",
                     problem_mark=key.start_mark,
-                    note="Keep one of the two",
+                    note="Remove one of the two",
                 )
             seen[key.value] = key
         self.flatten_mapping(node)
@@ -177,7 +177,7 @@ _CONSTANTS: Final = {
 
 
 def _construct_plain(_loader: yaml.Loader, node: yaml.ScalarNode) -> object:
-    """The value of a scalar without quotes, as the engine would take it."""
+    """Return the value of a scalar, as the engine resolves it."""
     text: str = node.value
     if node.style:
         return text
@@ -185,7 +185,7 @@ def _construct_plain(_loader: yaml.Loader, node: yaml.ScalarNode) -> object:
         return _CONSTANTS[text]
     if _DATE.fullmatch(text):
         raise _Refused(
-            problem=f"`{text}` without quotes is a point in time, which no setting is",
+            problem=f"`{text}` without quotes is a date, and no setting is a date",
             problem_mark=node.start_mark,
             note=f'Write "{text}"',
         )
@@ -193,7 +193,7 @@ def _construct_plain(_loader: yaml.Loader, node: yaml.ScalarNode) -> object:
 
 
 def _number_or(text: str) -> object:
-    """The number that `text` is, or the text."""
+    """Return `text` as a number, or unchanged if it is not a number."""
     plain = text.replace("_", "")
     for pattern, base in _INTEGERS:
         if pattern.fullmatch(plain):
@@ -204,7 +204,7 @@ def _number_or(text: str) -> object:
     return int(number) if number.is_integer() else number
 
 
-# Only the merge key is told apart while composing; scalars are told apart by `_construct_plain`.
+# Only the merge key is resolved while composing; `_construct_plain` resolves scalars.
 _Loader.yaml_implicit_resolvers = {"<": [("tag:yaml.org,2002:merge", re.compile(r"^<<$"))]}
 _Loader.add_constructor("tag:yaml.org,2002:str", _construct_plain)
 
@@ -216,18 +216,18 @@ def _load(text: str, path: Path) -> dict[str, Any]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
-        right = error.note if isinstance(error, _Refused) and error.note else "Check the indentation and the quotes"
-        wrong = error.problem or "this is not YAML"
-        raise UnreadableStackFileError(path, wrong, right, line=line, column=column) from None
+        fix = error.note if isinstance(error, _Refused) and error.note else "Check the indentation and the quotes"
+        problem = error.problem or "not YAML"
+        raise UnreadableStackFileError(path, problem, fix, line=line, column=column) from None
     except yaml.YAMLError as error:
-        raise UnreadableStackFileError(path, f"this is not YAML ({error})", "Check its encoding") from None
+        raise UnreadableStackFileError(path, f"not YAML ({error})", "Check its encoding") from None
     if document is None:
-        raise UnreadableStackFileError(path, "nothing stands in it", "A stack file begins with `config:`")
+        raise UnreadableStackFileError(path, "the file is empty", "A stack file begins with `config:`")
     if not isinstance(document, dict):
-        raise UnreadableStackFileError(path, "this is not a map", "A stack file begins with `config:`")
+        raise UnreadableStackFileError(path, "the file is not a map", "A stack file begins with `config:`")
     for key in document:
         if key not in _TOP_LEVEL:
             near = difflib.get_close_matches(str(key), _TOP_LEVEL, n=1)
-            right = f"Did you mean `{near[0]}`?" if near else f"Pulumi reads {', '.join(_TOP_LEVEL)}"
-            raise UnreadableStackFileError(path, f"`{key}` is nothing that a stack file holds", right)
+            fix = f"Did you mean `{near[0]}`?" if near else f"Pulumi reads {', '.join(_TOP_LEVEL)}"
+            raise UnreadableStackFileError(path, f"`{key}` is not a key of a stack file", fix)
     return document

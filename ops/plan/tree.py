@@ -1,4 +1,4 @@
-"""A plan as a tree on a terminal: components and what hangs below them, folded where many are alike."""
+"""A plan as a tree for the terminal: components and their resources, similar resources on one line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def tree(plan: Plan) -> Tree:
-    """The whole plan; a component with its count, a resource with its type and its marks."""
+    """Return the plan as a tree: a component with its number of resources, a resource with its type and marks."""
     children: dict[str, list[Planned]] = defaultdict(list)
     for resource in plan:
         children[resource.parent].append(resource)
@@ -30,13 +30,13 @@ def tree(plan: Plan) -> Tree:
 
 
 def short_type(token: str) -> str:
-    """A type token as a reader knows it: `NodeGroup`, and a provider as `provider aws`."""
+    """Return the short name of a type token: `NodeGroup`, and a provider as `provider aws`."""
     head, _, last = token.rpartition(":")
     return f"provider {last}" if head == "pulumi:providers" else last
 
 
 def _grow(branch: Tree, siblings: Sequence[Planned], parent: str, children: Mapping[str, Sequence[Planned]]) -> None:
-    """Hang `siblings` on `branch`: what has something to say of itself on a line of its own, the rest together."""
+    """Add `siblings` to `branch`; resources without children share lines."""
     for group in _folded(siblings, parent, children):
         first = group[0]
         below = children.get(first.urn, ())
@@ -51,7 +51,7 @@ def _grow(branch: Tree, siblings: Sequence[Planned], parent: str, children: Mapp
 def _folded(
     siblings: Sequence[Planned], parent: str, children: Mapping[str, Sequence[Planned]]
 ) -> list[Sequence[Planned]]:
-    """Siblings in their order; those that share a line stand at the place of the first of them."""
+    """Group siblings that share a line, in the order of the first one of each line."""
     lines: dict[str, list[Planned]] = defaultdict(list)
     for resource in siblings:
         alone = not resource.custom or children.get(resource.urn) or resource.is_provider
@@ -60,21 +60,21 @@ def _folded(
 
 
 def _line_of(resource: Planned, parent: str) -> str:
-    """What a leaf shares its line with: others of its type and marks; or whatever is called like the component."""
+    """Return the key of a leaf's line: its type and marks, or one for all leaves with the component's name."""
     own = _bare(resource.name, parent) or _marks([resource])
-    return f"{resource.type}{_marks([resource])}" if own else "called like the component"
+    return f"{resource.type}{_marks([resource])}" if own else "named like the component"
 
 
 def _alike(group: Sequence[Planned], parent: str) -> str:
-    """A line for one resource, or for all of one type."""
+    """Return a line for resources of one type."""
     names = ", ".join(filter(None, (_bare(resource.name, parent) for resource in group)))
     count = f" x{len(group)}" if len(group) > 1 else ""
-    told = f"  [quiet]{escape(names)}[/]" if names and not group[0].is_provider else ""
-    return f"[type]{escape(short_type(group[0].type))}[/]{count}{_marks(group)}{told}"
+    shown = f"  [quiet]{escape(names)}[/]" if names and not group[0].is_provider else ""
+    return f"[type]{escape(short_type(group[0].type))}[/]{count}{_marks(group)}{shown}"
 
 
 def _line(resource: Planned, parent: str, children: Mapping[str, Sequence[Planned]]) -> str:
-    """A line for what other resources hang below."""
+    """Return the line of a resource with children."""
     if resource.custom:
         return _alike([resource], parent)
     type_, below = escape(short_type(resource.type)), _below(resource, children)
@@ -82,12 +82,12 @@ def _line(resource: Planned, parent: str, children: Mapping[str, Sequence[Planne
 
 
 def _below(resource: Planned, children: Mapping[str, Sequence[Planned]]) -> int:
-    """How many resources a provider makes below this one."""
+    """Count the provider resources below this one."""
     return sum(child.custom + _below(child, children) for child in children.get(resource.urn, ()))
 
 
 def _marks(resources: Sequence[Planned]) -> str:
-    """What a reader must know of them beside their name."""
+    """Return the marks that all, or for secrets any, of the resources have."""
     marks = []
     if all(resource.protect for resource in resources):
         marks.append("protected")
@@ -99,5 +99,5 @@ def _marks(resources: Sequence[Planned]) -> str:
 
 
 def _bare(name: str, parent: str) -> str:
-    """A resource's name without that of the component above it, which stands there already."""
+    """Return a resource's name without the name of its parent, which is already printed."""
     return "" if name == parent else name.removeprefix(f"{parent}-")

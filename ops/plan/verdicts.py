@@ -1,4 +1,4 @@
-"""Verdicts on a terminal: the worst first, each with its subject, its reason and the fix."""
+"""Verdicts on a terminal: errors first, each with its subject, reason and fix."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 _LABEL: Final = len("warning")
 _INDENT: Final = _LABEL + 2
 _NARROWEST: Final = 30
-_TOLD_ALWAYS: Final = frozenset({"money"})
-"""Checks whose figures a reader wants even where all is well."""
+_ALWAYS_SHOWN: Final = frozenset({"money"})
+"""Checks that are shown even if they passed: their figures are of interest."""
 
 
 def show(console: Console, verdicts: Sequence[Verdict], *, why: bool = False) -> None:
-    """Print what must change, then what may surprise, then what it costs; what else holds is counted.
+    """Print errors, then warnings, then the cost, and count the other checks that passed.
 
-    An error is followed by the steps that led to it; with `why` every verdict is, and what holds is printed as well. A
-    step or a chapter that explains several stands once, under the first of them.
+    The steps that led to an error follow it. With `why`, passed checks are printed as well, and every verdict has its
+    steps. A step or a page that explains several verdicts is printed once, under the first of them.
     """
     explained: set[str] = set()
     steps: set[str] = set()
@@ -39,16 +39,16 @@ def show(console: Console, verdicts: Sequence[Verdict], *, why: bool = False) ->
                     console.print(f"{' ' * _INDENT}[quiet]why: docs/{verdict.chapter}[/]", soft_wrap=True)
     good = [verdict for verdict in verdicts if verdict.level is Level.OK]
     for verdict in good:
-        if why or verdict.check in _TOLD_ALWAYS:
+        if why or verdict.check in _ALWAYS_SHOWN:
             _one(console, verdict, steps if why else None)
-    held = Counter(verdict.check for verdict in good)
-    if held and not why:
-        _head(console, "ok", f"{held.total()} hold")
-        _paragraph(console, ", ".join(f"{check} {count}" for check, count in sorted(held.items())))
+    passed = Counter(verdict.check for verdict in good)
+    if passed and not why:
+        _head(console, "ok", f"{passed.total()} passed")
+        _paragraph(console, ", ".join(f"{check} {count}" for check, count in sorted(passed.items())))
 
 
 def entry(console: Console, level: str, subject: str, check: str, reason: str, fix: str = "") -> None:
-    """Print one judgement, wrapped so that its parts stay under each other."""
+    """Print one verdict or finding, indented and wrapped."""
     _head(console, level, f"[path]{escape(subject)}[/]  [quiet]{escape(check)}[/]")
     _paragraph(console, reason)
     if fix:
@@ -56,24 +56,24 @@ def entry(console: Console, level: str, subject: str, check: str, reason: str, f
 
 
 def counts(verdicts: Sequence[Verdict]) -> str:
-    """How many errors and warnings there are, in words."""
+    """Return the numbers of errors and warnings in words."""
     by_level = Counter(verdict.level for verdict in verdicts)
     return f"{counted(by_level[Level.ERROR], 'error')}, {counted(by_level[Level.WARNING], 'warning')}"
 
 
 def counted(number: int, noun: str) -> str:
-    """A number with its noun: `1 error`, `no errors`."""
+    """Return a number with its noun: `1 error`, `no errors`."""
     return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
 
 
-def _one(console: Console, verdict: Verdict, told: set[str] | None) -> None:
-    """Print one verdict, with those of its steps that were not `told` before; with none of them where that is None."""
+def _one(console: Console, verdict: Verdict, printed: set[str] | None) -> None:
+    """Print one verdict with its steps that are not in `printed`; without steps if `printed` is None."""
     entry(console, str(verdict.level), verdict.subject, verdict.check, verdict.reason, verdict.fix)
-    if told is not None:
+    if printed is not None:
         for step in verdict.chain:
-            if step not in told:
+            if step not in printed:
                 _paragraph(console, step, "· ", style="quiet")
-        told.update(verdict.chain)
+        printed.update(verdict.chain)
 
 
 def _head(console: Console, level: str, text: str) -> None:
@@ -81,7 +81,7 @@ def _head(console: Console, level: str, text: str) -> None:
 
 
 def _paragraph(console: Console, text: str, lead: str = "", style: str = "") -> None:
-    """Print `text` clear of the labels. Paths and commands are not broken: they are copied."""
+    """Print `text` indented below the label. Paths and commands are not broken, so that they can be copied."""
     lines = textwrap.wrap(
         text,
         width=max(console.width, _NARROWEST + _INDENT),

@@ -57,7 +57,7 @@ def test_one_run_tells_every_fault_in_one_line_each(tmp_path: Path, capsys: pyte
     *faults, last = capsys.readouterr().err.splitlines()
 
     assert faults == [f"{path}: {told}" for path, told in TOLD.items()]
-    assert last == f"{len(TOLD)} faults in the stack file. Nothing was written."
+    assert last == f"{len(TOLD)} faults in the stack file. Nothing was changed."
     assert code == 2
 
 

@@ -1,4 +1,4 @@
-"""The SDK's classes by their type tokens, for tests that hold our tables against them."""
+"""The SDK's classes by type token, for tests that compare our tables with them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ops.plan.lean_imports import lean_imports
 
 
 def sdk_class(token: str) -> type:
-    """The class that registers a type token."""
+    """Return the class that registers a type token."""
     package, path, name = token.split(":")
     first, _, version = path.partition("/")
     module = "" if first == "index" else f".{first.replace('helm.sh', 'helm')}"

@@ -1,4 +1,4 @@
-"""Small programs and small plans for tests: enough of a stack to show one thing."""
+"""Small programs and plans for tests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STACK = "urn:pulumi:small::gpu-ci::pulumi:pulumi:Stack::gpu-ci-small"
 
 
 def stack_file(config: Mapping[str, str] | None = None, secret: frozenset[str] = frozenset()) -> StackFile:
-    """A stack called `small` with this configuration."""
+    """Return a stack file named `small` with this configuration."""
     return StackFile(name="small", path=Path("Pulumi.small.yaml"), config=config or {}, secret_keys=secret)
 
 
@@ -33,7 +33,7 @@ class Box(pulumi.ComponentResource):
 
 
 class Thing(pulumi.CustomResource):
-    """Any resource a provider makes, without its package."""
+    """A resource of any type, without the package of its provider."""
 
     arn: pulumi.Output[str]
     metadata: pulumi.Output[dict[str, Any]]
@@ -45,7 +45,7 @@ class Thing(pulumi.CustomResource):
 
 
 def makes(type_: str, name: str, opts: ResourceOptions | None = None) -> Callable[[], None]:
-    """A program that makes one thing."""
+    """Return a program that declares one resource."""
 
     def program() -> None:
         Thing(type_, name, opts=opts)
@@ -54,7 +54,7 @@ def makes(type_: str, name: str, opts: ResourceOptions | None = None) -> Callabl
 
 
 def planned(type_: str, name: str, **rest: Any) -> Planned:
-    """A resource of a plan, of which only what matters is said."""
+    """Return a resource of a plan with defaults."""
     facts: dict[str, Any] = {
         "urn": f"urn:pulumi:small::gpu-ci::{type_}::{name}",
         "type": type_,
@@ -78,6 +78,6 @@ def planned(type_: str, name: str, **rest: Any) -> Planned:
 
 
 def plan(*resources: Planned, **rest: Any) -> Plan:
-    """A plan of these resources, under a stack."""
+    """Return a plan of these resources in a stack."""
     stack = planned("pulumi:pulumi:Stack", "gpu-ci-small", urn=STACK, parent="")
     return Plan(stack="small", resources=(stack, *resources), **rest)

@@ -1,4 +1,4 @@
-"""Where things are kept, and what a program does not get to see."""
+"""The cache folder, and the environment of a program."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from ops.plan.isolation import hidden_environment
 pytestmark = pytest.mark.pure
 
 
-def test_the_cache_is_where_the_user_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_xdg_cache_home_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
 
     assert cache.folder() == Path("/somewhere/gpu-ci")
 
 
-def test_without_a_word_it_is_in_the_home(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_cache_is_in_the_home(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setenv("HOME", "/home/me")
 
     assert cache.folder() == Path("/home/me/.cache/gpu-ci")
 
 
-def test_a_user_without_a_home_has_a_cache_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a container does that runs under a number which no passwd file names."""
+def test_a_user_without_a_home_has_a_temporary_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as a container whose user has no entry in the passwd file."""
 
     def nowhere() -> Path:
         raise RuntimeError("Could not determine home directory.")
@@ -40,7 +40,7 @@ def test_a_user_without_a_home_has_a_cache_all_the_same(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("name", ["AWS_REGION", "DOCKER_HOST", "BUILDX_BUILDER", "GOOGLE_PROJECT", "KUBECONFIG"])
-def test_a_program_does_not_see_what_a_provider_would_fill_in(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_of_the_providers_are_hidden(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, "mine")
     with hidden_environment():
         inside = os.environ.get(name)

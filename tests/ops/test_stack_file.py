@@ -1,4 +1,4 @@
-"""A stack file is read as the engine reads it, and what cannot be read is told with its place."""
+"""A stack file is read as the engine reads it; an invalid one is refused with its line and column."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def given_text(folder: Path, text: str) -> StackFile:
 
 
 @pytest.mark.parametrize(
-    ("written", "handed"),
+    ("written", "value"),
     [
         ("5", "5"),
         ("1.50", "1.5"),
@@ -48,8 +48,8 @@ def given_text(folder: Path, text: str) -> StackFile:
         ("text", "text"),
     ],
 )
-def test_a_scalar_is_handed_over_as_the_engine_does(tmp_path: Path, written: str, handed: str) -> None:
-    assert given_text(tmp_path, f"config:\n  gpu-ci:key: {written}\n").config == {"gpu-ci:key": handed}
+def test_a_scalar_has_the_value_that_the_engine_gives_it(tmp_path: Path, written: str, value: str) -> None:
+    assert given_text(tmp_path, f"config:\n  gpu-ci:key: {written}\n").config == {"gpu-ci:key": value}
 
 
 def test_an_object_is_compact_json_with_sorted_keys(tmp_path: Path) -> None:
@@ -58,51 +58,54 @@ def test_an_object_is_compact_json_with_sorted_keys(tmp_path: Path) -> None:
     assert read_.config["gpu-ci:key"] == '{"a":{"c":null},"b":[1,"1","yes"]}'
 
 
-def test_a_merge_key_is_merged_and_what_is_stated_wins(tmp_path: Path) -> None:
+def test_a_stated_key_overrides_a_merged_one(tmp_path: Path) -> None:
     text = "config:\n  gpu-ci:a: &a {x: 1, y: 2}\n  gpu-ci:b:\n    <<: *a\n    y: 3\n"
 
     assert json.loads(given_text(tmp_path, text).config["gpu-ci:b"]) == {"x": 1, "y": 3}
 
 
-def test_a_key_without_a_namespace_is_the_project_s(tmp_path: Path) -> None:
+def test_a_key_without_a_namespace_belongs_to_the_project(tmp_path: Path) -> None:
     assert set(given_text(tmp_path, "config:\n  key: 1\n  aws:region: x\n").config) == {"gpu-ci:key", "aws:region"}
 
 
-def test_a_secret_is_a_stand_in_that_is_well_formed(tmp_path: Path) -> None:
+def test_a_secret_becomes_a_placeholder_in_its_format(tmp_path: Path) -> None:
     text = "config:\n  gpu-ci:app-private-key:\n    secure: v1:abc\n  gpu-ci:token:\n    secure: v1:def\n"
 
     read_ = given_text(tmp_path, text)
 
     assert read_.secret_keys == {"gpu-ci:app-private-key", "gpu-ci:token"}
-    assert read_.config["gpu-ci:token"] == "stand-in-secret"
+    assert read_.config["gpu-ci:token"] == "placeholder-secret"
     assert read_.config["gpu-ci:app-private-key"].startswith("-----BEGIN RSA PRIVATE KEY-----\n")
     assert read_.config["gpu-ci:app-private-key"].endswith("\n-----END RSA PRIVATE KEY-----\n")
 
 
-def test_a_secret_inside_an_object_makes_the_whole_a_secret(tmp_path: Path) -> None:
+def test_an_object_with_a_secret_is_a_secret(tmp_path: Path) -> None:
     read_ = given_text(tmp_path, "config:\n  gpu-ci:key:\n    inner: {secure: v1:abc}\n")
 
     assert read_.secret_keys == {"gpu-ci:key"}
-    assert json.loads(read_.config["gpu-ci:key"]) == {"inner": "stand-in-secret"}
+    assert json.loads(read_.config["gpu-ci:key"]) == {"inner": "placeholder-secret"}
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
-        ("config:\n  a: 1\n  a: 2\n", r"Pulumi.staging.yaml:3:3: `a` is written twice \(first on line 2\)\. Keep one"),
-        ("config:\n  x:\n    b: {c: 1,\n      c: 2}\n", r":4:7: `c` is written twice"),
+        (
+            "config:\n  a: 1\n  a: 2\n",
+            r"Pulumi.staging.yaml:3:3: `a` is a duplicate key \(first on line 2\)\. Remove one",
+        ),
+        ("config:\n  x:\n    b: {c: 1,\n      c: 2}\n", r":4:7: `c` is a duplicate key"),
         ("config:\n  a: [1\n", r":3:1: did not find expected"),
-        ("config:\n  a: 2026-11-20\n", r':2:6: `2026-11-20` without quotes is a point in time.* Write "2026-11-20"'),
-        ("- a\n", r"this is not a map\. A stack file begins with `config:`"),
+        ("config:\n  a: 2026-11-20\n", r':2:6: `2026-11-20` without quotes is a date, .* Write "2026-11-20"'),
+        ("- a\n", r"the file is not a map\. A stack file begins with `config:`"),
         ("config: 3\n", r"`config` is not a map"),
     ],
 )
-def test_what_cannot_be_read_is_told_with_line_and_column(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(UnreadableStackFileError, match=said):
+def test_invalid_yaml_is_refused_with_line_and_column(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(UnreadableStackFileError, match=message):
         given_text(tmp_path, text)
 
 
-def test_a_missing_stack_names_the_nearest(tmp_path: Path) -> None:
+def test_a_missing_stack_file_names_the_nearest(tmp_path: Path) -> None:
     for name in ("staging", "production"):
         (tmp_path / f"Pulumi.{name}.yaml").write_text("config: {}\n")
 
@@ -110,7 +113,7 @@ def test_a_missing_stack_names_the_nearest(tmp_path: Path) -> None:
         find("stagin", tmp_path)
 
 
-def test_a_missing_stack_like_no_other_names_them_all(tmp_path: Path) -> None:
+def test_a_missing_stack_file_without_a_near_name_lists_all(tmp_path: Path) -> None:
     for name in ("staging", "production"):
         (tmp_path / f"Pulumi.{name}.yaml").write_text("config: {}\n")
 
@@ -119,23 +122,23 @@ def test_a_missing_stack_like_no_other_names_them_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
-        ("", r"nothing stands in it\. A stack file begins with `config:`"),
+        ("", r"the file is empty\. A stack file begins with `config:`"),
         (
             "confg:\n  gpu-ci:stack: {protect: false}\n",
-            r"`confg` is nothing that a stack file holds\. Did you mean `config`\?",
+            r"`confg` is not a key of a stack file\. Did you mean `config`\?",
         ),
-        ("runners: {}\n", r"`runners` is nothing that a stack file holds\. Pulumi reads config, environment"),
+        ("runners: {}\n", r"`runners` is not a key of a stack file\. Pulumi reads config, environment"),
     ],
 )
-def test_a_file_without_its_one_key_is_refused(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(UnreadableStackFileError, match=said):
+def test_a_file_without_config_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(UnreadableStackFileError, match=message):
         given_text(tmp_path, text)
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_size=20))
-def test_any_text_in_quotes_is_that_text(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+def test_quoted_text_is_unchanged(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     folder = tmp_path_factory.getbasetemp()
 
     read_ = given_text(folder, f"config:\n  gpu-ci:key: {json.dumps(text, ensure_ascii=False)}\n")

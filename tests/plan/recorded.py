@@ -1,6 +1,6 @@
-"""Run as a script, in a process of its own: print the plans' digests, and stop at anything outside.
+"""A script that prints the digests of plans, and refuses connections, lookups of names and child processes.
 
-An audit hook sees every connection, name look-up and child process, whoever in the process starts it.
+An audit hook sees all of them, whichever module starts them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def _watch(event: str, _arguments: object) -> None:
 def main(names: list[str]) -> None:
     """Record each named stack file; or, with `--outside`, a program that opens a connection."""
     sys.addaudithook(_watch)
-    from ops.cli.options import ROOT  # noqa: PLC0415  # under the eye of the hook
+    from ops.cli.options import ROOT  # noqa: PLC0415  # imported after the hook is set
     from ops.plan.recorder import record  # noqa: PLC0415
     from ops.plan.stack_file import read  # noqa: PLC0415
 

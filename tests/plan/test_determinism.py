@@ -1,4 +1,4 @@
-"""The same tree gives the same plan: in another process, under other hashes, and without asking anybody."""
+"""The same tree gives the same plan, in any process, with any hash seed, and without network access."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.plan
 
 
 def recorded(*names: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Record stack files in a process of its own, which may reach nothing outside."""
+    """Record stack files in a new process without access to the network."""
     return subprocess.run(
         [sys.executable, "-m", "tests.plan.recorded", *names],
         cwd=ROOT,
@@ -28,7 +28,7 @@ def recorded(*names: str, **environment: str) -> subprocess.CompletedProcess[str
     )
 
 
-def test_another_process_with_other_hashes_in_another_region_gives_the_same_bytes() -> None:
+def test_another_process_and_environment_give_the_same_bytes() -> None:
     other = recorded(*stacks.NAMES, PYTHONHASHSEED="4242", AWS_REGION="ap-south-2", TZ="Asia/Tokyo", HOME="/nowhere")
 
     here = [f"{hashlib.sha256(stacks.planned(name).to_json()).hexdigest()} {name}" for name in stacks.NAMES]
@@ -36,7 +36,7 @@ def test_another_process_with_other_hashes_in_another_region_gives_the_same_byte
     assert other.stdout.splitlines() == here
 
 
-def test_a_plan_that_reached_outside_would_be_stopped() -> None:
+def test_network_access_of_a_plan_is_refused() -> None:
     reached = recorded("--outside", stacks.STAGING)
 
     assert reached.returncode == 1

@@ -1,1 +1,1 @@
-"""The commands, one a module: `ops plan` is `ops.cli.commands.plan.main`."""
+"""The commands, one per module: `ops plan` is `ops.cli.commands.plan.main`."""

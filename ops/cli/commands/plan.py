@@ -1,4 +1,4 @@
-"""Print what a stack file leads to: resources, verdicts, findings. Needs no engine and no account."""
+"""Print the plan of a stack file: resources, verdicts and findings. Needs no engine and no account."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ops.plan import planning
 
 
 def main(stack: Stack = None, file: File = None, json: Json = None, why: Why = False) -> int:
-    """Print what a stack file leads to: resources, verdicts, findings. Needs no engine and no account."""
+    """Print the plan of a stack file: resources, verdicts and findings. Needs no engine and no account."""
     made = planning.make(chosen(stack, file))
     if json is not None:
         terminal.write_json(made.to_data(), json)

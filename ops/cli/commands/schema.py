@@ -1,4 +1,4 @@
-"""Write the stack file's JSON schema, which editors complete and check stack files with."""
+"""Write the JSON schema of the stack file, which editors use for completion and checks."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ _PATH = ROOT / "schema" / "stack.schema.json"
 
 
 def main(
-    check: Annotated[bool, typer.Option("--check", help="Only say whether the committed schema is this one.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit with 1 if the committed schema is out of date.")
+    ] = False,
 ) -> None:
-    """Write the stack file's JSON schema, which editors complete and check stack files with."""
+    """Write the JSON schema of the stack file, which editors use for completion and checks."""
     content = terminal.encoded(stack_schema())
     name = _PATH.relative_to(ROOT)
     if not check:
         terminal.write_json(content, _PATH)
-        terminal.out().print(f"{name} is written.")
+        terminal.out().print(f"Wrote {name}.")
     elif not _PATH.is_file() or _PATH.read_bytes() != content:
-        raise Stop(Exit.FINDING, f"{name} is not what the types say. Run: make schema")
+        raise Stop(Exit.FINDING, f"{name} is out of date. Run: make schema")
