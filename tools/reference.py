@@ -86,11 +86,9 @@ def modules() -> str:
 
 
 def checks() -> str:
-    """Return every check with the summary of its module, linked to its page."""
-    rows = [
-        f"| [{module.CHECK}]({module.CHECK}.md) | {_cell((inspect.getdoc(module) or '').partition(chr(10) * 2)[0])} |"
-        for module in CHECKS
-    ]
+    """Return every check with the summary of the module of the same name, linked to its page."""
+    pages = {module.CHECK: ROOT / "checks" / f"{module.CHECK.replace('-', '_')}.py" for module in CHECKS}
+    rows = [f"| [{name}]({name}.md) | {_cell(_summary(path))} |" for name, path in pages.items()]
     return "\n".join(["| Check | Description |", "|---|---|", *rows])
 
 

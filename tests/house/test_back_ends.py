@@ -25,16 +25,6 @@ PRODUCT: Final = sorted(
 REGISTRY: Final = "back_ends/__init__.py"
 KEYS: Final = {name: {name, name.replace("_", "-")} for name in NAMES}
 """A package to the names of its section: as an attribute, and as a key of the stack file."""
-NOT_YET: Final = frozenset(
-    {
-        "config/cirun_rules.py",
-        "config/gcp_rules.py",
-        "config/references.py",
-        "config/rules.py",
-        "config/zone_rules.py",
-    }
-)
-"""Modules that still name a back end. The list only gets shorter."""
 RESOURCE_NAMES: Final = frozenset({"components/kubernetes/arc_controller.py"})
 """Modules with a resource that is called like a back end. The name is part of a URN, so it cannot change."""
 
