@@ -15,7 +15,14 @@ ROOT = Path(__file__).resolve().parents[2]
 TUTORIAL = ROOT / "docs" / "tutorial" / "real-cluster.md"
 NAMED = re.compile(r"""(?:\bROOT\s*/\s*|=\s*|[\[(]\s*)["']Pulumi\.(?:staging|production)\.yaml""")
 """A stack file of the root that a test reads by name."""
-READERS = ("tests/plan", "tests/composition", "tests/config", "tests/charts", "tests/mistakes/test_checks.py")
+READERS = (
+    "tests/plan",
+    "tests/composition",
+    "tests/wiring",
+    "tests/config",
+    "tests/charts",
+    "tests/mistakes/test_checks.py",
+)
 """The tests that read every stack file or its golden file."""
 
 
