@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from components.aws.network import Network
     from components.gcp.docker_repository import DockerRepository
-    from config.aws import AmazonSettings, ClusterSettings
-    from config.gcp import GoogleSettings, GpuTestImageSettings, HostImageSettings
+    from config.aws import AwsSettings, ClusterSettings
+    from config.gcp import GcpSettings, GpuTestImageSettings, HostImageSettings
     from config.machines import SystemNodesSettings
     from gpu.verdict import Verdict
 
@@ -79,7 +79,7 @@ def run(on_path: Callable[[str], str | None] | None = None) -> list[Verdict]:
     return findings
 
 
-def aws(*, site: Site, account: AmazonSettings) -> tuple[Site, Declared]:
+def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
     """Declare the provider and the image repositories; and the network and the cluster where they are stated."""
     import pulumi_aws
 
@@ -131,7 +131,7 @@ def aws(*, site: Site, account: AmazonSettings) -> tuple[Site, Declared]:
 def _cluster(
     *,
     site: Site,
-    account: AmazonSettings,
+    account: AwsSettings,
     stated: ClusterSettings,
     nodes: SystemNodesSettings,
     network: Network,
@@ -257,7 +257,7 @@ def _cluster(
     }
 
 
-def _services(*, site: Site, account: AmazonSettings, version: str, cluster_name: Output[str]) -> Declared:
+def _services(*, site: Site, account: AwsSettings, version: str, cluster_name: Output[str]) -> Declared:
     """Declare what runs in the cluster for every runner: storage, device plugin, autoscaler, metrics."""
     from components.kubernetes.autoscaler import Autoscaler, AutoscalerArgs
     from components.kubernetes.device_plugin import DevicePlugin, DevicePluginArgs
@@ -304,7 +304,7 @@ def _services(*, site: Site, account: AmazonSettings, version: str, cluster_name
     return declared
 
 
-def gcp(*, site: Site, account: GoogleSettings, installer: Path = host_image.INSTALLER) -> tuple[Site, Declared]:
+def gcp(*, site: Site, account: GcpSettings, installer: Path = host_image.INSTALLER) -> tuple[Site, Declared]:
     """Declare everything on Google Cloud that no single back end owns.
 
     Args:
@@ -414,7 +414,7 @@ def _test_image(*, stated: GpuTestImageSettings, images: DockerRepository, opts:
     )
 
 
-def _host_image(*, site: Site, stated: HostImageSettings, account: GoogleSettings, installer: Path) -> pulumi.Resource:
+def _host_image(*, site: Site, stated: HostImageSettings, account: GcpSettings, installer: Path) -> pulumi.Resource:
     """Declare the network of the image's builders, its archive, and the image in the stated mode."""
     from components.gcp.build_network import BuildNetwork, BuildNetworkArgs
     from components.gcp.controlled_image import ArchiveArgs, ControlledImage, ControlledImageArgs

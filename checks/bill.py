@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from back_ends.stack import Stack
-    from config.aws import AmazonSettings
+    from config.aws import AwsSettings
     from config.settings import Settings
     from gpu.cost.jobs import JobLoad
     from gpu.cost.prices import NoPrice, Price
@@ -49,7 +49,7 @@ def _always(path: str, what: str, price: Price | NoPrice, units: Decimal) -> Ite
     return Item(path=path, what=what, price=price, quantity=Quantity.always(units))
 
 
-def _on_aws(stack: Stack, aws: AmazonSettings) -> Iterator[Item]:
+def _on_aws(stack: Stack, aws: AwsSettings) -> Iterator[Item]:
     settings, hours = stack.settings, Decimal(HOURS_A_MONTH)
     cluster, network = settings.cluster, settings.network
     if cluster is not None:

@@ -1,4 +1,4 @@
-"""What a stack file may say: closed, frozen sections, and every fault reported at once.
+"""The stack file: closed, frozen sections, and the rules between them.
 
-`config.load` is the only reader of Pulumi's configuration; everything else here is plain values.
+Only `config.load` reads Pulumi's configuration. It reports every fault in one run.
 """

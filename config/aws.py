@@ -1,4 +1,4 @@
-"""What may be said of AWS below Kubernetes: account, network, control plane, registries."""
+"""Sections of AWS: account, network, control plane, image repositories."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from config.values import (
 )
 
 SERVICE_CIDR = IPv4Network("172.20.0.0/16")
-"""What EKS gives services by itself."""
+"""The service range that EKS chooses by default."""
 
 RepositoryName = Annotated[
     str,
@@ -35,7 +35,7 @@ RepositoryName = Annotated[
         "use lower-case letters and digits, with single dots, hyphens, underscores or slashes between them",
     ),
 ]
-"""A repository of ECR; it may stand in a folder, as in `team/runner-gpu`."""
+"""An ECR repository, with an optional prefix, as in `team/runner-gpu`."""
 
 TagWildcard = Annotated[
     str,
@@ -47,34 +47,34 @@ TagWildcard = Annotated[
 ]
 
 
-class AmazonSettings(Section):
-    """Whose cloud and where."""
+class AwsSettings(Section):
+    """The account and the region."""
 
     account: Account
-    """The account that everything is made in; another account's credentials are refused by the provider."""
+    """The account. The provider rejects the credentials of another account."""
     region: Region
 
 
 class NetworkSettings(Section):
-    """The network that the cluster and its nodes stand in."""
+    """The network of the cluster and its nodes."""
 
     NEEDS: ClassVar = ("aws",)
 
     cidr: PrivateNetwork
-    """The VPC's range, /16 to /20: every zone's subnets are cut from it by slot."""
+    """The range of the VPC, /16 to /20. The subnets of each zone are parts of it, by slot."""
     zones: Annotated[Mapping[Zone, Annotated[int, Field(ge=0, le=7)]], Field(min_length=2, max_length=6)]
-    """Zone to slot. A slot decides the addresses of a zone's subnets, so a slot that is in use never changes."""
+    """Zone to slot. The slot determines the addresses of the zone's subnets; do not change it while it is in use."""
     nat: Literal["single", "per-zone"]
-    """One NAT gateway for all zones, or one for each: the price of a gateway against the loss of a zone."""
+    """One NAT gateway for all zones, or one for each. The second costs more and survives the loss of a zone."""
     reserved: Mapping[Name, Network] = Field(default_factory=dict)
-    """Ranges somewhere else (an office, a peered network) that the VPC must not overlap."""
+    """Other ranges (an office, a peered network) that the VPC must not overlap."""
 
 
 class EndpointSettings(Section):
-    """Who can reach the cluster's API. It is always reachable from inside the VPC."""
+    """Access to the cluster's API from outside. It is always reachable from inside the VPC."""
 
     public: tuple[Network, ...] = ()
-    """Ranges that may reach the API from outside; none closes the public endpoint."""
+    """Ranges that may reach the API from outside. An empty list closes the public endpoint."""
 
 
 LogType = Literal["api", "audit", "authenticator", "controllerManager", "scheduler"]
@@ -87,16 +87,16 @@ class ClusterSettings(Section):
 
     version: KubernetesVersion
     zones: Annotated[tuple[Zone, ...], Field(min_length=2)]
-    """Zones that the control plane stands in. Stated, because EKS never lets a cluster have others."""
+    """Zones of the control plane. EKS cannot change them later."""
     endpoint: EndpointSettings
     administrators: Annotated[Mapping[Name, RoleArn], Field(min_length=1)]
-    """Who administers the cluster, the deploying role among them. Nobody gets in by having created it."""
+    """Roles that administer the cluster, the deploying role included. Creating the cluster grants no access."""
     logs: tuple[LogType, ...] = ("api", "audit", "authenticator", "controllerManager", "scheduler")
     log_retention_days: Literal[1, 3, 5, 7, 14, 30, 60, 90, 120, 180, 365, 400, 545, 731] = 30
     support: Literal["standard", "extended"] = "standard"
-    """`extended` keeps an old version running at six times the control plane's price."""
+    """`extended` keeps an old version running, at six times the price of the control plane."""
     service_cidr: PrivateNetwork = SERVICE_CIDR
-    """Addresses of Kubernetes services; they must not overlap the VPC."""
+    """Addresses of Kubernetes services. They must not overlap the VPC."""
 
 
 class RepositorySettings(Section):
@@ -105,12 +105,12 @@ class RepositorySettings(Section):
     NEEDS: ClassVar = ("aws",)
 
     keep: Positive = 30
-    """Images kept; older ones expire."""
+    """The number of images that are kept; older ones expire."""
     untagged_days: Positive = 3
     """Days after which an image without a tag expires."""
     mutable_tags: tuple[TagWildcard, ...] = ()
-    """Wildcards of the tags that may be overwritten (`cache-*`); every other tag is immutable."""
+    """Wildcards of tags that may be overwritten, as in `cache-*`. Every other tag is immutable."""
     pull_request_days: Count = 14
-    """Days after which images tagged `pr-*` expire; 0 keeps them."""
+    """Days after which images tagged `pr-*` expire. 0 keeps them."""
     force_delete: bool
-    """Whether destroying the stack may delete images with the repository; without it, destroying stops here."""
+    """Delete the repository with its images when the stack is destroyed. Otherwise the destruction stops there."""

@@ -1,4 +1,4 @@
-"""What may be said of cirun: what it is let in with, and who may start which of its runners."""
+"""The section of cirun: its access to the clouds, and the people that may start its runners."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Repository = Annotated[
 Who = Annotated[
     str,
     Field(max_length=100),
-    Matching(r"[A-Za-z0-9][A-Za-z0-9_-]*", "a name of GitHub's", "write the team, role or user as GitHub spells it"),
+    Matching(r"[A-Za-z0-9][A-Za-z0-9_-]*", "a GitHub name", "write the team, role or user as GitHub spells it"),
 ]
 
 
@@ -39,32 +39,32 @@ def cirun_label(runner: str) -> str:
 
 
 class CirunAccessSettings(Section):
-    """Some people, in one repository, and the runners that their jobs may start."""
+    """People in one repository, and the runners that their jobs may start."""
 
     repository: Repository
     """The repository's name, without its owner."""
     runners: Annotated[tuple[RunnerName, ...], Field(min_length=1)]
-    """Which of the runners that cirun serves."""
+    """Runners that cirun serves."""
     teams: tuple[Who, ...] = ()
     roles: tuple[Who, ...] = ()
-    """Roles that a person must have on the repository, as in `maintain`."""
+    """Roles of a person in the repository, as in `maintain`."""
     users: tuple[Who, ...] = ()
     pull_requests: bool = False
-    """Whether on a pull request too."""
+    """Allow the runners on pull requests too."""
 
     @model_validator(mode="after")
-    def _lets_somebody_in(self) -> CirunAccessSettings:
+    def _grants_access(self) -> CirunAccessSettings:
         if not (self.teams or self.roles or self.users):
             raise Invalid("grants no access", "state teams, roles or users")
         return self
 
 
 class CirunSettings(Section):
-    """What cirun is let in with. The key itself is made by hand and pasted at cirun; no state ever holds it."""
+    """Access for cirun. Its key is created by hand and pasted into cirun's dashboard, so that no state contains it."""
 
     aws: bool = False
-    """Whether to make a user for cirun on AWS, allowed the types and regions that runners state."""
+    """Create a user for cirun on AWS that may start the types and regions that runners state."""
     gcp: bool = False
-    """Whether to make an account for cirun on Google Cloud, allowed to run machines as the runners' account."""
+    """Create a service account for cirun on Google Cloud that may start machines with the runners' account."""
     access: Mapping[Name, CirunAccessSettings] = Field(default_factory=dict)
-    """Who may start which runner, for an organisation that shares them; without it, whoever may run a workflow."""
+    """Access to runners that an organisation shares. Without it, anyone who may run a workflow may start them."""

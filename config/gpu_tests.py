@@ -1,7 +1,6 @@
-"""What may be said of the workflow by which a repository tests on a GPU: on which runner, by which commands, and when.
+"""The section of a repository's GPU tests: the runner, the commands and the schedule.
 
-Owns the forms as well: what stands here is put into YAML and into GitHub's expressions, so that whatever could end its
-place is refused, and not quoted.
+Its values become part of YAML and of GitHub's expressions. A value that would need quoting there is rejected.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ PYTHON: Final = r"3\.\d+"
 CRON: Final = r"[\d*/,-]+( [\d*/,-]+){4}"
 VARIABLE: Final = r"[A-Z_][A-Z0-9_]*"
 COMMAND: Final = r"(?!.*\$\{\{)[^\s#\x00-\x1f\x7f][^\x00-\x1f\x7f]*"
-"""One line that begins with a word, without an expression: GitHub would put what a stranger wrote into the script."""
+"""One line that begins with a word, without an expression: GitHub would insert untrusted text into the script."""
 
 RUN_LABEL: Final = "run-gpu-ci"
 SKIP_LABEL: Final = "skip-gpu-ci"
@@ -38,25 +37,25 @@ Command = Annotated[
 
 
 class GpuTestsSettings(Section):
-    """How one repository tests on a GPU. Without an entry it gets the defaults, on the first runner of cirun's."""
+    """The GPU tests of one repository. Without an entry it gets the defaults, on the first runner of cirun."""
 
     runner: RunnerName | None = None
-    """Which of the runners that cirun serves; it may be left out where there is one alone."""
+    """A runner that cirun serves. Optional where there is only one."""
     install: tuple[Command, ...] = INSTALL
-    """Commands that install what is tested, one a line."""
+    """Commands that install the package and its tests, one in each entry."""
     tests: Annotated[tuple[Command, ...], Field(min_length=1)] = TESTS
-    """Commands that test, one a line."""
+    """Commands that run the tests, one in each entry."""
     python: Annotated[str, Matching(PYTHON, "a version of Python", 'write it in quotes, as "3.13"')] | None = None
-    """The Python that uv sets up, 3.12 if nothing is stated. A container of tests brings its own."""
+    """The Python version that uv installs, by default 3.12. A container has its own."""
     codecov_flag: Annotated[str, Matching(LABEL, "a flag", "use letters, digits, dots and hyphens")] | None = None
-    """Send coverage.xml to Codecov under this flag, with the repository's secret CODECOV_TOKEN."""
+    """Upload coverage.xml to Codecov with this flag and the repository's secret CODECOV_TOKEN."""
     nightly: Annotated[str, Matching(CRON, "a time", 'write five fields of cron, as "17 3 * * *"')] | None = None
-    """A cron line, in UTC and off the full hour, when GitHub is least late."""
+    """A cron expression in UTC. GitHub starts jobs late at the full hour, so choose another minute."""
     switch: (
         Annotated[str, Matching(VARIABLE, "a variable's name", "use capital letters, digits and underscores")] | None
     ) = None
-    """A variable of the repository that must be "true" for a job to be queued at all."""
+    """A variable of the repository. Jobs are queued only where it is "true"."""
     run_label: Label = RUN_LABEL
-    """The label that lets a pull request's present commit run."""
+    """The label that starts the tests on the current commit of a pull request."""
     skip_label: Label = SKIP_LABEL
-    """The label that excuses a pull request's present commit."""
+    """The label that skips the tests on the current commit of a pull request."""

@@ -1,4 +1,4 @@
-"""Whose the resources are: one value from which every name prefix and every tag is derived."""
+"""The identity of a stack, from which every name prefix and every tag is derived."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ PROJECT: Final = "gpu-ci"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Project and stack, and what is marked with them."""
+    """Project and stack, with the name prefix and the tags."""
 
     project: str
     stack: str
     extra: Mapping[str, str] = field(default_factory=dict)
-    """Tags that the stack file adds."""
+    """Tags from the stack file."""
 
     @property
     def prefix(self) -> str:
-        """What names in a cloud begin with, as `gpu-ci-staging`."""
+        """The prefix of names in a cloud, as in `gpu-ci-staging`."""
         return f"{self.project}-{self.stack}"
 
     @property
     def labels(self) -> dict[str, str]:
-        """The tags as Google takes them: `ManagedBy` is `managed-by`."""
+        """The tags as labels of Google Cloud: `ManagedBy` becomes `managed-by`."""
         return {_label(key): _label(value) for key, value in self.tags.items()}
 
     @property
     def tags(self) -> dict[str, str]:
-        """The tags of everything that can be tagged."""
+        """The tags of every resource that supports them."""
         return {"Project": self.project, "Environment": self.stack, "ManagedBy": "pulumi", **self.extra}
 
 

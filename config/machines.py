@@ -1,4 +1,4 @@
-"""What may be said of the cluster's machines: a small group for the cluster itself, and the GPU pools."""
+"""Sections of the cluster's machines: the system nodes and the GPU pools."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ Types = Annotated[tuple[InstanceType, ...], Field(min_length=1, max_length=20)]
 
 
 def _taint(value: str) -> str:
-    """Accept `value:Effect` as Kubernetes and the autoscaler's tags spell it.
+    """Accept `value:Effect` in the spelling of Kubernetes and of the autoscaler's tags.
 
-    The EKS API's own spelling (`NO_SCHEDULE`) is derived from it. Written into a tag it would be dropped
-    without a word by the autoscaler, which then believes that the pool has no taint.
+    The spelling of the EKS API (`NO_SCHEDULE`) is derived from it. The autoscaler silently ignores that spelling in a
+    tag, and then assumes that the pool has no taint.
     """
     content, _, effect = value.rpartition(":")
     if effect.replace("_", "").lower() in (known.lower() for known in API_EFFECTS) and effect not in API_EFFECTS:
-        right = next(known for known in API_EFFECTS if known.lower() == effect.replace("_", "").lower())
+        known = next(known for known in API_EFFECTS if known.lower() == effect.replace("_", "").lower())
         raise Invalid(
             f"{effect} is the spelling of the EKS API, not of Kubernetes",
-            f"write {content or 'true'}:{right}",
+            f"write {content or 'true'}:{known}",
         )
     if effect not in API_EFFECTS:
         raise Invalid(f'"{value}" is not a taint', f"write value:Effect with one of {', '.join(API_EFFECTS)}")
     if not content:
         raise Invalid(f'"{value}" has no value, and the autoscaler ignores such a taint', f"write true:{effect}")
     if not re.fullmatch(_LABEL_VALUE, content):
-        raise Invalid(f'"{content}" is not a taint\'s value', _LABEL_VALUE_RIGHT)
+        raise Invalid(f'"{content}" is not a taint\'s value', _LABEL_VALUE_FIX)
     return value
 
 
 _LABEL_VALUE = r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
-_LABEL_VALUE_RIGHT = "use at most 63 letters, digits, dots, hyphens and underscores, a letter or digit at both ends"
+_LABEL_VALUE_FIX = "use at most 63 letters, digits, dots, hyphens and underscores, a letter or digit at both ends"
 
 
 LabelKey = Annotated[
@@ -49,7 +49,7 @@ LabelKey = Annotated[
         "write name or domain/name: letters, digits, dots, hyphens and underscores",
     ),
 ]
-LabelValue = Annotated[str, Matching(_LABEL_VALUE, "the value of a Kubernetes label", _LABEL_VALUE_RIGHT)]
+LabelValue = Annotated[str, Matching(_LABEL_VALUE, "the value of a Kubernetes label", _LABEL_VALUE_FIX)]
 Taint = Annotated[
     str,
     AfterValidator(_taint),
@@ -60,19 +60,19 @@ Taint = Annotated[
 
 
 IMAGE_ROOT_GIB = 20
-"""The root disk of EKS's own AL2023 images (EKS user guide, 2026): EC2 makes no volume smaller than its snapshot."""
+"""The root disk of the AL2023 images of EKS (EKS user guide, 2026). A volume cannot be smaller."""
 GP3_MOST_IOPS_PER_GIB = 500
-"""What EC2 gives a gp3 volume for each GiB (EBS user guide, 2026)."""
+"""The largest IOPS of a gp3 volume for each GiB (EBS user guide, 2026)."""
 
 
 class DiskSettings(Section):
     """A node's encrypted gp3 root volume."""
 
     size: Size = "200Gi"
-    """CUDA images are large: the EKS image's own 20 GiB do not hold one."""
+    """CUDA images are large: the default of EKS, 20 GiB, is too small for one."""
     iops: Annotated[int, Field(ge=3000, le=16000)] = 3000
     throughput: Annotated[int, Field(ge=125, le=1000)] = 125
-    """MiB/s; gp3 gives at most a quarter of a MiB/s for each of its IOPS."""
+    """Throughput in MiB/s, at most a quarter of the IOPS."""
 
     @model_validator(mode="after")
     def _can_be_made(self) -> DiskSettings:
@@ -96,7 +96,7 @@ class DiskSettings(Section):
 
 
 class SystemNodesSettings(Section):
-    """The on-demand nodes without a GPU, on which DNS, the autoscaler and the runner controller live."""
+    """On-demand nodes without a GPU for DNS, the autoscaler and the runner controller."""
 
     NEEDS: ClassVar = ("cluster",)
 
@@ -104,12 +104,12 @@ class SystemNodesSettings(Section):
     min: Positive
     max: Positive
     zones: Annotated[tuple[Zone, ...], Field(min_length=1)]
-    """Zones to stand in. Stated, because a node group whose zones change, even by one more, is made anew."""
+    """Zones of the nodes. Adding or removing a zone replaces the node group."""
     disk: DiskSettings = DiskSettings(size="50Gi")
 
 
 def _mode(value: object) -> object:
-    """Say why there is no third mode: whoever knows it from an A100 looks for it here."""
+    """Explain why there is no third mode, which users know from the A100."""
     if value == "mig":
         raise Invalid(
             '"mig" is not supported: a T4, an L4 or an A10G cannot be split in hardware',
@@ -119,35 +119,35 @@ def _mode(value: object) -> object:
 
 
 class SharingSettings(Section):
-    """One GPU for several jobs at a time."""
+    """One GPU for several jobs at the same time."""
 
     mode: Annotated[Literal["time-slicing", "mps"], BeforeValidator(_mode)]
-    """`time-slicing` takes turns without isolation; `mps` runs side by side and splits the memory."""
+    """`time-slicing` runs jobs in turns without isolation; `mps` runs them in parallel and splits the memory."""
     replicas: Annotated[int, Field(ge=2, le=48)]
-    """How many jobs share one GPU."""
+    """The number of jobs that share one GPU."""
 
 
 class PoolSettings(Section):
-    """GPU nodes of one kind: a managed node group that the autoscaler moves between `min` and `max`."""
+    """A managed node group of GPU nodes, which the autoscaler scales between `min` and `max`."""
 
     NEEDS: ClassVar = ("cluster", "device-plugin")
 
     instance_types: Types
-    """Interchangeable types, the one the autoscaler is to reckon with first."""
+    """Interchangeable types. The autoscaler sizes new nodes from the first one, so list the smallest first."""
     capacity: Literal["spot", "on-demand"]
     min: Count
     max: Positive
     zones: Annotated[tuple[Zone, ...], Field(min_length=1)]
-    """Zones to launch in. Stated, because a node group whose zones change, even by one more, is made anew."""
+    """Zones of the nodes. Adding or removing a zone replaces the node group."""
     disk: DiskSettings = DiskSettings()
     labels: Mapping[LabelKey, LabelValue] = Field(default_factory=dict)
-    """Labels beside those that every GPU node has."""
+    """Labels in addition to those of every GPU node."""
     taints: Mapping[LabelKey, Taint] = Field(default_factory=dict)
-    """Taints beside `nvidia.com/gpu=true:NoSchedule`, as `key: value:Effect`; runners tolerate them by themselves."""
+    """Taints in addition to `nvidia.com/gpu=true:NoSchedule`, as `key: value:Effect`. Runners tolerate them."""
     sharing: SharingSettings | None = None
     scale_down_after_minutes: Positive | None = None
-    """Idle minutes before a node goes, where this pool differs from the autoscaler's own."""
+    """Idle minutes before a node is removed, where this pool differs from `autoscaler`."""
     interruptions_per_hour: Annotated[float, Field(ge=0, le=10)] | None = None
-    """How often in an hour a spot machine is taken away, where it was measured; else what AWS publishes is taken."""
+    """Measured interruptions of a spot machine in an hour. The default is the figure that AWS publishes."""
     fast_image_pull: bool = False
     """Pull image layers in parallel through the SOCI snapshotter (experimental in nodeadm)."""

@@ -23,7 +23,7 @@ DCGM_EXPORTER_CHART: Final = "4.8.2"
 
 # EKS ---------------------------------------------------------------------------------------------------------
 
-# The autoscaler must be of the cluster's own minor version.
+# The autoscaler must have the minor version of the cluster.
 CLUSTER_AUTOSCALER_IMAGES: Final = {"1.35": "v1.35.2", "1.36": "v1.36.1"}
 """Tag of registry.k8s.io/autoscaling/cluster-autoscaler, by Kubernetes minor version (releases of 2026-07-22)."""
 

@@ -14,7 +14,7 @@ from config.values import CudaVersion, Name, Positive, Size, Version
 
 
 class Needs(Section):
-    """What one job may use."""
+    """The resources and the software of one job."""
 
     gpu: Name
     """The GPU model, as in `t4`, `a10g`, `l4`."""
@@ -23,21 +23,21 @@ class Needs(Section):
     memory: Size
     cuda: CudaVersion
     disk: Size | None = None
-    """Room for the job's files beside the image."""
+    """Disk space for the job's files, in addition to the image."""
     torch: Version | None = None
-    """The PyTorch version that jobs install, in quotes, where it is to be judged with the rest."""
+    """The PyTorch version that jobs install, in quotes, for the check of compatibility."""
     onnxruntime: Version | None = None
     """The version of onnxruntime-gpu that jobs install, in quotes."""
 
 
 class Workload(Section):
-    """What is known of the jobs, for the reckoning of money and waiting time."""
+    """Figures of the jobs, for the estimates of cost and queue time."""
 
     jobs_per_month: Annotated[int, Field(ge=0, le=10_000_000)]
     minutes: Annotated[int, Field(ge=1, le=5760)]
-    """How long a typical job takes."""
+    """The duration of a typical job in minutes."""
     p95_minutes: Annotated[int, Field(ge=1, le=5760)] | None = None
-    """How long the longest twentieth of jobs takes at the least."""
+    """The 95th percentile of durations in minutes."""
 
 
 _S = TypeVar("_S", bound=Section)

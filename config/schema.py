@@ -1,4 +1,4 @@
-"""The stack file's JSON schema, generated from the types, for completion in an editor."""
+"""The JSON schema of the stack file, generated from the types for completion in an editor."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from config.settings import SECRETS, Settings
 
 
 def stack_schema() -> dict[str, Any]:
-    """A JSON schema (draft 2020-12) of `Pulumi.<stack>.yaml`."""
+    """Return the JSON schema (draft 2020-12) of `Pulumi.<stack>.yaml`."""
     model = Settings.model_json_schema(by_alias=True, ref_template="#/$defs/{model}")
     _close(model)
     definitions = model.pop("$defs")
@@ -38,7 +38,7 @@ def stack_schema() -> dict[str, Any]:
 
 
 def _close(schema: Any) -> None:
-    """Refuse keys without the form of their map's keys: a pattern alone says nothing of those that it does not meet."""
+    """Reject keys that do not match the pattern of their map; the pattern alone does not reject them."""
     if isinstance(schema, dict):
         if "patternProperties" in schema:
             schema["additionalProperties"] = False

@@ -1,4 +1,4 @@
-"""What may be said of the services inside the cluster, and of GitHub, whom they serve."""
+"""Sections of the services inside the cluster, of container images, and of GitHub."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ Reference = Annotated[
     Matching(
         r"[a-z0-9.-]+(:\d+)?(/[a-z0-9._-]+)+",
         "an image without its tag",
-        "write registry/repository, as in ghcr.io/example-org/runner; the tag or digest is stated beside it",
+        "write registry/repository, as in ghcr.io/example-org/runner; state tag or digest separately",
     ),
 ]
 
 
 class GitHubSettings(Section):
-    """Whose jobs are run, and the GitHub App by which runners register.
+    """The organisation or repository whose jobs run, and the GitHub App that registers runners.
 
     The App's private key is the secret `github-app-private-key`, never part of a section.
     """
@@ -49,28 +49,28 @@ class ArcSettings(Section):
     NEEDS: ClassVar = ("cluster", "github")
 
     runner_group: str = "default"
-    """The runner group at GitHub that the scale sets join; it must exist there."""
+    """The runner group at GitHub that the scale sets join. It must exist."""
     log_level: Literal["debug", "info", "warn", "error"] = "info"
 
 
 class DevicePluginSettings(Section):
-    """NVIDIA's device plugin, which makes a node's GPUs something that a pod can ask for."""
+    """NVIDIA's device plugin, which offers the GPUs of a node to pods."""
 
     NEEDS: ClassVar = ("cluster",)
 
     fail_on_init_error: bool = True
-    """Whether the plugin ends where it finds no GPU; on nodes that are all GPU nodes, silence would hide a fault."""
+    """Let the plugin fail on a node without a GPU. It runs on GPU nodes only, where a missing GPU is a fault."""
 
 
 class AutoscalerSettings(Section):
-    """The Cluster Autoscaler, without which an empty pool stays empty."""
+    """The Cluster Autoscaler. Without it an empty pool stays empty."""
 
     NEEDS: ClassVar = ("cluster",)
 
     scale_down_after_minutes: Positive = 5
-    """Idle minutes before a GPU node goes: money against the next job's wait."""
+    """Idle minutes before a GPU node is removed. A longer time costs more, and the next job starts faster."""
     provision_timeout_minutes: Positive = 10
-    """Minutes until a group that gives no node is held to be empty and the next one is tried."""
+    """Minutes to wait for a node of a group before the next group is tried."""
     expander: tuple[Literal["priority", "least-waste", "random", "most-pods"], ...] = (
         "priority",
         "least-waste",
@@ -83,48 +83,48 @@ class StorageSettings(Section):
     NEEDS: ClassVar = ("cluster",)
 
     default_class: bool = True
-    """Whether claims that name no class get this one. EKS has had no default class since 1.30."""
+    """Use this class for claims that name no class. EKS has had no default class since 1.30."""
 
 
 class DcgmSettings(Section):
-    """NVIDIA's GPU metrics, for Prometheus to fetch."""
+    """NVIDIA's exporter of GPU metrics for Prometheus."""
 
     interval_seconds: Annotated[int, Field(ge=1, le=600)] = 30
     service_monitor: bool = False
-    """Whether to declare a ServiceMonitor. Without the Prometheus operator's definitions the chart then fails."""
+    """Declare a ServiceMonitor. The chart then needs the definitions of the Prometheus operator."""
     alerts: bool = False
-    """Whether Prometheus is to tell of lost and hot GPUs, of runners that stall and of jobs that wait."""
+    """Declare alerts for lost and hot GPUs, stalled runners and waiting jobs."""
 
     @model_validator(mode="after")
-    def _alerts_have_figures(self) -> DcgmSettings:
+    def _alerts_have_metrics(self) -> DcgmSettings:
         if self.alerts and not self.service_monitor:
             raise Invalid("alerts needs metrics", "state service-monitor: true")
         return self
 
 
 class MonitoringSettings(Section):
-    """What can be measured."""
+    """Metrics of the cluster."""
 
     NEEDS: ClassVar = ("cluster",)
 
     metrics_server: bool = True
-    """CPU and memory of nodes and pods, for `kubectl top`; it shows no GPU."""
+    """CPU and memory of nodes and pods for `kubectl top`, without GPUs."""
     dcgm: DcgmSettings | None = None
 
 
 class ImageSettings(Section):
-    """An image that runners run on, pinned so that the same stack file means the same image."""
+    """A container image for runners, with a fixed version."""
 
     repository: Name | None = None
-    """The ECR repository of this stack that holds it."""
+    """The ECR repository of this stack that contains the image."""
     reference: Reference | None = None
-    """A registry and repository elsewhere, without a tag."""
+    """Another registry and repository, without a tag."""
     tag: Tag | None = None
     digest: Digest | None = None
     cuda: CudaVersion
-    """The CUDA version inside; judged against the nodes' driver."""
+    """The CUDA version in the image. A check compares it with the nodes' driver."""
     runner: Version | None = None
-    """The version of GitHub's runner inside, in quotes: GitHub gives no jobs to old ones."""
+    """The version of GitHub's runner in the image, in quotes. GitHub gives no jobs to old versions."""
     compressed: Size | None = None
     """The size of the layers that a node pulls; estimates of waiting time and cost use it."""
 

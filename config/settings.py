@@ -1,4 +1,4 @@
-"""The stack file as a whole: which sections there are, and which secrets stand beside them."""
+"""The whole stack file: its sections and its secrets."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Annotated, Final, TypeVar
 
 from pydantic import Field
 
-from config.aws import AmazonSettings, ClusterSettings, NetworkSettings, RepositoryName, RepositorySettings
+from config.aws import AwsSettings, ClusterSettings, NetworkSettings, RepositoryName, RepositorySettings
 from config.cirun import CirunSettings, Repository
 from config.gcp import (
     DockerRepositorySettings,
     FederationSettings,
-    GoogleSettings,
+    GcpSettings,
     GpuTestImageSettings,
     HostImageSettings,
 )
@@ -35,32 +35,32 @@ _S = TypeVar("_S", bound=Section)
 
 GITHUB_APP_PRIVATE_KEY: Final = "github-app-private-key"
 SECRETS: Final = (GITHUB_APP_PRIVATE_KEY,)
-"""Keys that hold a secret: set with `pulumi config set --secret`, never inside a section."""
+"""Keys of secrets. They are set with `pulumi config set --secret` and are not part of a section."""
 
 
 class StackSettings(Section):
-    """What concerns the stack as a whole."""
+    """Options of the whole stack."""
 
     protect: bool
-    """Whether what holds data or identity refuses to be destroyed."""
+    """Protect resources with data or identity from deletion."""
     tags: Mapping[TagKey, Annotated[str, Field(max_length=256)]] = Field(default_factory=dict)
-    """Tags on everything that can be tagged, beside project, stack and manager."""
+    """Tags of every resource that supports them, in addition to project, stack and manager."""
 
 
 class BudgetSettings(Section):
-    """What the stack may cost, in US dollars a month; over it, a plan fails."""
+    """The largest cost of the stack in US dollars a month. A plan with a higher cost fails."""
 
     expected: Positive | None = None
-    """With the jobs that the runners' workloads state."""
+    """The limit for the jobs that the runners' workloads state."""
     worst: Positive | None = None
-    """With everything at its maximum all month."""
+    """The limit with every maximum reached all month."""
 
 
 class Settings(Section):
     """A whole stack file. An absent section switches its part off."""
 
     stack: StackSettings
-    aws: AmazonSettings | None = None
+    aws: AwsSettings | None = None
     network: NetworkSettings | None = None
     cluster: ClusterSettings | None = None
     system_nodes: SystemNodesSettings | None = None
@@ -73,7 +73,7 @@ class Settings(Section):
     images: Mapping[Name, ImageSettings] = Field(default_factory=dict)
     github: GitHubSettings | None = None
     arc: ArcSettings | None = None
-    gcp: GoogleSettings | None = None
+    gcp: GcpSettings | None = None
     host_image: HostImageSettings | None = None
     artifact_registry: Mapping[Name, DockerRepositorySettings] = Field(default_factory=dict)
     test_image: GpuTestImageSettings | None = None

@@ -1,7 +1,6 @@
-"""The vocabulary of the stack file: one validated type a line, with no knowledge of the sections that use it.
+"""Value types of the stack file: each validates one kind of value.
 
-A value that is refused says what is wrong and what would be right (`Invalid`), because the person who reads it
-has the stack file open, not this module.
+An invalid value raises `Invalid` with the problem and the fix, for a reader who has the stack file open.
 """
 
 from __future__ import annotations
@@ -38,20 +37,20 @@ class Invalid(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """Text of one form: refused in our words, and shown to an editor as a pattern."""
+    """Text that matches a pattern, with a readable error, and with the pattern in the JSON schema."""
 
     pattern: str
     what: str
-    """What a text of that form is, as in `an AWS region`."""
+    """The kind of text, as in `an AWS region`."""
     fix: str
-    """What to write instead of one that is not."""
+    """The fix for another text."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """How pydantic checks it."""
+        """Return the check for pydantic."""
         return no_info_after_validator_function(self._checked, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """How a JSON schema says it."""
+        """Return the pattern for a JSON schema."""
         return {**handler(schema), "pattern": f"^(?:{self.pattern})$"}
 
     def _checked(self, value: str) -> str:
@@ -61,17 +60,17 @@ class Matching:
 
 
 def in_quotes(value: object) -> object:
-    """Refuse a YAML number where a version belongs: `1.30` would arrive as 1.3."""
+    """Reject a YAML number in place of a version: `1.30` would arrive as 1.3."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         raise Invalid(f"{value} is a number", f'write it in quotes: "{value}"')
     return value
 
 
 def network(value: object) -> IPv4Network:
-    """An IPv4 range, its prefix included.
+    """Return an IPv4 range.
 
     Raises:
-        Invalid: `value` is none.
+        Invalid: `value` is not a range.
 
     """
     try:
@@ -95,7 +94,7 @@ _FOREIGN_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)i?B?", re.IGNORECA
 
 
 def _size(value: object) -> str:
-    """Accept `12Gi`; for any other unit say how the same size is written here."""
+    """Accept `12Gi`; for any other unit, name the same size in these units."""
     text = str(value)
     if _SIZE.fullmatch(text):
         return text
@@ -103,7 +102,7 @@ def _size(value: object) -> str:
 
 
 def _likely(text: str) -> str:
-    """The size that was probably meant."""
+    """Return the size that was probably meant."""
     foreign = _FOREIGN_SIZE.fullmatch(text)
     amount, unit = (float(foreign[1]), foreign[2].upper() or "G") if foreign else (12.0, "G")
     if unit == "K":
@@ -114,7 +113,7 @@ def _likely(text: str) -> str:
 
 
 def mebibytes(size: str) -> int:
-    """A `Size` in MiB.
+    """Return a `Size` in MiB.
 
     Raises:
         ValueError: `size` was not validated as a `Size`.
@@ -128,7 +127,7 @@ def mebibytes(size: str) -> int:
 
 
 def gibibytes(size: str) -> int:
-    """A `Size` in whole GiB, rounded up: what a cloud's disk API takes."""
+    """Return a `Size` in whole GiB, rounded up, as disk APIs require."""
     return -(-mebibytes(size) // 1024)
 
 
@@ -141,13 +140,13 @@ Name = Annotated[
         "use lower-case letters, digits and single hyphens, letter first",
     ),
 ]
-"""A key of a map in the stack file: becomes part of URNs and of names in the cloud."""
+"""A key of a map in the stack file. It becomes part of URNs and of names in the cloud."""
 
 RunnerName = Annotated[
     str,
     Matching(r"[a-z0-9]+(-[a-z0-9]+)*", "a runner's name", "use lower-case letters, digits and single hyphens"),
 ]
-"""What a workflow says in `runs-on`; its length is judged by the back end that serves it."""
+"""A name for `runs-on`. The back end checks its length."""
 
 Region = Annotated[
     str,
@@ -161,15 +160,15 @@ Zone = Annotated[
         "write the region with a letter: us-west-2a",
     ),
 ]
-GoogleRegion = Annotated[
+GcpRegion = Annotated[
     str,
     Matching(r"[a-z]+-[a-z]+\d+", "a Google Cloud region", "write it as us-central1, without a zone's letter"),
 ]
-GoogleZone = Annotated[
+GcpZone = Annotated[
     str,
     Matching(r"[a-z]+-[a-z]+\d+-(ai\d+)?[a-z]", "a Google Cloud zone", "write the region with a letter: us-central1-b"),
 ]
-GoogleProject = Annotated[
+GcpProject = Annotated[
     str,
     Matching(
         r"[a-z][a-z0-9-]{4,28}[a-z0-9]",

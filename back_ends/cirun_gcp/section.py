@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from back_ends.cirun.section import CirunSection
-from config.values import GoogleZone, MachineType, Markets, Name, Positive, Size
+from config.values import GcpZone, MachineType, Markets, Name, Positive, Size
 
 
 class CirunGcpSection(CirunSection):
@@ -17,7 +17,7 @@ class CirunGcpSection(CirunSection):
     CLOUD: ClassVar = "gcp"
 
     machine_types: Annotated[tuple[MachineType, ...], Field(min_length=1)]
-    zones: Annotated[tuple[GoogleZone, ...], Field(min_length=1)]
+    zones: Annotated[tuple[GcpZone, ...], Field(min_length=1)]
     """Zones, in the order in which they are tried."""
     image_family: Name
     """The family of the image that `host-image` builds."""

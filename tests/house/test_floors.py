@@ -71,6 +71,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
             "config.section",
             "config.services",
             "config.settings",
+            "config.values_gcp",
         ),
     },
     {

@@ -10,9 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError, create_model
 
-from config import aws as amazon
-from config import gcp as google
-from config import machines, runners, services, values
+from config import aws, machines, services, values, values_gcp
 from config.section import Section
 from config.settings import Settings
 from config.translate import faults
@@ -22,7 +20,7 @@ pytestmark = pytest.mark.pure
 
 KINDS = {
     **vars(values),
-    **{name: kind for part in (amazon, google, machines, runners, services) for name, kind in vars(part).items()},
+    **{name: kind for part in (aws, machines, services, values_gcp) for name, kind in vars(part).items()},
 }
 
 
@@ -45,10 +43,10 @@ TAKEN = [
     ("Region", "us-west-2"),
     ("Region", "us-gov-east-1"),
     ("Zone", "us-west-2a"),
-    ("GoogleRegion", "us-central1"),
-    ("GoogleRegion", "europe-west4"),
-    ("GoogleZone", "us-central1-b"),
-    ("GoogleProject", "my-project-1"),
+    ("GcpRegion", "us-central1"),
+    ("GcpRegion", "europe-west4"),
+    ("GcpZone", "us-central1-b"),
+    ("GcpProject", "my-project-1"),
     ("Account", "012345678901"),
     ("Network", "203.0.113.0/24"),
     ("Network", "203.0.113.7"),
@@ -106,7 +104,7 @@ TAKEN = [
 
 
 @pytest.mark.parametrize(("kind", "value"), TAKEN)
-def test_a_sound_value_is_taken(kind: str, value: Any) -> None:
+def test_a_valid_value_is_accepted(kind: str, value: Any) -> None:
     assert answer(kind, value) == ""
 
 
@@ -143,17 +141,17 @@ REFUSED = [
     ("Region", "us-west-२", f'"us-west-२" {REGION}'),
     ("Zone", "us-west-2", f'"us-west-2" {ZONE}'),
     (
-        "GoogleRegion",
+        "GcpRegion",
         "us-central1-b",
         '"us-central1-b" is not a Google Cloud region; write it as us-central1, without a zone\'s letter',
     ),
     (
-        "GoogleZone",
+        "GcpZone",
         "us-central1",
         '"us-central1" is not a Google Cloud zone; write the region with a letter: us-central1-b',
     ),
     (
-        "GoogleProject",
+        "GcpProject",
         "My Project",
         '"My Project" is not a Google Cloud project id; write the project\'s id, 6 to 30 characters',
     ),
@@ -251,7 +249,7 @@ REFUSED = [
         "ghcr.io/example-org/runner:1.0",
         (
             '"ghcr.io/example-org/runner:1.0" is not an image without its tag; '
-            "write registry/repository, as in ghcr.io/example-org/runner; the tag or digest is stated beside it"
+            "write registry/repository, as in ghcr.io/example-org/runner; state tag or digest separately"
         ),
     ),
     (
@@ -324,11 +322,11 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("kind", "value", "told"), REFUSED)
-def test_a_value_that_is_none_is_told_what_would_be_right(kind: str, value: Any, told: str) -> None:
+def test_an_invalid_value_is_reported_with_the_fix(kind: str, value: Any, told: str) -> None:
     assert answer(kind, value) == told
 
 
-def test_every_type_is_taken_and_refused_by_some_value() -> None:
+def test_every_type_has_a_valid_and_an_invalid_value() -> None:
     kinds = {name for name, kind in KINDS.items() if hasattr(kind, "__metadata__") and name[0].isupper()}
 
     assert kinds - {"Types"} == {kind for kind, _ in TAKEN} == {kind for kind, *_ in REFUSED}
@@ -342,7 +340,7 @@ def patterns(schema: Any) -> list[str]:
     return [found for inner in schema for found in patterns(inner)] if isinstance(schema, list) else []
 
 
-def test_no_text_is_refused_by_showing_a_pattern() -> None:
+def test_no_message_shows_a_pattern() -> None:
     assert patterns(Settings.__pydantic_core_schema__) == []
 
 
@@ -352,7 +350,7 @@ def test_a_size_in_gibibytes_holds_it_and_wastes_less_than_one(size: str) -> Non
 
 
 @given(st.from_regex(r"[0-9]{1,4}(\.[0-9]{1,3})? ?[KMGTkmgt]?i?[Bb]?", fullmatch=True))
-def test_what_is_offered_for_a_size_is_a_size_that_is_at_least_as_large(text: str) -> None:
+def test_the_suggested_size_is_valid_and_large_enough(text: str) -> None:
     told = answer("Size", text)
     offered = told.rpartition(" ")[2] or text
     exponent = {"k": 1, "m": 2, "g": 3, "t": 4}.get(text.rstrip("iBb").strip()[-1:].lower(), 3)
@@ -362,6 +360,6 @@ def test_what_is_offered_for_a_size_is_a_size_that_is_at_least_as_large(text: st
     assert mebibytes(offered) >= meant
 
 
-def test_a_size_that_was_never_checked_is_not_reckoned_with() -> None:
+def test_an_unchecked_size_is_an_error() -> None:
     with pytest.raises(ValueError, match="12GB"):
         mebibytes("12GB")

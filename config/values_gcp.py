@@ -1,0 +1,87 @@
+"""Value types of Google Cloud."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from config.values import Invalid, Matching, in_quotes
+from gpu.software.image_tags import OPERATING_SYSTEMS
+
+Member = Annotated[
+    str,
+    Field(examples=["group:ci@example.org"]),
+    Matching(
+        r"(user|group|serviceAccount|domain|principal|principalSet):\S+",
+        "an IAM member",
+        "write the kind and the name, as in group:ci@example.org or user:jo@example.org",
+    ),
+]
+"""An IAM member, as Google spells it: `group:ci@example.org`."""
+
+Branch = Annotated[
+    str,
+    Field(max_length=200),
+    Matching(r"[A-Za-z0-9][A-Za-z0-9._/-]*", "a branch", "write its name alone, as in main"),
+]
+
+
+BucketName = Annotated[
+    str,
+    Matching(
+        r"[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]",
+        "a bucket's name",
+        "use 3 to 63 lower-case letters, digits, dots, hyphens and underscores, a letter or digit at both ends",
+    ),
+]
+ImageName = Annotated[
+    str,
+    Matching(
+        r"[a-z]([-a-z0-9]*[a-z0-9])?",
+        "the name of an image of Google Cloud",
+        "write it alone, without project or family, as in ubuntu-2404-noble-amd64-v20261105",
+    ),
+]
+DriverBranch = Annotated[
+    str,
+    BeforeValidator(in_quotes),
+    Matching(r"\d{3}", "a driver branch", 'write its number alone, in quotes: "580"'),
+]
+UserName = Annotated[
+    str,
+    Matching(
+        r"[a-z][a-z0-9-]{0,30}",
+        "a user's name",
+        "use at most 31 lower-case letters, digits and hyphens, letter first",
+    ),
+]
+
+
+def _on_ubuntu(value: str) -> str:
+    system = value.partition("@")[0].rpartition("-")[2]
+    if system in OPERATING_SYSTEMS and not system.startswith("ubuntu"):
+        raise Invalid(
+            f'"{value}" is not based on Ubuntu, which the container needs',
+            "use a tag that ends with an Ubuntu version, as in 13.0.3-base-ubuntu24.04",
+        )
+    return value
+
+
+BaseImage = Annotated[
+    str,
+    Matching(
+        r"([a-z0-9.-]+(:\d+)?/[a-z0-9._/-]+:)?[A-Za-z0-9_][A-Za-z0-9._-]{0,127}(@sha256:[0-9a-f]{64})?",
+        "a base image with its tag",
+        "write a tag of nvidia/cuda, as in 13.0.3-base-ubuntu24.04, or a full reference REGISTRY/NAME:TAG@sha256:…",
+    ),
+    AfterValidator(_on_ubuntu),
+]
+
+
+ContentHash = Annotated[
+    str,
+    Matching(
+        r"[0-9a-f]{8}", "the hash of an image's content", "write the eight digits that the builder reported after ok:"
+    ),
+]
