@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pulumi
 from pulumi import Output, ResourceOptions
 
-import judge
+import checks
 import refusal
 from back_ends.protocol import Site
 from back_ends.registry import BACK_ENDS
@@ -59,7 +59,7 @@ def run(on_path: Callable[[str], str | None] | None = None) -> list[Verdict]:
     stack = Stack.of(
         settings, Identity(project=pulumi.get_project(), stack=pulumi.get_stack(), extra=settings.stack.tags)
     )
-    findings = judge.verdicts(settings, stack.identity)
+    findings = checks.verdicts(stack)
     refusal.refuse(findings)
     if on_path is not None:
         tools.check(settings, on_path)

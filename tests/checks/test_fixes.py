@@ -10,11 +10,10 @@ import pytest
 from checks import money, queue_time, quota, spot_plan
 from config.load import settings_of
 from gpu.verdict import Level
-from judge import verdicts
 from ops.plan.stack_file import read
 from tests.mistakes.catalogue import MISTAKES, OUT, Mistake, Told
 from tests.mistakes.saying import write
-from tests.mistakes.sound import IDENTITY
+from tests.mistakes.sound import verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -69,9 +68,7 @@ def found(change: Mapping[str, Any], mistake: Mistake, folder: Path) -> list[Ver
     settings = settings_of(file.config, file.secret_keys, file.name, file.path.name)
     level = {Told.ERROR: Level.ERROR, Told.WARNING: Level.WARNING}[mistake.told]
     return [
-        one
-        for one in verdicts(settings, IDENTITY)
-        if (one.check, one.level, one.subject) == (mistake.check, level, mistake.path)
+        one for one in verdicts(settings) if (one.check, one.level, one.subject) == (mistake.check, level, mistake.path)
     ]
 
 

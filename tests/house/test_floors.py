@@ -90,7 +90,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
     {COMPONENTS: (), "file formats": FILE_FORMATS},
     {"back ends": ("back_ends.*",)},
     {"wiring": ("wiring", "wiring.*")},
-    {"checks": ("checks", "checks.*", "judge", "refusal")},
+    {"checks": ("checks", "checks.*", "refusal")},
     {"program": ("program",)},
     {"entry points": ("__main__", "policy.__main__")},
     {"kit": ("kit", "kit.*")},

@@ -61,7 +61,6 @@ NOT_YET: Final = (
     "docs/",
     "fakes/",
     "gpu/",
-    "judge.py",
     "kit/",
     "ops/",
     "policy/",

@@ -1,4 +1,4 @@
-"""A sound stack, small or large, as settings: for tests that judge without a program."""
+"""A stack without mistakes, small or large, and the verdicts of all checks on it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import copy
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+import checks
+from back_ends.stack import Stack
 from config.identity import Identity
 from config.load import settings_of
 from ops.cli.options import ROOT
@@ -13,20 +15,33 @@ from ops.plan.stack_file import read
 from tests.config.stacks import STAGING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from config.settings import Settings
+    from gpu.verdict import Verdict
 
 IDENTITY: Final = Identity(project="gpu-ci", stack="staging", extra={})
 _KEY: Final = "gpu-ci:"
 
 
-def staging() -> Settings:
-    """The settings of the staging that tests speak about."""
-    file = read(ROOT / STAGING)
+def settings_in(path: Path) -> Settings:
+    """Return the settings of a stack file."""
+    file = read(path)
     return settings_of(file.config, file.secret_keys, file.name, file.path.name)
 
 
+def verdicts(settings: Settings) -> list[Verdict]:
+    """Return the verdicts of all checks."""
+    return checks.verdicts(Stack.of(settings, IDENTITY))
+
+
+def staging() -> Settings:
+    """Return the settings of the tests' staging stack."""
+    return settings_in(ROOT / STAGING)
+
+
 def large(pools: int) -> Settings:
-    """Staging with so many pools, and a runner on each, no two of them alike."""
+    """Return staging with `pools` different pools, and a runner on each."""
     file = read(ROOT / STAGING)
     sections: dict[str, Any] = {key: json.loads(file.config[f"{_KEY}{key}"]) for key in ("gpu-pools", "runners")}
     pool, runner = sections["gpu-pools"]["t4-spot"], sections["runners"]["gpu-t4"]

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 import checks
-from back_ends.stack import Stack
-from config.load import settings_of
 from gpu.verdict import Level, Verdict
 from ops.cli.options import ROOT
-from ops.plan.stack_file import read
 from tests.config.stacks import FILES
 from tests.mistakes.catalogue import MISTAKES, Mistake, Told
 from tests.mistakes.saying import write
-from tests.mistakes.sound import IDENTITY
+from tests.mistakes.sound import settings_in, verdicts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,11 +28,6 @@ INDEX: Final = ROOT / "docs" / "explanation" / "checks" / "index.md"
 FOUND_BY_CHECKS: Final = [mistake for mistake in MISTAKES if mistake.told in {Told.ERROR, Told.WARNING}]
 DERIVED: Final = {"scale-from-zero"}
 """Checks of derived values, which no stack file can get wrong: `test_tampered_plan` changes the recorded plan instead."""
-
-
-def verdicts(path: Path, label: str) -> list[Verdict]:
-    file = read(path)
-    return checks.verdicts(Stack.of(settings_of(file.config, file.secret_keys, file.name, label), IDENTITY))
 
 
 def defines(tree: ast.Module) -> set[str]:
@@ -100,7 +92,7 @@ def test_the_index_names_no_other_check() -> None:
 
 @pytest.mark.parametrize("mistake", FOUND_BY_CHECKS, ids=lambda mistake: mistake.name.replace(" ", "-"))
 def test_every_problem_has_a_subject_a_reason_and_a_fix(mistake: Mistake, tmp_path: Path) -> None:
-    found = verdicts(write(mistake.change, tmp_path), "a stack file")
+    found = verdicts(settings_in(write(mistake.change, tmp_path)))
     problems = [verdict for verdict in found if verdict.level is not Level.OK]
 
     assert problems
@@ -115,4 +107,4 @@ def test_every_problem_has_a_subject_a_reason_and_a_fix(mistake: Mistake, tmp_pa
 def test_committed_stacks_have_no_errors_and_examples_have_no_warnings(name: str) -> None:
     accepted = {Level.OK, Level.WARNING} if "/" not in name else {Level.OK}
 
-    assert [str(one) for one in verdicts(ROOT / name, name) if one.level not in accepted] == []
+    assert [str(one) for one in verdicts(settings_in(ROOT / name)) if one.level not in accepted] == []

@@ -1,4 +1,4 @@
-"""Every way out of what does not go together, followed to the letter: the line is gone, and nothing is broken by it."""
+"""The fixes of the compatibility check, applied to the stack file: the finding disappears and no error appears."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from checks.compatibility import CHECK
-from config.load import settings_of
 from gpu.verdict import Level, Verdict
-from judge import verdicts
-from ops.plan.stack_file import read
 from tests.mistakes.catalogue import MISTAKES, OUT, PARAMETER, put_over
 from tests.mistakes.saying import write
-from tests.mistakes.sound import IDENTITY
+from tests.mistakes.sound import settings_in, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +41,7 @@ def job(name: str, **needs: Any) -> dict[str, Any]:
     return {"runners": {name: {"needs": needs}}}
 
 
-FOLLOWED: Final = (
+APPLIED: Final = (
     ("a driver branch too old for the CUDA", 'set host-image.driver to "580"', driver("580")),
     ("a driver far too old for everything", 'set host-image.driver to "580"', driver("580")),
     ("a driver branch that Ubuntu no longer has", 'set host-image.driver to "580"', driver("580")),
@@ -115,30 +112,29 @@ FOLLOWED: Final = (
         },
     ),
 )
-"""The mistake, the words of its way out, and what somebody does who reads them."""
+"""A mistake, words of its fix, and the change that applies the fix."""
 
 
-def judged(change: Mapping[str, Any], folder: Path) -> list[Verdict]:
-    file = read(write(change, folder))
-    found = verdicts(settings_of(file.config, file.secret_keys, file.name, str(file.path)), IDENTITY)
+def problems(change: Mapping[str, Any], folder: Path) -> list[Verdict]:
+    found = verdicts(settings_in(write(change, folder)))
     return [verdict for verdict in found if verdict.check == CHECK and verdict.level is not Level.OK]
 
 
-@pytest.mark.parametrize(("name", "words", "followed"), FOLLOWED, ids=[f"{name}: {way}" for name, way, _ in FOLLOWED])
-def test_a_way_out_leads_out(tmp_path: Path, name: str, words: str, followed: Mapping[str, Any]) -> None:
+@pytest.mark.parametrize(("name", "words", "applied"), APPLIED, ids=[f"{name}: {words}" for name, words, _ in APPLIED])
+def test_a_fix_works(tmp_path: Path, name: str, words: str, applied: Mapping[str, Any]) -> None:
     mistake = BY_NAME[name]
-    before = judged(mistake.change, tmp_path)
-    told = [verdict for verdict in before if verdict.subject == mistake.path and words in verdict.fix]
-    after = judged(put_over(mistake.change, followed), tmp_path)
+    before = problems(mistake.change, tmp_path)
+    reported = [verdict for verdict in before if verdict.subject == mistake.path and words in verdict.fix]
+    after = problems(put_over(mistake.change, applied), tmp_path)
 
-    assert len(told) == 1, [str(verdict) for verdict in before]
-    assert {verdict.reason for verdict in after} & {verdict.reason for verdict in told} == set()
+    assert len(reported) == 1, [str(verdict) for verdict in before]
+    assert {verdict.reason for verdict in after} & {verdict.reason for verdict in reported} == set()
     assert [str(verdict) for verdict in after if verdict.level is Level.ERROR] == []
 
 
 @pytest.mark.parametrize("branch", ["450", "470", "525", "535", "550", "560", "570", "575", "585", "999"])
-def test_a_wrong_driver_is_one_line_where_it_stands(tmp_path: Path, branch: str) -> None:
-    found = judged(driver(branch), tmp_path)
+def test_an_incompatible_driver_is_reported_once_at_its_key(tmp_path: Path, branch: str) -> None:
+    found = problems(driver(branch), tmp_path)
 
     assert [verdict.subject for verdict in found] == ["host-image.driver"]
     assert found[0].level is Level.ERROR
