@@ -122,7 +122,7 @@ TABLE: Final = (
         replaced_by=frozenset({"user", "name", "namePrefix"}),
         max_lengths={"name": 128},
     ),
-    # KMS schedules a deletion, whatever uses the key: nothing blocks it.
+    # KMS schedules the deletion of a key even if it is in use.
     Kind(
         type=KEY,
         answer=_key,

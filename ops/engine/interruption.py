@@ -1,6 +1,6 @@
 """A guard against a lost Ctrl-C.
 
-Python raises `KeyboardInterrupt` in whatever code the main thread runs. In a callback of the garbage collector, the
+Python raises `KeyboardInterrupt` wherever the main thread is. In a callback of the garbage collector, the
 exception only reaches `sys.unraisablehook`, and the program goes on.
 """
 

@@ -134,8 +134,8 @@ def test_an_unknown_value_inside_an_encrypted_secret_is_not_compared() -> None:
 
 def test_a_different_output_of_the_stack_is_a_difference() -> None:
     found = agreement.with_state(
-        plan(outputs={"vpc": "vpc-1", "gone": 1}),
-        State(resources=registered(), ids={}, outputs={"vpc": "vpc-2", "gone": 1}, pending=()),
+        plan(outputs={"vpc": "vpc-1", "region": 1}),
+        State(resources=registered(), ids={}, outputs={"vpc": "vpc-2", "region": 1}, pending=()),
     )
 
     assert [(one.path, one.planned, one.engine) for one in found] == [("outputs.vpc", "'vpc-1'", "'vpc-2'")]

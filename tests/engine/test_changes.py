@@ -78,11 +78,11 @@ def test_a_replaced_cluster_needs_a_destroy_first(cli: Found) -> None:
         refused = engine.up()
         engine.configure(before)
         back = engine.up()
-        gone = engine.destroy()
+        destroyed = engine.destroy()
         engine.configure(other)
         again = engine.up()
 
     assert (refused.ok, refused.changes) == (False, ())
     assert "the client connection is closing" in refused.fault
     assert (back.ok, back.changes) == (True, ())
-    assert (gone.ok, again.ok) == (True, True)
+    assert (destroyed.ok, again.ok) == (True, True)

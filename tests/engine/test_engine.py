@@ -40,20 +40,12 @@ def network(cli: Found) -> Iterator[Engine]:
         yield engine
 
 
-def test_every_declared_resource_is_created(network: Engine) -> None:
+def test_an_update_creates_every_resource_and_leaves_no_changes(network: Engine) -> None:
+    preview, refresh = network.preview(), network.refresh()
+
     assert sorted(obj.type for obj in network.cloud) == [aws.SUBNET, aws.VPC, aws.ROLE]
-
-
-def test_a_second_preview_has_no_changes(network: Engine) -> None:
-    outcome = network.preview()
-
-    assert (outcome.ok, outcome.changes, outcome.counts) == (True, (), {"same": 6})
-
-
-def test_a_refresh_has_no_changes(network: Engine) -> None:
-    outcome = network.refresh()
-
-    assert (outcome.ok, outcome.changes) == (True, ())
+    assert (preview.ok, preview.changes, preview.counts) == (True, (), {"same": 6})
+    assert (refresh.ok, refresh.changes) == (True, ())
 
 
 def test_the_state_contains_resources_and_outputs(network: Engine) -> None:
@@ -72,19 +64,12 @@ def test_the_state_contains_resources_and_outputs(network: Engine) -> None:
     ]
 
 
-def test_a_secret_is_encrypted_in_the_state(network: Engine) -> None:
-    on_disk = network.state_path.read_text()
+def test_a_secret_is_encrypted_in_the_state_and_in_the_configuration(network: Engine) -> None:
+    state, configuration = network.state_path.read_text(), (network.folder / "Pulumi.small.yaml").read_text()
 
-    assert SECRET not in on_disk
-    assert on_disk.count("ciphertext") == 3
+    assert SECRET not in state + configuration
+    assert (state.count("ciphertext"), configuration.count("secure:")) == (3, 1)
     assert SECRET in str(network.state().resources)
-
-
-def test_a_secret_is_encrypted_in_the_configuration(network: Engine) -> None:
-    configuration = (network.folder / "Pulumi.small.yaml").read_text()
-
-    assert SECRET not in configuration
-    assert "secure:" in configuration
 
 
 def test_the_callers_environment_does_not_reach_the_engine(cli: Found, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,20 +182,15 @@ def test_steps_are_reported_as_they_happen(cli: Found) -> None:
     assert tuple(steps) == outcome.steps
 
 
-def test_a_destroy_deletes_everything(cli: Found) -> None:
+def test_a_destroy_deletes_everything_and_the_folder_is_removed(cli: Found) -> None:
     with Engine(cli, stack_file(), programs.network) as engine:
         engine.up()
         outcome = engine.destroy()
 
         assert (outcome.fault, engine.cloud.remaining(), dict(engine.state().resources)) == ("", [], {})
+        assert engine.folder.is_dir()
 
-
-def test_the_folder_is_removed_with_the_engine(cli: Found) -> None:
-    with Engine(cli, stack_file(), programs.network) as engine:
-        folder = engine.folder
-        assert folder.is_dir()
-
-    assert not folder.exists()
+    assert not engine.folder.exists()
 
 
 def test_the_next_update_finishes_after_a_refused_create(cli: Found) -> None:

@@ -17,35 +17,36 @@ def failing(faults: Faults, *calls: tuple[str, str]) -> list[int]:
     return [place for place, call in enumerate(calls, 1) if faults.due(*call)]
 
 
-def test_a_fault_applies_to_the_nth_call_once() -> None:
-    faults = Faults([Fault(operation="create", nth=2)])
+@pytest.mark.parametrize(
+    ("faults", "calls", "failed"),
+    [
+        pytest.param([Fault(operation="create", nth=2)], [("create", KEY)] * 5, [2], id="once"),
+        pytest.param(
+            [Fault(operation="create", nth=2, type=KEY)],
+            [("create", KEY), ("create", ROLE), ("update", KEY), ("create", ROLE), ("create", KEY)],
+            [5],
+            id="other-operations-and-types-do-not-count",
+        ),
+        pytest.param(
+            [Fault(operation="create", nth=3), Fault(operation="create", nth=1, type=ROLE)],
+            [("create", KEY), ("create", ROLE), ("create", KEY), ("create", KEY)],
+            [2, 3],
+            id="two-faults-count-separately",
+        ),
+    ],
+)
+def test_a_fault_applies_to_the_nth_matching_call(
+    faults: list[Fault], calls: list[tuple[str, str]], failed: list[int]
+) -> None:
+    assert failing(Faults(faults), *calls) == failed
 
-    assert failing(faults, *[("create", KEY)] * 5) == [2]
 
-
-def test_other_operations_and_types_do_not_count() -> None:
-    faults = Faults([Fault(operation="create", nth=2, type=KEY)])
-    calls = (("create", KEY), ("create", ROLE), ("update", KEY), ("create", ROLE), ("create", KEY))
-
-    assert failing(faults, *calls) == [5]
-
-
-def test_two_faults_count_separately() -> None:
-    faults = Faults([Fault(operation="create", nth=3), Fault(operation="create", nth=1, type=ROLE)])
-
-    assert failing(faults, ("create", KEY), ("create", ROLE), ("create", KEY), ("create", KEY)) == [2, 3]
-
-
-def test_a_later_fault_counts_from_then() -> None:
+def test_an_armed_fault_counts_from_then_until_it_is_disarmed() -> None:
     faults = Faults()
     failing(faults, ("create", KEY))
     faults.arm(Fault(operation="create"))
-
-    assert failing(faults, ("create", KEY), ("create", KEY)) == [1]
-
-
-def test_disarmed_faults_do_not_apply() -> None:
-    faults = Faults([Fault(operation="create")])
+    first = failing(faults, ("create", KEY), ("create", KEY))
+    faults.arm(Fault(operation="create"))
     faults.disarm()
 
-    assert failing(faults, ("create", KEY)) == []
+    assert (first, failing(faults, ("create", KEY))) == ([1], [])

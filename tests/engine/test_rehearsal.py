@@ -146,22 +146,20 @@ def test_a_retained_object_does_not_fail_the_destroy(cli: Found) -> None:
     assert [phase.findings for phase in done.phases if phase.findings] == []
 
 
-def test_a_protected_stack_is_unprotected_before_the_destroy(cli: Found) -> None:
-    def program() -> None:
-        opts = pulumi.ResourceOptions.merge(aws_provider(), pulumi.ResourceOptions(protect=True))
-        Made(aws.KEY, "key", {"description": "guarded"}, opts)
+def protected() -> None:
+    opts = pulumi.ResourceOptions.merge(aws_provider(), pulumi.ResourceOptions(protect=True))
+    Made(aws.KEY, "key", {"description": "protected"}, opts)
 
-    done = rehearsal.rehearse(cli, stack_file(), program=program, faults=False)
+
+def test_a_protected_stack_is_unprotected_before_the_destroy(cli: Found) -> None:
+    done = rehearsal.rehearse(cli, stack_file(), program=protected, faults=False)
 
     assert done.phases[-1].summary == "refused for 1 protected, then unprotected; 3 deleted, nothing remains"
 
 
 def test_a_protection_without_effect_fails_the_destroy(cli: Found, monkeypatch: pytest.MonkeyPatch) -> None:
-    def program() -> None:
-        opts = pulumi.ResourceOptions.merge(aws_provider(), pulumi.ResourceOptions(protect=True))
-        Made(aws.KEY, "key", {"description": "guarded"}, opts)
-
     monkeypatch.setattr(Engine, "preview_destroy", Engine.preview)
-    phase = failed(cli, program)
+    phase = failed(cli, protected)
 
-    assert (phase.name, phase.findings) == ("destroy", ("1 resources are protected, and the destroy was not refused",))
+    assert phase.name == "destroy"
+    assert phase.findings == ("1 resources are protected, and the destroy was not refused",)
