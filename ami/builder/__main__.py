@@ -1,15 +1,15 @@
 """The command: `python3 -m ami.builder build|destroy`, with the variables of `inputs`.
 
-Owns the exit codes: 0 done, 1 the installer or the verifier failed, 2 a variable is wrong or gcloud is missing or has
-no access, 3 something outside failed, 128 and the signal's number where one came. Only the result goes to standard
-output, as JSON; everything else is told on standard error.
+Exit codes: 0 success; 1 the installer or the verifier failed; 2 a variable is invalid, or gcloud is missing or has no
+access; 3 something outside failed; 128 plus the number of a signal. Standard output contains only the result, as JSON.
+Messages go to standard error.
 """
 
 from __future__ import annotations
 
 import sys
 
-if sys.version_info < (3, 11):  # noqa: UP036 - the `python3` on PATH need not be the program's
+if sys.version_info < (3, 11):  # noqa: UP036 - the `python3` on PATH may differ from the program's
     sys.exit(f"this needs Python 3.11 or newer, and {sys.executable} is {sys.version.split()[0]}")
 
 import json
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Stopped(BaseException):
-    """A signal came. No `Exception`, so that nothing takes it for a failed call."""
+    """A signal was received. It is no `Exception`, so that no handler treats it as a failed call."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -37,12 +37,12 @@ class Stopped(BaseException):
 
 
 def main(arguments: list[str]) -> int:
-    """Do what the arguments and the environment say; the exit code."""
+    """Build or destroy as the arguments and the environment state; return the exit code."""
     if len(arguments) != 1 or arguments[0] not in {"build", "destroy"}:
-        say("say what to do: build or destroy")
+        say("state one argument: build or destroy")
         return 2
     if shutil.which("gcloud") is None:
-        say("gcloud is not on PATH: install the Google Cloud CLI, or run this where it is; nothing was started")
+        say("gcloud is not on PATH: install the Google Cloud CLI, or use a machine that has it; nothing was started")
         return 2
     for number in SIGNALS:
         signal.signal(number, _stop)
@@ -70,10 +70,10 @@ def main(arguments: list[str]) -> int:
 
 
 def _stop(number: int, _frame: FrameType | None) -> None:
-    """Unwind once: a second signal must not end the sweep that the first one began."""
+    """Unwind once. A second signal must not interrupt the cleanup that the first one started."""
     for each in SIGNALS:
         signal.signal(each, signal.SIG_IGN)
-    say(f"signal {number}: taking the machines down")
+    say(f"signal {number}: deleting the machines")
     raise Stopped(number)
 
 

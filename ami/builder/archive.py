@@ -1,4 +1,4 @@
-"""The image as an archive in Cloud Storage, by the export that gcloud brings."""
+"""The export of an image to an archive in Cloud Storage, with gcloud."""
 
 from __future__ import annotations
 
@@ -16,30 +16,29 @@ EXPORT_SECONDS: Final = 3 * 3600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archive:
-    """Where images are archived, and what the export of one takes."""
+    """The destination of exports, and the accounts, zone and network of their machines."""
 
     gcloud: Gcloud
-    """Where they are."""
     folder: str
     """`gs://BUCKET/FOLDER`."""
     build_account: str
-    """As whom Cloud Build works."""
+    """The account that Cloud Build runs as."""
     machine_account: str
-    """As whom its machine works; no other machine does."""
+    """The account of the exporting machine. No other machine uses it."""
     zone: str
-    """Where that machine stands."""
+    """The zone of the exporting machine."""
     subnet: str
-    """On which subnetwork: without one it would need the default network."""
+    """Its subnetwork. Without one it would need the default network."""
 
     def keep(self, name: str) -> None:
-        """Keep an archive of the image, once."""
+        """Export the image, unless its archive exists."""
         archive = f"{self.folder}/{name}.tar.gz"
         try:
             self.gcloud.run("storage", "objects", "describe", archive)
         except NotThere:
             say(f"exporting {name} to {archive}")
             self.sweep()
-            # Not quiet: gcloud would then give every role that it misses, project-wide and outside of any state.
+            # With --quiet gcloud would grant missing roles on the whole project, outside of any state.
             self.gcloud.run(
                 "compute", "images", "export", f"--image={name}", f"--destination-uri={archive}",
                 f"--zone={self.zone}", f"--network={self.subnet}", f"--subnet={self.subnet}",
@@ -50,7 +49,7 @@ class Archive:
             )  # fmt: skip
 
     def sweep(self) -> None:
-        """Delete the machines of an export that was broken off, known by whom they work as."""
+        """Delete the machines of an interrupted export. Their service account identifies them."""
         theirs = f"--filter=serviceAccounts.email={self.machine_account}"
         for machine in self.gcloud.json("compute", "instances", "list", theirs) or ():
             zone = machine["zone"].rsplit("/", 1)[-1]

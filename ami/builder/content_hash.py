@@ -1,7 +1,6 @@
-"""The content address of an image: the same bytes and decisions always give the same name. Pure.
+"""The name of an image, derived from its content: equal files and options give the same name. Pure.
 
-Whoever declares the image and whoever builds it compute the name here, so that it is known before anything runs, and
-an image that is there already is never built again.
+The program and the builder compute the name here. It is known before the build, and an existing image is not rebuilt.
 """
 
 from __future__ import annotations
@@ -16,29 +15,29 @@ if TYPE_CHECKING:
 
 HASH_LENGTH: Final = 8
 FAMILY_LIMIT: Final = 63 - 1 - HASH_LENGTH - len("-verify")
-"""Google's names have at most 63 characters, and the machines are called after the image."""
+"""Names on Google Cloud have at most 63 characters, and the names of machines contain the name of the image."""
 
 _RFC1035 = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageContent:
-    """Everything that decides what is in an image."""
+    """Everything that determines the content of an image."""
 
     files: Mapping[str, str]
     """The installer's files, by name."""
     options: Mapping[str, str]
-    """What is chosen about the installation."""
+    """The options of the installation."""
     base_image: str
-    """The image it is built on, `PROJECT/NAME`. A name and no family, which would move by itself."""
+    """The base image, `PROJECT/NAME`. It is not a family, because the image of a family changes."""
     disk_gib: int
-    """The size of its disk, the least that a machine from it can have."""
+    """The size of the disk, which is the minimum for machines that boot from the image."""
     location: str = ""
-    """Where Google keeps it; part of the address because no image can be moved."""
+    """The storage location. It is part of the content because an image cannot be moved."""
 
     @property
     def hash(self) -> str:
-        """The address: each part with its name and length, so that no two contents read the same."""
+        """Return the hash. Each part has its name and length, so that no two contents give the same text."""
         digest = hashlib.sha256()
         parts = {
             **{f"file {name}": text for name, text in self.files.items()},
@@ -54,20 +53,20 @@ class ImageContent:
 
 
 def image_name(family: str, content: ImageContent) -> str:
-    """The image's name.
+    """Return the name of an image.
 
     Raises:
-        ValueError: the family cannot be part of a name at Google.
+        ValueError: the family is not valid.
 
     """
     return f"{checked_family(family)}-{content.hash}"
 
 
 def checked_family(family: str) -> str:
-    """`family`, if Google takes it and leaves room for what is added to it.
+    """Return `family`.
 
     Raises:
-        ValueError: it does not.
+        ValueError: Google does not accept the family, or it is too long for the names of machines.
 
     """
     if not _RFC1035.fullmatch(family):

@@ -1,7 +1,7 @@
-"""From an installer to an image that is proved: what is done in which order, and what is undone when it fails.
+"""The steps from an installer to a verified image, and the cleanup after a failure.
 
-Owns the order alone; machines and images have modules of their own. Each step first looks whether it is done, so that
-a run that was killed is taken up by the next: the machines it left are swept, an image it made is proved.
+Each step first checks whether it is done. The next run therefore continues after a killed one: it deletes the machines
+and verifies the image that the killed run left.
 """
 
 from __future__ import annotations
@@ -27,42 +27,38 @@ HASH_OPTION: Final = "GPU_HOST_HASH"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Controller:
-    """One image, and everything that building it takes."""
+    """The builder of one image."""
 
     inputs: Inputs
-    """What to build."""
     gcloud: Gcloud
-    """Where."""
     machines: Machines
-    """Its machines."""
     images: Images
-    """It and its elders."""
     archive: Archive | None
-    """Where a copy of it is kept, if anywhere."""
+    """The destination of exports; None exports nothing."""
 
     def build(self) -> dict[str, str]:
-        """Make sure that the image is there, proved and promoted; what is known of it then.
+        """Ensure that the image exists, is verified and is promoted; return its name, link, family and hash.
 
         Raises:
             NoAccess: the project cannot be read.
             CallFailed, Preempted, Hindered, Overdue: something outside failed.
-            Failed: the installer or the verifier did.
+            Failed: the installer or the verifier failed.
 
         """
         self._access()
         name = self.inputs.name
         with self._swept():
             found = self.images.find(name)
-            if found is None or (found["status"] == "FAILED" and self.images.let_go(name)):
-                self._make()
-            # Not what was just made: somebody else may have been quicker.
+            if found is None or (found["status"] == "FAILED" and self.images.release(name)):
+                self._install()
+            # This may be an image that another stack created in the meantime.
             if is_verified(self.images.join(name)):
-                say(f"{name} is there already")
+                say(f"{name} already exists")
             else:
-                self._prove()
+                self._verify()
         self.images.promote(name)
         self.images.retire(name, self.inputs.keep)
-        self._tell_head()
+        self._report_head()
         if self.archive is not None:
             self.archive.keep(name)
         return {
@@ -73,25 +69,25 @@ class Controller:
         }
 
     def destroy(self) -> None:
-        """Take the machines away, and the images of the family where they are not to be kept."""
+        """Delete the machines, and the images of the family unless they are kept."""
         self._access()
         self.machines.sweep()
         if self.archive is not None:
             self.archive.sweep()
         if self.inputs.keep_on_destroy:
-            say(f"the images of the family {self.inputs.family} stay, as stated")
+            say(f"keeping the images of the family {self.inputs.family}, as stated")
         else:
-            self.images.let_go_all()
+            self.images.release_all()
 
-    def _tell_head(self) -> None:
-        """Say what the family gives: images without this stack's label are not its to deprecate."""
+    def _report_head(self) -> None:
+        """Report the image that the family returns. This stack does not deprecate images without its label."""
         name, head = self.inputs.name, self.images.head()
         if head == name:
             say(f"{name} is the image of the family {self.inputs.family}")
         else:
             say(
-                f"the family {self.inputs.family} gives {head or 'nothing'}, which is not this stack's to deprecate: "
-                f"boot {name} by its name, or deprecate the other by hand"
+                f"the family {self.inputs.family} returns {head or 'no image'}, which this stack does not own: "
+                f"boot {name} by its name, or deprecate the other image by hand"
             )
 
     def _access(self) -> None:
@@ -102,7 +98,7 @@ class Controller:
 
     @contextmanager
     def _swept(self) -> Generator[None]:
-        """Nothing of ours runs before, and nothing after, whichever way it ends."""
+        """Delete this stack's machines before and after the block, even if it fails."""
         self.machines.sweep()
         try:
             yield
@@ -110,12 +106,12 @@ class Controller:
             try:
                 self.machines.sweep()
             except CallFailed as error:
-                say(str(error))  # What went wrong first is the error to end with.
+                say(str(error))  # The first error is the one to report.
             raise
         self.machines.sweep()
 
-    def _make(self) -> None:
-        """Install on a machine without a GPU, and make its disk the candidate."""
+    def _install(self) -> None:
+        """Install on a machine without a GPU, and create the candidate from its disk."""
         job = Job(
             name=f"{self.inputs.name}-build",
             hash=self.inputs.content.hash,
@@ -137,17 +133,17 @@ class Controller:
             stops=True,
         )
         zone = self.machines.run(job)
-        say(f"making the image {self.inputs.name}")
+        say(f"creating the image {self.inputs.name}")
         labels = {"gpu-image-hash": self.inputs.content.hash}
         try:
             self.images.create(
                 self.inputs.name, disk=job.name, zone=zone, labels=labels, location=self.inputs.content.location
             )
         except Exists:
-            say(f"{self.inputs.name} is there by now")
+            say(f"{self.inputs.name} exists by now")
 
-    def _prove(self) -> None:
-        """Boot the candidate on a machine with a GPU. What fails or hangs there goes; what was not tried stays."""
+    def _verify(self) -> None:
+        """Boot the candidate on a machine with a GPU. Delete it if it fails or hangs; keep it if it was not tried."""
         accelerator = self.inputs.verify_accelerator
         job = Job(
             name=f"{self.inputs.name}-verify",
@@ -156,7 +152,7 @@ class Controller:
             shape=(
                 f"--machine-type={self.inputs.verify_machine_type}",
                 *((f"--accelerator=type={accelerator},count={self.inputs.verify_gpus}",) if accelerator else ()),
-                # A machine with a GPU cannot be moved.
+                # A machine with a GPU cannot migrate.
                 "--maintenance-policy=TERMINATE",
                 f"--boot-disk-size={self.inputs.content.disk_gib}GB",
                 "--boot-disk-type=pd-balanced",
@@ -174,9 +170,9 @@ class Controller:
         try:
             self.machines.run(job)
         except (Failed, Overdue):
-            self.images.let_go(self.inputs.name)
+            self.images.release(self.inputs.name)
             raise
-        say(f"{self.inputs.name} is proved")
+        say(f"{self.inputs.name} is verified")
 
     def _base(self) -> tuple[str, ...]:
         project, name = self.inputs.content.base_image.split("/")
@@ -187,7 +183,7 @@ class Controller:
 
 
 def controller(inputs: Inputs) -> Controller:
-    """The controller of what `inputs` state."""
+    """Return the builder of the image that `inputs` describe."""
     gcloud = Gcloud(project=inputs.project, pause_seconds=inputs.poll_seconds)
     return Controller(
         inputs=inputs,

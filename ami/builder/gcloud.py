@@ -1,7 +1,7 @@
-"""Calls of gcloud, each with an upper bound and with an error that says what kind it is.
+"""Calls of gcloud, each with a time limit and with typed errors.
 
-Owns how a call is made and how its failure is read. gcloud says no more than a sentence on standard error; the words
-by which a stock-out is known are those of its own messages and of the Compute API's error codes (SDK 528).
+gcloud reports an error only as a sentence on standard error. The patterns match its messages and the error codes of the
+Compute API (SDK 528).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 GRACE_SECONDS: Final = 30
-"""How long a call that is under way may go on after a signal: what it began at Google can only be undone once known."""
+"""Seconds that a running call has after a signal. The cleanup needs to know what the call created."""
 
 _NOT_FOUND = re.compile(r"\b404\b|was not found|not found|NOT_FOUND|matched no objects", re.IGNORECASE)
 _NO_CAPACITY = re.compile(
     r"ZONE_RESOURCE_POOL_EXHAUSTED|does not have enough resources|STOCKOUT|QUOTA_EXCEEDED|Quota '.*' exceeded"
     r"|is currently unavailable in the|does not exist in zone"
-    # A zone that never has such a machine is passed over like one that has none now.
+    # A zone that never has the machine is skipped like one without capacity.
     r"|(machineTypes|acceleratorTypes)/\S+ was not found",
     re.IGNORECASE,
 )
@@ -34,14 +34,14 @@ _HICCUP = re.compile(
     r"|connection (was )?(reset|aborted)|remote end closed|temporary failure in name resolution",
     re.IGNORECASE,
 )
-"""What Google's API asks its callers to try again."""
+"""Errors after which Google's API asks callers to try again."""
 
 TRIES: Final = 4
-"""A call is made again so often: a build is half an hour, and not to be thrown away for one answer of 503."""
+"""The number of tries of a call. One error 503 must not fail a build of half an hour."""
 
 
 class CallFailed(Exception):
-    """A call that gcloud refused, or that took too long."""
+    """A call failed or took too long."""
 
     def __init__(self, call: str, text: str) -> None:
         self.text = text.strip()
@@ -49,23 +49,23 @@ class CallFailed(Exception):
 
 
 class NotThere(CallFailed):
-    """What the call was about does not exist."""
+    """The object does not exist."""
 
 
 class NoCapacity(CallFailed):
-    """The zone has no such machine now, or the quota is used up."""
+    """The zone has no capacity, or the quota is exhausted."""
 
 
 class Hiccup(CallFailed):
-    """Google's API was not well for a moment."""
+    """Google's API had a temporary error."""
 
 
 class NoAccess(CallFailed):
-    """The project cannot even be read: nobody is logged in, or it is another's."""
+    """The project cannot be read: gcloud is not logged in or has no permission."""
 
 
 class Exists(CallFailed):
-    """What was to be made is there already."""
+    """The object already exists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,19 +73,18 @@ class Gcloud:
     """gcloud, in one project."""
 
     project: str
-    """The project of every call."""
     call_seconds: int = 300
-    """How long one call may take."""
+    """The time limit of a call."""
     pause_seconds: float = 15
-    """Before a call is made again; longer before each further one."""
+    """The pause before the second try. Later pauses are longer."""
 
     def run(self, *arguments: str, seconds: int | None = None, tries: int = TRIES, quiet: bool = True) -> str:
-        """What the call printed. It is made again after a hiccup, so that what makes something may find it there.
+        """Return the output of a call. It is repeated after a temporary error: an object may then exist already.
 
-        A quiet call takes gcloud's proposals; any other fails where gcloud would ask.
+        A quiet call accepts gcloud's defaults; any other call fails where gcloud would ask.
 
         Raises:
-            CallFailed: it failed, or took longer than it may.
+            CallFailed: it failed or took too long.
 
         """
         for further in range(1, tries):
@@ -103,7 +102,7 @@ class Gcloud:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            # A Ctrl-C must reach this program alone, which then takes down what gcloud has begun.
+            # Ctrl-C must reach only this program, which then deletes what gcloud created.
             start_new_session=True,
         )
         try:
@@ -121,12 +120,12 @@ class Gcloud:
         return out
 
     def json(self, *arguments: str) -> Any:
-        """What the call answered, as data."""
+        """Return the parsed JSON output of a call."""
         return json.loads(self.run(*arguments, "--format=json") or "null")
 
 
 def _failure(text: str) -> type[CallFailed]:
-    # A stock-out first: Google answers some with the number of a hiccup, and no second try would help.
+    # Missing capacity is first: Google reports some cases with a temporary error code, and a second try fails, too.
     for pattern, kind in (
         (_NO_CAPACITY, NoCapacity), (_EXISTS, Exists), (_HICCUP, Hiccup), (_NOT_FOUND, NotThere)
     ):  # fmt: skip

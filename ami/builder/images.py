@@ -1,13 +1,12 @@
-"""The image and its family: made as a candidate, promoted once it is proved, older ones kept or let go.
+"""Images of a family: a candidate is created, promoted after its verification, and deleted when it is old.
 
-Owns images. A candidate has no family, so that nobody can boot it by one. Promotion sets the family on that same
-image (`gcloud compute images update --family`, which patches it in place): a copy into the family would be other
-bytes under another name than those that were proved, and a label is nothing that `--image-family` looks at. A family
-gives its newest image that is not deprecated, so that the older ones are deprecated in the same breath; they stay
-usable by name, and going back to an older content promotes it again.
+A candidate has no family, so no machine boots it by its family. Promotion sets the family of the same image in place
+(`gcloud compute images update --family`); a copy would have another name than the verified image, and `--image-family`
+ignores labels. A family returns its newest image that is not deprecated, so promotion deprecates the older images. They
+stay usable by name, and a return to older content promotes them again.
 
-The same content has the same name in every stack, so that an image can be used by several: each has a label of its own
-on it, takes only that away again, and the last one deletes the image.
+Equal content has the same name in every stack, so several stacks may use an image. Each stack adds its own label and
+removes only that label. The last one deletes the image.
 """
 
 from __future__ import annotations
@@ -24,27 +23,26 @@ if TYPE_CHECKING:
 
 VERIFIED: Final = "gpu-image-verified"
 USED_BY: Final = "gpu-image-used-by-"
-"""Followed by a stack, it is the label of that stack on an image that it uses."""
+"""The start of a label. The name of a stack that uses the image follows."""
 OWNER_LIMIT: Final = 63 - len(USED_BY)
-"""Google's labels have at most 63 characters."""
+"""Labels on Google Cloud have at most 63 characters."""
 _MAKE_SECONDS: Final = 1800
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Images:
-    """The images of one family, as one stack sees them."""
+    """The images of one family, for one stack."""
 
     gcloud: Gcloud
-    """Where they are."""
     family: str
-    """The family that a proved image is promoted to."""
+    """The family of verified images."""
     owner: str
-    """The stack."""
+    """The stack: `PROJECT-STACK`."""
     poll_seconds: float
-    """Between two looks at one that is being made."""
+    """Seconds between two checks of an image that is being created."""
 
     def find(self, name: str) -> dict[str, Any] | None:
-        """The image, if it is there."""
+        """Return the image, or None if it does not exist."""
         try:
             found: dict[str, Any] = self.gcloud.json("compute", "images", "describe", name)
         except NotThere:
@@ -52,10 +50,10 @@ class Images:
         return found
 
     def create(self, name: str, *, disk: str, zone: str, labels: Mapping[str, str], location: str) -> None:
-        """Make the candidate from a stopped machine's disk; what fails half-way is taken away again.
+        """Create the candidate from the disk of a stopped machine. An incomplete image is deleted.
 
         Raises:
-            Exists: it is there: somebody else's, or what an earlier try of the same call has made.
+            Exists: another stack or an earlier try of the call created it.
 
         """
         ours = {"gpu-image-family": self.family, f"{USED_BY}{self.owner}": "yes"}
@@ -71,14 +69,14 @@ class Images:
         except Exists:
             raise
         except CallFailed:
-            self.let_go(name)
+            self.release(name)
             raise
 
     def join(self, name: str) -> dict[str, Any]:
-        """The image once it is ready, with the label of this stack on it.
+        """Wait until the image is ready, add the label of this stack, and return the image.
 
         Raises:
-            CallFailed: it did not get ready, or no stack made it.
+            CallFailed: it did not become ready, or it has no stack's label.
 
         """
         call = "compute images describe"
@@ -86,26 +84,26 @@ class Images:
         while (found := self.find(name)) is not None and found["status"] == "PENDING" and time.monotonic() < end:
             time.sleep(self.poll_seconds)
         if found is None or found["status"] != "READY":
-            state = found["status"] if found else "gone"
-            self.let_go(name)
-            raise CallFailed(call, f"{name} is {state}, and must be READY")
+            state = found["status"] if found else "missing"
+            self.release(name)
+            raise CallFailed(call, f"{name} is {state} instead of READY")
         users = _users(found)
         if not users:
-            text = f"{name} is there, and no stack's label is on it: delete it, or state another family"
+            text = f"{name} exists without the label of a stack: delete it, or state another family"
             raise CallFailed(call, text)
         if self.owner not in users:
-            say(f"{name} is there already, made for {', '.join(sorted(users))}")
+            say(f"{name} already exists, made for {', '.join(sorted(users))}")
             self.gcloud.run("compute", "images", "update", name, f"--update-labels={USED_BY}{self.owner}=yes")
         return found
 
-    def let_go(self, name: str) -> bool:
-        """Take this stack's label off the image, and delete it where no other stack's is left; whether it is gone."""
+    def release(self, name: str) -> bool:
+        """Remove this stack's label; delete the image if no other stack uses it. Return whether it is deleted."""
         found = self.find(name)
         if found is None:
             return True
         users = _users(found)
         if self.owner not in users:
-            say(f"{name} stays: it is not {self.owner}'s")
+            say(f"{name} stays: {self.owner} does not use it")
             return False
         if others := sorted(users - {self.owner}):
             self.gcloud.run("compute", "images", "update", name, f"--remove-labels={USED_BY}{self.owner}")
@@ -118,13 +116,13 @@ class Images:
         say(f"deleted the image {name}")
         return True
 
-    def let_go_all(self) -> None:
-        """Let go of every image of the family that this stack uses, kept ones and candidates too."""
+    def release_all(self) -> None:
+        """Release every image of the family that this stack uses, including candidates."""
         for image in self._ours():
-            self.let_go(image["name"])
+            self.release(image["name"])
 
     def promote(self, name: str) -> None:
-        """Put the proved image into its family."""
+        """Add the verified image to its family."""
         found = self.find(name) or {}
         if _is_deprecated(found):
             self.gcloud.run("compute", "images", "deprecate", name, "--state=ACTIVE")
@@ -133,21 +131,21 @@ class Images:
             self.gcloud.run("compute", "images", "update", name, f"--family={self.family}", labels)
 
     def retire(self, name: str, keep: int) -> None:
-        """Deprecate the others that this stack alone uses, newest first, and let those beyond `keep` go."""
+        """Keep the newest `keep` of the other images and deprecate those that only this stack uses; release the rest."""
         others = [image for image in self._ours() if image["name"] != name]
         others.sort(key=lambda image: image["creationTimestamp"], reverse=True)
-        proved = [image for image in others if is_verified(image)]
-        # What was never proved is a candidate that something newer has overtaken.
-        for image in [*proved[keep:], *(image for image in others if not is_verified(image))]:
-            self.let_go(image["name"])
-        for image in proved[:keep]:
-            # One that another stack uses may be what it boots now.
+        verified = [image for image in others if is_verified(image)]
+        # An image that was never verified is an obsolete candidate.
+        for image in [*verified[keep:], *(image for image in others if not is_verified(image))]:
+            self.release(image["name"])
+        for image in verified[:keep]:
+            # Another stack may boot this image now.
             if not _is_deprecated(image) and _users(image) == {self.owner}:
                 replacement = f"--replacement={name}"
                 self.gcloud.run("compute", "images", "deprecate", image["name"], "--state=DEPRECATED", replacement)
 
     def head(self) -> str:
-        """The image that Google gives to who asks for the family; empty where it gives none."""
+        """Return the name of the image that the family returns; empty if it returns none."""
         try:
             found = self.gcloud.json("compute", "images", "describe-from-family", self.family)
         except NotThere:
@@ -161,7 +159,7 @@ class Images:
 
 
 def is_verified(image: Mapping[str, Any]) -> bool:
-    """Whether it was proved on a machine with a GPU."""
+    """Return whether the image was verified on a machine with a GPU."""
     return bool(image.get("labels", {}).get(VERIFIED) == "yes")
 
 

@@ -1,6 +1,6 @@
-"""What the controller is told, by environment variables: each checked, all faults said at once.
+"""The environment variables `GPU_IMAGE_*` of the builder. Each is checked, and all errors are reported at once.
 
-Owns the variables `GPU_IMAGE_*`. One that is unknown is refused: a misspelt one would otherwise leave its default.
+An unknown variable is an error, because a misspelt one would leave the default in effect.
 """
 
 from __future__ import annotations
@@ -25,28 +25,32 @@ _MINUTES = r"[1-9]\d{1,3}"
 _ACCOUNT = r"([a-z0-9-]+@[a-z0-9.-]+)?"
 
 VARIABLES: Final[dict[str, tuple[str | None, str, str]]] = {
-    # name: default (None: must be stated), what it matches, what that is in words
+    # name: default (None: required), pattern, description
     "PROJECT": (None, r"[a-z][a-z0-9-]{4,28}[a-z0-9]", "a project id"),
-    "ZONES": (None, _ZONES, "zones with a space between, as us-central1-b us-central1-a"),
+    "ZONES": (None, _ZONES, "zones separated by spaces, for example us-central1-b us-central1-a"),
     "FAMILY": (None, r".+", "an image family"),
-    "NAME": (None, r"[a-z][-a-z0-9]*", "the image's name as it was declared"),
-    "OWNER": (None, rf"[a-z0-9][a-z0-9_-]{{0,{OWNER_LIMIT - 1}}}", "who builds, as part of a label: PROJECT-STACK"),
+    "NAME": (None, r"[a-z][-a-z0-9]*", "the name of the image, as it was declared"),
+    "OWNER": (None, rf"[a-z0-9][a-z0-9_-]{{0,{OWNER_LIMIT - 1}}}", "the stack as part of a label: PROJECT-STACK"),
     "FOLDER": (None, r".+", "the folder of the installer"),
-    "BASE": (None, r"[a-z][a-z0-9-]*/[a-z][-a-z0-9]*", "PROJECT/NAME of the image to build on"),
+    "BASE": (None, r"[a-z][a-z0-9-]*/[a-z][-a-z0-9]*", "PROJECT/NAME of the base image"),
     "OPTIONS": ("{}", r"\{.*\}", "a JSON object of the installer's options"),
     "VERIFY_OPTIONS": ("{}", r"\{.*\}", "a JSON object of the verifier's options"),
     "DISK_GIB": ("50", r"[1-9]\d{1,4}", "GiB"),
     "LOCATION": ("", r"[a-z0-9-]*", "a region or a multi-region"),
     "MACHINE_TYPE": ("e2-standard-8", r"[a-z][a-z0-9]*(-[a-z0-9]+)+", "a machine type; building needs no GPU"),
-    "BUILD_MINUTES": ("90", _MINUTES, "minutes, ten at least"),
+    "BUILD_MINUTES": ("90", _MINUTES, "minutes, at least ten"),
     "VERIFY_MACHINE_TYPE": ("n1-standard-4", r"[a-z][a-z0-9]*(-[a-z0-9]+)+", "a machine type that can have the GPU"),
     "VERIFY_ACCELERATOR": ("nvidia-tesla-t4", r"[a-z0-9-]*", "a GPU to attach; empty where the machine type has one"),
-    "VERIFY_GPUS": ("1", r"[1-8]", "how many GPUs to attach"),
-    "VERIFY_MINUTES": ("30", _MINUTES, "minutes, ten at least"),
-    "PROVISIONING": ("SPOT", r"(SPOT|STANDARD)( (SPOT|STANDARD))?", "what to try in turn: SPOT, STANDARD or both"),
-    "ATTEMPTS": ("3", r"[1-9]|10", "how many machines may be pre-empted, and one more"),
+    "VERIFY_GPUS": ("1", r"[1-8]", "the number of GPUs to attach"),
+    "VERIFY_MINUTES": ("30", _MINUTES, "minutes, at least ten"),
+    "PROVISIONING": (
+        "SPOT",
+        r"(SPOT|STANDARD)( (SPOT|STANDARD))?",
+        "the provisioning models to try in order: SPOT, STANDARD or both",
+    ),
+    "ATTEMPTS": ("3", r"[1-9]|10", "the number of machines to try; all but the last may be preempted"),
     "SUBNET": ("", r"[a-zA-Z0-9./_-]*", "a subnetwork; the default network where empty"),
-    "KEEP": ("3", r"\d{1,2}", "how many older images stay"),
+    "KEEP": ("3", r"\d{1,2}", "the number of older images to keep"),
     "KEEP_ON_DESTROY": ("0", r"[01]", "0 or 1"),
     "EXPORT": ("", r"(gs://[a-z0-9][a-z0-9._-]+(/\S+)?)?", "gs://BUCKET/FOLDER"),
     "EXPORT_BUILD": ("", _ACCOUNT, "the account of the export's build"),
@@ -59,16 +63,16 @@ _ANYTHING: Final = {
     f"{PREFIX}{name}": value
     for name, value in (("ZONES", "us-central1-a"), ("NAME", "any"), ("FOLDER", "-"), ("BASE", "p/i"))
 }
-"""What taking down does not look at."""
+"""Values of required variables that a deletion does not use."""
 
 
 class InputsWrong(Exception):
-    """Every variable that does not fit."""
+    """The invalid variables."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """What to build, where, and what becomes of it."""
+    """The typed values of the variables."""
 
     project: str
     zones: tuple[str, ...]
@@ -96,13 +100,13 @@ class Inputs:
 
 
 def inputs(environment: Mapping[str, str], *, ending: bool = False) -> Inputs:
-    """What the variables say.
+    """Return the typed values of the variables.
 
-    `ending` is for taking down what was declared earlier: its variables are those of that day, and the folder may hold
-    something else by now, so that only what says whose it is has to fit.
+    With `ending` only the variables that identify the images are read. A deletion has the variables of an earlier
+    update, and the folder may have changed since.
 
     Raises:
-        InputsWrong: some do not fit; all are named.
+        InputsWrong: some variables are invalid; the message lists all of them.
 
     """
     if ending:
@@ -116,7 +120,7 @@ def inputs(environment: Mapping[str, str], *, ending: bool = False) -> Inputs:
         if value is None:
             faults.append(f"{PREFIX}{name}: missing; state {words}")
         elif not re.fullmatch(pattern, value):
-            faults.append(f'{PREFIX}{name}: "{value}" does not fit; state {words}')
+            faults.append(f'{PREFIX}{name}: "{value}" is not valid; state {words}')
         values[name] = value or ""
     if faults:
         raise InputsWrong("\n".join(sorted(faults)))
@@ -141,8 +145,8 @@ def _joined(values: Mapping[str, str], *, ending: bool) -> Inputs:
         raise InputsWrong(str(error)) from None
     if name != values["NAME"] and not ending:
         raise InputsWrong(
-            f"{PREFIX}NAME: {values['NAME']} was declared, and what is in {folder} now is {name}; "
-            "the folder changed in between: run the update again"
+            f"{PREFIX}NAME: {values['NAME']} was declared, but the content of {folder} gives {name}; "
+            "the folder has changed: run the update again"
         )
     return Inputs(
         project=values["PROJECT"],
@@ -178,11 +182,11 @@ def _read(folder: Path, names: tuple[str, ...]) -> dict[str, str]:
 def _options(text: str) -> dict[str, str]:
     options = json.loads(text)
     if not all(isinstance(value, str) for value in options.values()):
-        message = "options are texts: write every value in quotes"
+        message = "options are strings: quote every value"
         raise ValueError(message)
     return dict(options)
 
 
 def _nearest(name: str) -> str:
     close = difflib.get_close_matches(name, VARIABLES, n=1)
-    return f"did you mean {PREFIX}{close[0]}?" if close else f"known are {', '.join(VARIABLES)}"
+    return f"did you mean {PREFIX}{close[0]}?" if close else f"known variables are {', '.join(VARIABLES)}"

@@ -1,4 +1,4 @@
-"""One machine's work, and the ways in which it can end. No calls are made here."""
+"""The work of one machine, and the errors that end it."""
 
 from __future__ import annotations
 
@@ -8,49 +8,49 @@ from dataclasses import dataclass
 
 
 class Preempted(Exception):
-    """Google took the machine away."""
+    """Google preempted the machine."""
 
 
 class Failed(Exception):
-    """What ran on the machine failed, and said so."""
+    """The script on the machine reported a failure."""
 
 
 class Hindered(Exception):
-    """What ran on the machine could not get what it needs from elsewhere, and so knows nothing of the image."""
+    """The script on the machine could not reach another service, so it reports nothing about the image."""
 
 
 class Overdue(Exception):
-    """The machine had no report in all the time that it was given."""
+    """The machine did not report within its time limit."""
 
 
 ELSEWHERE = ("registry",)
-"""The stages whose failure is not the image's."""
+"""The stages whose failure the image does not cause."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A machine to run one script, and what to wait for."""
+    """A machine that runs one script and reports its result."""
 
     name: str
-    """The machine's name."""
+    """The name of the machine."""
     hash: str
-    """What a good report ends with."""
+    """The end of a successful report."""
     image: tuple[str, ...]
-    """gcloud's arguments for the image to boot."""
+    """Arguments of gcloud for the image to boot."""
     shape: tuple[str, ...]
-    """gcloud's arguments for machine type, disk and GPU."""
+    """Arguments of gcloud for machine type, disk and GPU."""
     script: str
-    """What it runs at every boot."""
+    """The script that runs at every boot."""
     minutes: int
-    """The longest that it may live."""
+    """The time limit of the machine."""
     zones: tuple[str, ...]
-    """Where to try, in turn."""
+    """The zones to try, in order."""
     provisioning: tuple[str, ...]
-    """SPOT, STANDARD: what to try, in turn, in each zone."""
+    """The provisioning models to try, in order, in each zone: SPOT, STANDARD."""
     stops: bool = False
-    """Whether it is stopped after a good report, for its disk."""
+    """Whether to stop it after a successful report, to create an image from its disk."""
 
 
 def say(text: str) -> None:
-    """Tell the person who waits. Standard output is for the result alone."""
-    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)  # noqa: T201 - a command's own words
+    """Write a message to standard error. Standard output contains only the result."""
+    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)  # noqa: T201 - messages of a command

@@ -1,7 +1,7 @@
-"""The life of one machine: made where there is capacity, watched until it reports, and never left behind.
+"""Machines of the builder: created in a zone with capacity, watched until they report, and always deleted.
 
-Owns machines. Every machine has an end of its own at Google (`--max-run-duration` and DELETE), set when it is made:
-nothing that happens here, not even a SIGKILL, lets one run for longer.
+Google deletes every machine at a time limit that is set at creation (`--max-run-duration` and DELETE), even if this
+program is killed.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from ami.builder.job import Job
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""What may come from a person or from Pulumi, and is answered by taking everything down."""
+"""Signals from a person or from Pulumi. The builder deletes its machines when it receives one."""
 LAST_SECONDS: Final = 120
-"""By so much a machine is given up before Google deletes it: afterwards there are no last words to read, and a machine
-that hung could not be told from one that was pre-empted."""
+"""Seconds before Google's deletion at which the builder stops waiting. Later the serial port cannot be read, and a
+machine that hung looks like one that was preempted."""
 _PATIENCE: Final = 5
-"""How many calls in a row may fail before a machine is given up: the API has hiccups, and a build is half an hour."""
+"""The number of consecutive failed calls after which the builder stops waiting for a machine."""
 _ENDED: Final = ("STOPPING", "STOPPED", "TERMINATED", "SUSPENDING", "SUSPENDED")
 
 
@@ -38,25 +38,24 @@ class Machines:
     """The machines of one family and owner."""
 
     gcloud: Gcloud
-    """Where they are."""
     labels: tuple[str, ...]
-    """`KEY=VALUE`: by these, and by nothing else, a machine is known as one of ours, of whichever image."""
+    """`KEY=VALUE` labels that identify the machines of this stack and family, for every image."""
     network: tuple[str, ...]
-    """gcloud's arguments for where they stand."""
+    """Arguments of gcloud for the network."""
     attempts: int
-    """How many may be pre-empted, and one more."""
+    """The number of machines to try; all but the last may be preempted."""
     poll_seconds: float
-    """Between two looks."""
+    """Seconds between two checks."""
 
     def run(self, job: Job) -> str:
-        """Run `job` until it reports success; the zone its machine stands in.
+        """Run `job` until it reports success; return the zone of its machine.
 
         Raises:
-            NoCapacity: no zone has such a machine.
-            Preempted: as often as may be.
-            Failed: what ran on it failed.
-            Hindered: what ran on it lacked something from elsewhere.
-            Overdue: it never reported.
+            NoCapacity: no zone has capacity.
+            Preempted: the last machine was preempted.
+            Failed: the script failed.
+            Hindered: the script could not reach another service.
+            Overdue: the machine did not report in time.
 
         """
         places = [(kind, zone) for kind in job.provisioning for zone in job.zones]
@@ -72,17 +71,17 @@ class Machines:
                 self.sweep()
                 if preempted == self.attempts:
                     raise
-                say(f"{job.name} was pre-empted in {zone}; trying again")
-                # Where one was just taken away is the last place to look for another.
+                say(f"{job.name} was preempted in {zone}; trying again")
+                # Try the place of the preemption last.
                 places = [place for place in places if place != (kind, zone)] + [(kind, zone)]
             else:
                 return zone
 
     def sweep(self) -> None:
-        """Delete every machine of ours, with its disks.
+        """Delete every machine of this stack and family, with its disks.
 
         Raises:
-            CallFailed: one is left; the message says which, and when it ends by itself.
+            CallFailed: a machine is left; the message says which one, and when Google deletes it.
 
         """
         left: list[str] = []
@@ -95,8 +94,12 @@ class Machines:
                 except NotThere:
                     continue
                 except CallFailed as error:
-                    # Google counts the time that a machine runs: one that was stopped it never deletes.
-                    end = "the next run tries again" if machine["status"] in _ENDED else "it ends at its own run limit"
+                    # Google counts running time only, so it never deletes a stopped machine.
+                    end = (
+                        "the next run tries again"
+                        if machine["status"] in _ENDED
+                        else "Google deletes it at its time limit"
+                    )
                     left.append(f"{name} in {zone} ({error.text}); {end}")
         if left:
             raise CallFailed("compute instances delete", "left: " + "\n".join(left))
@@ -106,7 +109,7 @@ class Machines:
         try:
             self.gcloud.run("compute", "instances", "stop", name, "--zone", zone)
         except NotThere:
-            # Taken away between its report and this call, and its disk with it.
+            # Preempted between its report and this call. Its disk is deleted, too.
             raise Preempted(name) from None
 
     def _ours(self) -> Iterator[Mapping[str, str]]:
@@ -114,13 +117,13 @@ class Machines:
         yield from self.gcloud.json("compute", "instances", "list", f"--filter={mine}") or ()
 
     def _made(self, job: Job, places: Sequence[tuple[str, str]]) -> tuple[str, str, float]:
-        """Make the machine; how and where, and when that was begun, which is before Google begins to count."""
+        """Create the machine; return its provisioning model, its zone, and the start time of the call."""
         refusals: list[str] = []
         with tempfile.TemporaryDirectory(prefix="gpu-image-") as folder:
             script = Path(folder) / "startup-script"
             script.write_text(job.script, encoding="utf-8")
             for kind, zone in places:
-                say(f"making {job.name} in {zone} ({kind})")
+                say(f"creating {job.name} in {zone} ({kind})")
                 begun = time.monotonic()
                 try:
                     self.gcloud.run(
@@ -131,9 +134,9 @@ class Machines:
                     say(f"no capacity in {zone} ({kind})")
                     self.sweep()
                 except Exists:
-                    # Ours is what an earlier try of the same call has made: everything older was swept.
+                    # An earlier try of the call created it: every older machine is deleted.
                     if (job.name, zone) not in {(machine["name"], _zone(machine)) for machine in self._ours()}:
-                        text = f"{job.name} is another owner's in {zone}; run again when that build is over"
+                        text = f"{job.name} in {zone} belongs to another stack; run again after that build"
                         raise CallFailed("compute instances create", text) from None
                     return kind, zone, begun
                 else:
@@ -148,7 +151,7 @@ class Machines:
             f"--provisioning-model={kind}",
             f"--max-run-duration={job.minutes}m",
             "--instance-termination-action=DELETE",
-            # Guest attributes need no identity, so that nothing on the machine has a token.
+            # Guest attributes need no identity, so the machine gets no token.
             "--no-service-account",
             "--no-scopes",
             *self.network,
@@ -161,7 +164,7 @@ class Machines:
         ]
 
     def _wait(self, job: Job, zone: str, end: float) -> None:
-        """Wait for a good report."""
+        """Wait for a successful report."""
         troubles = 0
         while time.monotonic() < end:
             try:
@@ -169,7 +172,7 @@ class Machines:
                 report = reported(self.gcloud, job.name, zone)
                 troubles = 0
             except NotThere:
-                raise _gone(job, zone, end) from None
+                raise _ended(job, zone, end) from None
             except CallFailed:
                 troubles += 1
                 if troubles == _PATIENCE:
@@ -177,9 +180,9 @@ class Machines:
                 status, report = "RUNNING", ""
             if report == f"ok:{job.hash}":
                 return
-            # Before what it may have said of its own end: a network that goes down first is nobody's failure.
+            # Before its report is read: a shutdown stops the network first, and the script reports that as a failure.
             if status in _ENDED:
-                raise _gone(job, zone, end)
+                raise _ended(job, zone, end)
             if report.startswith("fail:"):
                 say(last_words(self.gcloud, job.name, zone))
                 raise (Hindered if report.split(":")[1] in ELSEWHERE else Failed)(f"{job.name}: {report}")
@@ -188,8 +191,8 @@ class Machines:
         raise _overdue(job, zone)
 
 
-def _gone(job: Job, zone: str, end: float) -> Exception:
-    """Why a machine is no more: one that is gone after its time was ended by its own limit."""
+def _ended(job: Job, zone: str, end: float) -> Exception:
+    """Return the reason for the end of a machine: its time limit or a preemption."""
     return _overdue(job, zone) if time.monotonic() >= end else Preempted(job.name)
 
 
@@ -203,7 +206,7 @@ def _zone(machine: Mapping[str, str]) -> str:
 
 @contextmanager
 def _undisturbed() -> Generator[None]:
-    """Let a signal wait until what is being taken down is down."""
+    """Delay signals until the block is done."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield

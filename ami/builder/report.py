@@ -1,4 +1,4 @@
-"""What a machine says of itself: its report, and its last words."""
+"""The report of a machine, and the end of its serial port output."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _SERIAL_LINES: Final = 60
 
 
 def reported(gcloud: Gcloud, name: str, zone: str) -> str:
-    """The last report: from the guest attribute, and from the serial port where an organisation forbids those."""
+    """Return the last report: from the guest attribute, or from the serial port if guest attributes are forbidden."""
     place = (name, "--zone", zone)
     query = "--query-path=gpu-host/status"
     try:
         found = gcloud.json("compute", "instances", "get-guest-attributes", *place, query) or ()
     except NotThere:
-        return ""  # Nothing is written yet.
+        return ""  # There is no report yet.
     except CallFailed:
         lines = _REPORT.findall(gcloud.run("compute", "instances", "get-serial-port-output", *place))
         return lines[-1].strip() if lines else ""
@@ -29,7 +29,7 @@ def reported(gcloud: Gcloud, name: str, zone: str) -> str:
 
 
 def last_words(gcloud: Gcloud, name: str, zone: str) -> str:
-    """The end of what it wrote on the serial port, which can be read only while it runs."""
+    """Return the end of the serial port output, which is readable only while the machine runs."""
     try:
         text = gcloud.run("compute", "instances", "get-serial-port-output", name, "--zone", zone)
     except CallFailed as error:

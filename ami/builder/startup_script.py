@@ -1,7 +1,4 @@
-"""Several files and their options as the one start script that Google hands to a machine. Pure.
-
-Owns the bundling. What the files do is their own affair (`ami/gce-gpu-host`).
-"""
+"""The startup script of a machine: the files of `ami/gce-gpu-host` with their options in one script. Pure."""
 
 from __future__ import annotations
 
@@ -23,23 +20,23 @@ INSTALL_FILES: Final = (
     "packages.sh",
     "seal.sh",
 )
-"""What the image is made of."""
+"""The files that are part of the image. A changed byte changes the name of the image."""
 VERIFY_FILES: Final = ("lib.sh", "options.sh", "verify.sh")
-"""What proves it. Not part of its content: a better check makes no new image."""
+"""The files of the verifier. They are not part of the image."""
 INSTALL_HOME: Final = "/opt/gpu-host"
 VERIFY_HOME: Final = "/run/gpu-host-verify"
 LIMIT: Final = 256 * 1024
-"""The most that Google takes as one metadata value."""
+"""The largest metadata value that Google accepts, in bytes."""
 
 _END: Final = "END_OF_GPU_HOST_FILE"
 _OPTION = re.compile(r"[A-Z][A-Z0-9_]*")
 
 
 def startup_script(files: Mapping[str, str], options: Mapping[str, str], *, home: str, run: str) -> str:
-    """A script that lays `files` and `options.env` below `home` and then runs one of them.
+    """Return a script that writes `files` and `options.env` to `home` and then runs the file `run`.
 
     Raises:
-        ValueError: a file or an option cannot be carried, or it is more than Google takes.
+        ValueError: a file or an option is not supported, or the script is too large.
 
     """
     parts = [f"#!/bin/bash\nset -eu\ninstall -d {home}\n"]
@@ -48,21 +45,21 @@ def startup_script(files: Mapping[str, str], options: Mapping[str, str], *, home
     parts.append(f"exec /bin/bash {home}/{run}\n")
     script = "".join(parts)
     if len(script.encode()) > LIMIT:
-        message = f"the start script has {len(script.encode())} bytes, and Google takes {LIMIT}"
+        message = f"the start script has {len(script.encode())} bytes; Google takes {LIMIT}"
         raise ValueError(message)
     return script
 
 
 def _here(path: str, text: str) -> str:
     if _END in text or (text and not text.endswith("\n")):
-        message = f"{path}: it must end with a newline and not hold {_END}"
+        message = f"{path}: it must end with a newline and must not contain {_END}"
         raise ValueError(message)
     return f"cat >{path} <<'{_END}'\n{text}{_END}\n"
 
 
 def _option(name: str, value: str) -> str:
-    """An assignment that bash reads."""
+    """Return an assignment for bash."""
     if not _OPTION.fullmatch(name) or "\n" in value:
-        message = f"{name}: an option has a name in capitals and a value of one line"
+        message = f"{name}: the name of an option is in capitals, and its value is one line"
         raise ValueError(message)
     return f"{name}={shlex.quote(value)}"

@@ -638,7 +638,7 @@ def test_an_image_that_another_stack_made_meanwhile_is_used_and_not_deleted(clou
 
 @pytest.mark.parametrize(
     ("status", "fault"),
-    [("READY", "no stack's label is on it: delete it, or state another family"), ("FAILED", "is FAILED")],
+    [("READY", "exists without the label of a stack: delete it, or state another family"), ("FAILED", "is FAILED")],
 )
 def test_an_image_of_nobody_is_left_alone(cloud: Cloud, status: str, fault: str) -> None:
     by_hand = {"name": IMAGE, "status": status, "labels": {}, "creationTimestamp": "0"}
@@ -670,7 +670,7 @@ def test_what_the_family_gives_is_said_as_it_is(cloud: Cloud) -> None:
 
     assert f"{IMAGE} is the image of the family gpu-host" in ours.stderr
     assert f"{IMAGE} is the image of the family" not in overtaken.stderr
-    assert "the family gpu-host gives by-hand" in overtaken.stderr
+    assert "the family gpu-host returns by-hand" in overtaken.stderr
     assert f"boot {IMAGE} by its name" in overtaken.stderr
     assert cloud.state["images"]["by-hand"] == theirs
 
@@ -736,8 +736,8 @@ def test_a_machine_that_cannot_be_deleted_is_named(cloud: Cloud) -> None:
         ("PROJECT", "", "GPU_IMAGE_PROJECT: "),
         ("MACHINE_TYP", "x", "GPU_IMAGE_MACHINE_TYP: unknown; did you mean GPU_IMAGE_MACHINE_TYPE?"),
         ("FAMILY", "GPU_Host", '"GPU_Host" cannot be an image family'),
-        ("OPTIONS", '{"NVIDIA_BRANCH": 580}', "write every value in quotes"),
-        ("OPTIONS", "{}", "was declared, and what is in"),
+        ("OPTIONS", '{"NVIDIA_BRANCH": 580}', "quote every value"),
+        ("OPTIONS", "{}", "was declared, but the content of"),
         ("FOLDER", "/nowhere", "/nowhere"),
         ("EXPORT", "bucket", "state gs://BUCKET/FOLDER"),
     ],
