@@ -97,7 +97,7 @@ class Images:
         return found
 
     def release(self, name: str) -> bool:
-        """Remove this stack's label; delete the image if no other stack uses it. Return whether it is deleted."""
+        """Remove this stack's label; delete an image that no other stack uses. Return whether it is deleted."""
         found = self.find(name)
         if found is None:
             return True

@@ -1,1 +1,1 @@
-"""What runs inside the cluster: services as pinned charts, with their values as pure neighbours."""
+"""Components inside the cluster: services as pinned charts, with their values as pure neighbours."""
