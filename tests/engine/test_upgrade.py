@@ -10,8 +10,10 @@ import pytest
 from pulumi import ResourceOptions
 
 from fakes.aws import names as aws
+from ops.cli.commands import record_release, upgrade_check
 from ops.engine import upgrade
-from ops.engine.upgrade import Recorded
+from ops.engine.events import Outcome, Step
+from ops.engine.upgrade import Recorded, Replay
 from tests.engine.programs import SECRET, Made, aws_provider, network, stack_file
 
 if TYPE_CHECKING:
@@ -94,3 +96,35 @@ def test_only_an_update_in_place_is_allowed(  # a row of the table
     assert [step.name for step in replay.replaced] == replaced
     assert [step.name for step in replay.deleted] == deleted
     assert json.dumps(replay.to_data())
+
+
+@pytest.mark.usefixtures("cli")
+@pytest.mark.parametrize(
+    ("op", "code", "line"), [("update", 0, "updated"), ("replace", 1, "replaced"), ("delete", 1, "deleted")]
+)
+def test_the_command_reports_every_step_and_fails_on_replace_and_delete(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], op: str, code: int, line: str
+) -> None:
+    step = Step(
+        op=op, urn=f"urn:pulumi:small::gpu-ci::{aws.KEY}::disks", type=aws.KEY, changed={"description": "update"}
+    )
+    outcome = Outcome(operation="preview", ok=True, steps=(step,), failed=(), diagnostics=(), seconds=0.0)
+    state = Recorded(release="0.0.1", stack_file=stack_file(), resources=())
+    monkeypatch.setattr(upgrade, "recorded", lambda: (state,))
+    monkeypatch.setattr(upgrade, "replay", lambda _cli, state: Replay(recorded=state, outcome=outcome))
+
+    assert upgrade_check.main() == code
+    assert f"{line} {aws.KEY} disks: description" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("cli")
+def test_a_release_is_recorded_for_every_stack(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "removed.json").write_text("{}")
+    monkeypatch.setattr(upgrade, "FOLDER", tmp_path)
+    monkeypatch.setattr(record_release, "ROOT", tmp_path.parent)
+    monkeypatch.setattr(upgrade, "snapshot", lambda _cli, stack_file, release: f"{stack_file.name} {release}")
+    record_release.main("0.2.0")
+
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        f"{state.stack_file.name}.json": f"{state.stack_file.name} 0.2.0" for state in RECORDED
+    }
