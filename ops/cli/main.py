@@ -17,8 +17,8 @@ from rich.markup import escape
 from typer.exceptions import TyperException
 
 from ops.cli import commands, terminal
-from ops.cli.outcome import Exit, Stop
 from ops.engine import interruption
+from ops.outcome import Exit, Stop
 from ops.plan.stack_file import UnreadableStackFileError
 
 _NAME: Final = "python -m ops"

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from ops.cli.outcome import Exit, Stop
+from ops.outcome import Exit, Stop
 from ops.plan.stack_file import StackFile, find, read
 
 ROOT: Final = Path(__file__).resolve().parents[2]

@@ -7,21 +7,21 @@ golden file. An `.inventory.yaml` is written by hand (see `ops.plan.inventory`);
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ruamel.yaml import YAML
 
-from ops.cli.options import ROOT
 from ops.plan import inventory
 from ops.plan.recorder import record
 from ops.plan.stack_file import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from ops.plan.model import Plan
 
+ROOT: Final = Path(__file__).resolve().parents[2]
 FOLDER: Final = ROOT / "tests" / "golden"
 REGENERATE: Final = "make golden"
 """The command that writes all of them."""

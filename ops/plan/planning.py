@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from gpu.verdict import Level
-from ops.cli.outcome import Exit
+from ops.outcome import Exit
 from ops.plan import recorder, tree, verdicts
 from ops.plan.model import STACK_TYPE, Plan
 from ops.plan.verdicts import counted

@@ -110,7 +110,7 @@ CONNECTED: Final = frozenset(
 )
 """Groups whose modules may import each other. Circles are never allowed."""
 
-CHAPTERS: Final = ("gpu",)
+CHAPTERS: Final = ("gpu", "ops")
 """Packages whose folders do not import each other in a circle."""
 
 CONFIG_OF_COMPONENTS: Final = {"config", "config.values", "config.identity", "config.pins"}

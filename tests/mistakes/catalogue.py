@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from ops.cli.outcome import Exit
+from ops.outcome import Exit
 
 OUT: Final = object()
 """What a key is changed to, to be left out."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ops.cli.outcome import Exit
+from ops.outcome import Exit
 from tests.mistakes.catalogue import MISTAKES, Mistake, Told
 from tests.mistakes.saying import plan
 

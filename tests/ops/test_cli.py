@@ -14,7 +14,7 @@ import pytest
 
 from ops.cli import main as cli
 from ops.cli.options import ROOT
-from ops.cli.outcome import Exit, Stop
+from ops.outcome import Exit, Stop
 from ops.plan import recorder
 from tests.plan import stacks
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from gpu.verdict import Level, Verdict
 from ops.cli import terminal
-from ops.cli.outcome import Exit
+from ops.outcome import Exit
 from ops.plan import planning, tree, verdicts
 from ops.plan.planning import Planning
 from tests.ops.small import BUCKET, KEY, ROLE, plan, planned

@@ -14,7 +14,7 @@ from kit.cirun_checks import judge
 from kit.closed import FileError
 from kit.migrate.migrate import migrate
 from ops.cli import terminal
-from ops.cli.outcome import Exit, Stop
+from ops.outcome import Exit, Stop
 
 if TYPE_CHECKING:
     from kit.migrate.migrate import Migration

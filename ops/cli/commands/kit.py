@@ -18,7 +18,7 @@ from kit.closed import FileError
 from kit.gpu_tests import LOOKED_FOR, Found, gpu_tests, taken_for_granted
 from ops.cli import terminal
 from ops.cli.options import File, Stack, chosen
-from ops.cli.outcome import Exit, Stop
+from ops.outcome import Exit, Stop
 from wiring.outputs import gpu_test_image
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from rich.markup import escape
 
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, Why, chosen
-from ops.cli.outcome import Exit, Stop
 from ops.cli.progress import Progress, progress
 from ops.engine import agreement, pulumi_cli
 from ops.engine.engine import Engine, EngineNotReadyError
+from ops.outcome import Exit, Stop
 from ops.plan import planning
 from ops.plan.recorder import record
 

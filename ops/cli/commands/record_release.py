@@ -8,10 +8,10 @@ import typer
 
 from ops.cli import terminal
 from ops.cli.options import ROOT
-from ops.cli.outcome import Exit, Stop
 from ops.cli.progress import progress
 from ops.engine import pulumi_cli, upgrade
 from ops.engine.engine import EngineNotReadyError
+from ops.outcome import Exit, Stop
 from ops.plan.stack_file import read
 
 Release = Annotated[str, typer.Argument(help="The release that the program is, for example 0.2.0.")]

@@ -9,10 +9,10 @@ from rich.markup import escape
 
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, chosen
-from ops.cli.outcome import Exit, Stop
 from ops.cli.progress import progress
 from ops.engine import pulumi_cli, rehearsal
 from ops.engine.engine import EngineNotReadyError
+from ops.outcome import Exit, Stop
 
 Faults = Annotated[
     bool, typer.Option("--faults/--no-faults", help="Also let a create fail half way, and continue from there.")

@@ -9,7 +9,7 @@ import typer
 from config.schema import stack_schema
 from ops.cli import terminal
 from ops.cli.options import ROOT
-from ops.cli.outcome import Exit, Stop
+from ops.outcome import Exit, Stop
 
 _PATH = ROOT / "schema" / "stack.schema.json"
 

@@ -8,10 +8,10 @@ from rich.markup import escape
 
 from ops.cli import terminal
 from ops.cli.options import Json  # noqa: TC001  # Typer reads it
-from ops.cli.outcome import Exit, Stop
 from ops.cli.progress import progress
 from ops.engine import pulumi_cli, upgrade
 from ops.engine.engine import EngineNotReadyError
+from ops.outcome import Exit, Stop
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -14,7 +14,7 @@ from kit import runs_on
 from kit.closed import FileError, load_yaml
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, chosen
-from ops.cli.outcome import Exit, Stop
+from ops.outcome import Exit, Stop
 from ops.plan.verdicts import counted, counts
 
 if TYPE_CHECKING:
