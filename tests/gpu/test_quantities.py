@@ -1,4 +1,4 @@
-"""Kubernetes quantities are read exactly and written back to the same value."""
+"""Kubernetes quantities are parsed exactly and formatted to the same value."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ AMOUNTS = st.dictionaries(st.sampled_from([CPU, MEMORY, "nvidia.com/gpu"]), st.i
         (".5", Fraction(1, 2)), ("5.", 5), ("100u", Fraction(1, 10_000)), ("1n", Fraction(1, 10**9)),
     ],
 )  # fmt: skip
-def test_a_quantity_is_worth_what_kubernetes_says(text: str, value: Fraction) -> None:
+def test_a_quantity_has_the_same_value_as_in_kubernetes(text: str, value: Fraction) -> None:
     assert parse(text) == value
 
 
 @pytest.mark.parametrize(
     "text", ["", "12gi", "12GB", "1 Gi", "Gi", ".", "--1", "1e", "0x10", "1,5", "12Gib", "NaN", "1_000"]
 )
-def test_what_is_no_quantity_is_refused_with_an_example(text: str) -> None:
+def test_the_error_for_other_text_has_an_example(text: str) -> None:
     with pytest.raises(BadQuantity, match="write 500m"):
         parse(text)
 
 
-def test_a_part_of_a_unit_counts_as_a_whole_one() -> None:
+def test_a_fraction_of_a_unit_is_rounded_up() -> None:
     assert (parse_cpu("0.0001"), parse_memory("0.1"), parse_cpu("1500u"), parse("0.1n")) == (
         1,
         1,
@@ -72,23 +72,23 @@ def test_memory_survives_the_round_trip(size: int) -> None:
 
 
 @given(st.integers(0, 2**62))
-def test_what_a_person_reads_is_never_more_than_there_is(size: int) -> None:
+def test_the_text_for_people_is_never_more_than_the_amount(size: int) -> None:
     assert parse_memory(describe(MEMORY, size)) <= size
 
 
-def test_amounts_are_spelt_as_the_stack_file_spells_them() -> None:
+def test_amounts_are_formatted_as_in_the_stack_file() -> None:
     assert (format_amount(CPU, 3000), format_amount(CPU, 3920), format_amount(MEMORY, 14481 * 2**20)) == (
         "3", "3920m", "14481Mi",
     )  # fmt: skip
 
 
 @pytest.mark.parametrize(("power", "text"), [(1, "1Ki"), (2, "1Mi"), (3, "1Gi"), (4, "1Ti"), (5, "1Pi"), (6, "1Ei")])
-def test_the_largest_suffix_that_is_exact_is_taken(power: int, text: str) -> None:
+def test_the_largest_exact_suffix_is_used(power: int, text: str) -> None:
     assert format_memory(1024**power) == text
 
 
 @given(AMOUNTS, AMOUNTS)
-def test_bundles_add_and_take_away(left: dict[str, int], right: dict[str, int]) -> None:
+def test_sets_of_resources_are_added_and_subtracted(left: dict[str, int], right: dict[str, int]) -> None:
     a, b = Resources.of(left), Resources.of(right)
 
     assert a + b == b + a

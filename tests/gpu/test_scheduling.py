@@ -1,4 +1,4 @@
-"""The filters refuse what kube-scheduler refuses, and say why."""
+"""The filters refuse the pods that kube-scheduler refuses, with a reason."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ def said(pod: Pod, node: Node, *others: Pod) -> list[str]:
     return [refusal.reason for refusal in refusals(pod, node, others=others)]
 
 
-def test_a_pod_that_finds_everything_is_let_in() -> None:
+def test_a_pod_that_fits_is_not_refused() -> None:
     pod = Pod(requests=Resources.of({CPU: 4000, MEMORY: 16 * GIB, GPU: 1}))
 
     assert said(pod, Node(allocatable=ROOM)) == []
 
 
-def test_what_others_use_is_gone() -> None:
+def test_other_pods_use_resources() -> None:
     pod = Pod(requests=Resources.of({CPU: 4000}))
     other = Pod(requests=Resources.of({CPU: 100}))
 
     assert said(pod, Node(allocatable=ROOM), other) == ["requests 4 CPU but 3.9 CPU is left"]
 
 
-def test_a_resource_that_the_node_does_not_have_is_missing_whole() -> None:
+def test_a_resource_that_the_node_lacks_is_refused() -> None:
     pod = Pod(requests=Resources.of({"example.com/fpga": 1}))
 
     assert said(pod, Node(allocatable=ROOM)) == ["requests 1 example.com/fpga but 0 example.com/fpga is left"]
 
 
-def test_a_pod_that_asks_for_nothing_still_needs_an_address() -> None:
+def test_a_pod_without_requests_still_needs_an_address() -> None:
     full = Node(allocatable=Resources.of({PODS: 2}))
 
     assert said(Pod(), full, Pod()) == []
@@ -52,20 +52,20 @@ def test_a_pod_that_asks_for_nothing_still_needs_an_address() -> None:
 @pytest.mark.parametrize(
     ("effect", "kept"), [("NoSchedule", 1), ("NoExecute", 1), ("PreferNoSchedule", 0), ("NO_SCHEDULE", 0)]
 )
-def test_only_the_two_hard_effects_keep_a_pod_away(effect: str, kept: int) -> None:
+def test_only_the_two_hard_effects_refuse_a_pod(effect: str, kept: int) -> None:
     node = Node(allocatable=ROOM, taints=(Taint(key="nvidia.com/gpu", value="true", effect=effect),))
 
     assert len(refusals(Pod(), node)) == kept
 
 
-def test_every_taint_has_to_be_tolerated() -> None:
+def test_every_taint_must_be_tolerated() -> None:
     node = Node(allocatable=ROOM, taints=(Taint(key="a", value="1"), Taint(key="b")))
     pod = Pod(tolerations=(Toleration(key="a", operator="Exists"),))
 
     assert said(pod, node) == ["does not tolerate the taint b:NoSchedule"]
 
 
-def test_a_selector_names_the_value_that_the_node_has_instead() -> None:
+def test_the_reason_has_the_value_of_the_node() -> None:
     node = Node(allocatable=ROOM, labels={"pool": "l4"})
 
     assert said(Pod(node_selector=(("pool", "t4"), ("zone", "a"))), node) == [
@@ -80,7 +80,7 @@ def test_one_term_of_an_affinity_is_enough() -> None:
     assert said(Pod(required=terms), Node(allocatable=ROOM, labels={"b": ""})) == []
 
 
-def test_all_requirements_of_a_term_must_hold() -> None:
+def test_all_requirements_of_a_term_must_match() -> None:
     term = (Requirement(key="a", operator="Exists"), Requirement(key="b", operator="NotIn", values=("x",)))
 
     assert said(Pod(required=(term,)), Node(allocatable=ROOM, labels={"b": "x"})) == [
@@ -95,7 +95,7 @@ def test_an_affinity_without_a_term_matches_no_node() -> None:
     ]
 
 
-def test_the_device_plugin_is_made_for_a_node_by_its_label_and_named_by_the_one_to_set() -> None:
+def test_the_device_plugin_needs_the_label_of_a_gpu_node() -> None:
     taint = (Taint(key="nvidia.com/gpu", value="true"),)
 
     assert lands(DEVICE_PLUGIN, Node(labels={"nvidia.com/gpu.present": "true"}, taints=taint)) == ()
@@ -104,19 +104,21 @@ def test_the_device_plugin_is_made_for_a_node_by_its_label_and_named_by_the_one_
     ] == ["nvidia.com/gpu.present"]
 
 
-def test_a_daemonset_is_made_for_a_node_without_room() -> None:
+def test_a_daemonset_gets_a_pod_on_a_node_without_room() -> None:
     assert landing(ADD_ON_PODS, Node()) == ADD_ON_PODS
 
 
 @given(BUNDLES, BUNDLES, BUNDLES)
-def test_asking_for_more_never_lets_a_pod_in(room: Resources, asked: Resources, more: Resources) -> None:
+def test_a_larger_request_is_never_accepted_instead_of_a_smaller_one(
+    room: Resources, asked: Resources, more: Resources
+) -> None:
     node = Node(allocatable=room.with_amount(PODS, 1))
 
     assert refusals(Pod(requests=asked + more), node) or not refusals(Pod(requests=asked), node)
 
 
 @given(BUNDLES, BUNDLES, BUNDLES)
-def test_a_larger_node_never_keeps_a_pod_out(room: Resources, more: Resources, asked: Resources) -> None:
+def test_a_larger_node_never_refuses_a_pod_of_a_smaller_one(room: Resources, more: Resources, asked: Resources) -> None:
     small, large = (Node(allocatable=size.with_amount(PODS, 1)) for size in (room, room + more))
 
     assert refusals(Pod(requests=asked), small) or not refusals(Pod(requests=asked), large)
