@@ -57,7 +57,7 @@ def _runner(stack: Stack, name: str, offer: Offer, driver: str | None) -> Iterat
         query = _image(stated)
         broken = any(finding.level is Level.ERROR for finding in findings(query))
         reference = None if broken else query.image
-        # GitHub's own runner image has no CUDA, whatever is stated for it.
+        # GitHub's own runner image has no CUDA, even if the stack file states a version for it.
         bare = reference is not None and container_image(reference).origin is Origin.GITHUB_RUNNER
         image = Query(image=reference, image_cuda=None if bare else stated.cuda)
     query = Query(

@@ -1,6 +1,6 @@
-"""The machines that the project serves, as closed tables: GPU models, EC2 instance types, GCE machine types.
+"""Tables of GPU models, EC2 instance types and GCE machine types.
 
-A name that is not in its table is an error that names the nearest known one, never a guess.
+A name that is not in its table is an error that names the nearest known one.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""EC2 instance types: what each has, and how many pods its network interfaces can serve.
+"""EC2 instance types: CPU, memory, GPU, disk, and the number of pods that the network interfaces can serve.
 
 Interfaces and addresses: Karpenter v1.14.1 (August 2026), `zz_generated.vpclimits.go`, of the default network card.
 vCPU, memory, GPU, NVMe and EBS bandwidth: Karpenter's instance-types page (2026), which prints DescribeInstanceTypes;
-p3, m6i and m6a from the Cluster Autoscaler's static list (`ec2_instance_types.go`). Rows not read there are marked.
-EBS bandwidth is the burst ceiling in Mbit/s, 0 where it was not read. What a type costs is not known here.
+p3, m6i and m6a from the Cluster Autoscaler's static list (`ec2_instance_types.go`). Other rows are marked. EBS
+bandwidth is the burst limit in Mbit/s, 0 where it is unknown. Prices are in `gpu.cost.prices_aws`.
 """
 
 from __future__ import annotations
@@ -22,44 +22,44 @@ class InstanceType:
     name: str
     vcpus: int
     memory_mib: int
-    """What EC2 sells; the operating system sees less."""
+    """The memory that EC2 sells; the operating system sees less."""
     enis: int
     """Interfaces of the default network card."""
     addresses: int
     """IPv4 addresses of one interface."""
     gpu: GpuModel | None = None
     gpus: int = 0
-    """Whole GPUs as DescribeInstanceTypes counts them: 0 for a fraction of one."""
+    """Whole GPUs as in DescribeInstanceTypes; 0 for a fraction of a GPU."""
     gpu_memory_mib: int = 0
     """Memory of one GPU, or of the fraction."""
     nvme_gb: int = 0
-    """All instance-store volumes together, in decimal gigabytes."""
+    """The size of all instance-store volumes together, in decimal gigabytes."""
     ebs_mbps: int = 0
     confidence: Confidence = Confidence.PUBLISHED
 
     @property
     def fractional(self) -> bool:
-        """Whether it has only a part of a GPU."""
+        """True if it has only a part of a GPU."""
         return self.gpu is not None and self.gpus == 0
 
     @property
     def devices(self) -> int:
-        """GPUs that a driver finds on it, a fraction counting as one."""
+        """The number of GPUs that a driver sees; a fraction counts as one."""
         return 1 if self.fractional else self.gpus
 
     @property
     def eni_pods(self) -> int:
-        """Pods that its interfaces have addresses for: each interface keeps one, and two pods use the host's."""
+        """The number of pods with an address: each interface keeps one address, and two pods use those of the host."""
         return self.enis * (self.addresses - 1) + 2
 
     @property
     def family(self) -> str:
-        """What stands before the dot."""
+        """The part of the name before the dot."""
         return self.name.partition(".")[0]
 
 
 def _gpu(slug: str, rows: str) -> list[InstanceType]:
-    """Rows of `name vcpus memory(GiB) gpus enis addresses nvme ebs [fraction's memory]`, all of one GPU model."""
+    """Parse rows of `name vcpus memory(GiB) gpus enis addresses nvme ebs [fraction's memory]` of one GPU model."""
     model = GPU_MODELS[slug]
     found: list[InstanceType] = []
     for line in rows.strip().splitlines():
@@ -75,7 +75,7 @@ def _gpu(slug: str, rows: str) -> list[InstanceType]:
 
 
 def _ladder(family: str, gib_per_vcpu: int, sizes: tuple[str, ...], confidence: Confidence) -> list[InstanceType]:
-    """A general-purpose family, all of which share one ladder of sizes and interfaces."""
+    """Return the types of a general-purpose family; all families have the same sizes and interfaces."""
     ladder = {
         "large": (2, 3, 10), "xlarge": (4, 4, 15), "2xlarge": (8, 4, 15), "4xlarge": (16, 8, 30),
         "8xlarge": (32, 8, 30), "12xlarge": (48, 8, 30),
@@ -175,7 +175,12 @@ EC2_TYPES = MappingProxyType({found.name: found for found in _TYPES})
 
 
 def ec2_type(name: str) -> InstanceType:
-    """The instance type of that name."""
+    """Return the instance type of that name.
+
+    Raises:
+        UnknownName: there is no such type.
+
+    """
     try:
         return EC2_TYPES[name]
     except KeyError:

@@ -1,10 +1,9 @@
-"""GCE machine types, and which GPUs can be attached to those that bring none.
+"""GCE machine types, and the GPUs that can be attached to types without one.
 
-Sizes and attachable counts follow Google's machine-family documentation as generally known; that a g2-standard-16 and
-a g2-standard-24 bring one and two L4 was read in Google's price list (August 2026), as was that T4 attaches to n1 in
-ones, twos and fours. How many vCPUs an n1 may have beside its GPUs: Google's "GPU machine types" (2026); of P100, whose
-number differs by zone, the larger. Everything else is marked as recalled. Zones are in `gpu.machines.zones`, prices in
-`gpu.cost.prices_gcp`.
+Sizes and numbers of attachable GPUs: Google's machine-family documentation as generally known, marked as recalled. Read
+in Google's price list (August 2026): one and two L4 of g2-standard-16 and g2-standard-24, and one, two or four T4 of
+n1. The largest number of vCPUs of an n1 with GPUs: Google's "GPU machine types" (2026); for P100, where it differs by
+zone, the larger number. Zones are in `gpu.machines.zones`, prices in `gpu.cost.prices_gcp`.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from gpu.nearest import UnknownName
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineType:
-    """One GCE machine type, with the GPUs that it brings or that were attached."""
+    """One GCE machine type, with its own GPUs or with attached ones."""
 
     name: str
     vcpus: int
@@ -26,7 +25,7 @@ class MachineType:
     gpu: GpuModel | None = None
     gpus: int = 0
     attached: bool = False
-    """Whether the GPUs are attached by the request, not part of the machine type: only then may it name them."""
+    """True if the request attaches the GPUs; false if they are part of the machine type."""
     confidence: Confidence = Confidence.RECALLED
 
     @property
@@ -36,7 +35,7 @@ class MachineType:
 
 
 def _standard(family: str, sizes: dict[int, int], gib: float, slug: str | None = None) -> list[MachineType]:
-    """Types named by their vCPU count, with `sizes` from that count to the number of GPUs."""
+    """Return types that are named by their number of vCPUs; `sizes` maps it to the number of GPUs."""
     return [
         MachineType(
             name=f"{family}-{vcpus}",
@@ -51,7 +50,7 @@ def _standard(family: str, sizes: dict[int, int], gib: float, slug: str | None =
 
 
 def _by_gpus(family: str, slug: str, vcpus: int, gib: int, counts: tuple[int, ...]) -> list[MachineType]:
-    """Types named by their GPU count, with so many vCPUs and GiB for each GPU."""
+    """Return types that are named by their number of GPUs, with vCPUs and GiB for each GPU."""
     return [
         MachineType(
             name=f"{family}-{gpus}g", vcpus=vcpus * gpus, memory_mib=gib * gpus * 1024, gpu=GPU_MODELS[slug], gpus=gpus
@@ -81,7 +80,7 @@ ATTACHABLE = MappingProxyType(
         "v100": {1: 12, 2: 24, 4: 48, 8: 96},
     }
 )
-"""How many GPUs of which model can be attached to an n1 machine, and how many vCPUs it may then have at most."""
+"""GPU model to the numbers that can be attached to an n1 machine, each with its largest number of vCPUs."""
 
 
 def _vcpus(machine: MachineType) -> int:
@@ -89,15 +88,20 @@ def _vcpus(machine: MachineType) -> int:
 
 
 class Unattachable(ValueError):
-    """A GPU that the machine type cannot have in that number."""
+    """The machine type cannot have that GPU or that number of GPUs."""
 
-    def __init__(self, reason: str, fix: str = "take an n1 machine, or one that brings the GPU asked for") -> None:
+    def __init__(self, reason: str, fix: str = "use an n1 machine type, or one that includes the GPU") -> None:
         super().__init__(reason)
         self.fix = fix
 
 
 def gce_type(name: str) -> MachineType:
-    """The machine type of that name."""
+    """Return the machine type of that name.
+
+    Raises:
+        UnknownName: there is no such type.
+
+    """
     try:
         return GCE_TYPES[name]
     except KeyError:
@@ -105,7 +109,12 @@ def gce_type(name: str) -> MachineType:
 
 
 def attach(machine: MachineType, model: GpuModel, gpus: int) -> MachineType:
-    """The machine with these GPUs: its own where it brings them, attached where it is an n1."""
+    """Return the machine with these GPUs: its own, or attached ones for n1.
+
+    Raises:
+        Unattachable: the machine cannot have these GPUs.
+
+    """
     if machine.gpu is not None:
         if (machine.gpu, machine.gpus) == (model, gpus):
             return machine

@@ -1,4 +1,4 @@
-"""GPU models: how the stack file, Kubernetes and Google each name one, and what it can do.
+"""GPU models: their names in the stack file, in Kubernetes and on Google Cloud, and their properties.
 
 Compute capabilities: NVIDIA's CUDA GPU table. Memory as EC2's
 DescribeInstanceTypes reports it, through Karpenter's instance-types page (2026); where a model is not rented from
@@ -15,7 +15,7 @@ from gpu.nearest import UnknownName
 
 
 class Confidence(StrEnum):
-    """How well a row of a table is known."""
+    """The reliability of a row in a table."""
 
     PUBLISHED = "published"
     """Read in the source that the table's docstring names."""
@@ -28,21 +28,21 @@ class GpuModel:
     """One model of GPU."""
 
     slug: str
-    """What the stack file says."""
+    """Its name in the stack file."""
     product: str
-    """What NVIDIA calls it."""
+    """NVIDIA's name."""
     capability: tuple[int, int]
     """CUDA compute capability."""
     memory_mib: int
-    """Memory of one GPU that a job finds, in MiB."""
+    """Memory of one GPU that a job can see, in MiB."""
     label: str
     """Value of the node label `k8s.amazonaws.com/accelerator`."""
     google: str | None = None
-    """Google's accelerator type; none where Google does not rent it under this name."""
+    """Google's accelerator type; none where Google does not offer it under this name."""
 
     @property
     def sm(self) -> str:
-        """The architecture as compilers spell it."""
+        """The architecture as compilers write it, for example `sm_75`."""
         return f"sm_{self.capability[0]}{self.capability[1]}"
 
 
@@ -75,7 +75,12 @@ GPU_MODELS = MappingProxyType({model.slug: model for model in _MODELS})
 
 
 def gpu_model(slug: str) -> GpuModel:
-    """The model of that slug."""
+    """Return the model of that slug.
+
+    Raises:
+        UnknownName: there is no such model.
+
+    """
     try:
         return GPU_MODELS[slug]
     except KeyError:

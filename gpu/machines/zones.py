@@ -1,10 +1,10 @@
 """The regions of AWS and Google Cloud, and the zones of each.
 
-AWS: the regions of pulumi-aws 7.51 but for those for secret work, and the availability zones that public lists give
-them (read in November 2026). Letters are dealt to each account by itself, so that every letter is listed that some
-account has, old ones too. Local and wavelength zones are none. Google Cloud: "Available regions and zones" of Compute
-Engine, as public lists give it (read in November 2026); us-central2, which has TPUs alone, is not among them. A region
-that opens later is not known until it is written here. Which GPU is to be had in which zone is in `checks.gpu_zones`.
+AWS: the regions of pulumi-aws 7.51 without those for classified work, and their availability zones from public lists
+(read in November 2026). The letters of zones differ between accounts, so that every letter is listed that any account
+has. Local and wavelength zones are not listed. Google Cloud: "Available regions and zones" of Compute Engine, from
+public lists (read in November 2026), without us-central2, which only has TPUs. A new region needs a row here. The GPUs
+that zones offer are in `checks.gpu_zones`.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""NVIDIA drivers, CUDA, container images and frameworks: dated tables, and the rules between them."""
+"""NVIDIA drivers, CUDA, container images and frameworks: dated tables, and the rules of their compatibility."""

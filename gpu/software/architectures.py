@@ -1,10 +1,9 @@
-"""GPU architectures: which CUDA toolkits know one, which driver branches drive it, with which kernel modules.
+"""GPU architectures: the CUDA toolkits, driver branches and kernel modules that support each.
 
 First and last CUDA, last driver branch: NVIDIA's "CUDA Toolkit, Driver, and Architecture Matrix" (data centre driver
 documentation, edition of 2026-09-09), with 10.3 and 12.1 from the CUDA 12.9 release notes. Kernel modules: NVIDIA's
 driver installation guide for R610 (open modules from Turing on, proprietary ones before it) and its note that
-Blackwell is driven by the open modules alone. Which model of GPU has which capability is not known here
-(`gpu.machines`).
+Blackwell needs the open modules. The compute capabilities of GPU models are in `gpu.machines`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ Capability = tuple[int, int]
 
 
 class KernelModule(StrEnum):
-    """The two flavours of NVIDIA's Linux kernel modules."""
+    """NVIDIA's two kinds of Linux kernel modules."""
 
     OPEN = "open"
     PROPRIETARY = "proprietary"
@@ -28,26 +27,26 @@ class KernelModule(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
-    """What NVIDIA's software makes of one compute capability."""
+    """The software support of one compute capability."""
 
     name: str
     capability: Capability
     first_cuda: tuple[int, int]
-    """The first toolkit that compiles for it, and with that the first driver branch that drives it."""
+    """The first toolkit that compiles for it. Its driver branch is the first that supports it."""
     last_cuda: int | None = None
-    """The last major version of CUDA that supports it; none while that is open."""
+    """The last major version of CUDA that supports it; none where there is none yet."""
     last_driver: int | None = None
-    """The last driver branch that drives it; none while that is open."""
+    """The last driver branch that supports it; none where there is none yet."""
     modules: frozenset[KernelModule] = frozenset(KernelModule)
 
     @property
     def sm(self) -> str:
-        """The architecture as compilers spell it."""
+        """The architecture as compilers write it."""
         return sm(self.capability)
 
 
 def sm(capability: Capability) -> str:
-    """A compute capability as compilers spell it."""
+    """Return a compute capability as compilers write it, for example `sm_75`."""
     return f"sm_{capability[0]}{capability[1]}"
 
 
@@ -82,7 +81,7 @@ ARCHITECTURES = MappingProxyType({row.capability: row for row in _ROWS})
 
 
 def architecture(capability: Capability) -> Architecture:
-    """The architecture of that compute capability."""
+    """Return the architecture of that compute capability."""
     try:
         return ARCHITECTURES[capability]
     except KeyError:

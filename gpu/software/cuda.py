@@ -1,9 +1,9 @@
-"""CUDA toolkits: the driver that each was released with, the oldest driver it runs on, its point releases.
+"""CUDA toolkits: the driver of the release, the oldest driver, and the point releases.
 
 Drivers: NVIDIA's CUDA Toolkit release notes, tables 2 and 3 (editions of CUDA 13.2 Update 2 and 13.3 Update 1, 2026);
-13.4 from the cuDNN 9.25 support matrix, which asks for R615. Oldest drivers: "Minor Version Compatibility" in
-NVIDIA's CUDA Compatibility guide (2026): within one major version a toolkit runs on any driver from the major
-version's first branch on, without what the driver does not know yet and without just-in-time compilation of its PTX.
+13.4 from the cuDNN 9.25 support matrix, which needs R615. Oldest drivers: "Minor Version Compatibility" in
+NVIDIA's CUDA Compatibility guide (2026): within one major version a toolkit runs on any driver from the first branch of
+that major version on, but without the features that the driver lacks and without compiling its PTX.
 Point releases: tags of nvidia/cuda seen in public use by October 2026. There was never a CUDA 12.7 toolkit.
 """
 
@@ -33,13 +33,13 @@ class Toolkit:
 
     version: MajorMinor
     driver: tuple[int, ...]
-    """The oldest driver that knows all of it."""
+    """The oldest driver that supports all of it."""
     points: tuple[int, ...]
     """Its point releases, oldest first."""
 
     @property
     def label(self) -> str:
-        """The version as it is written."""
+        """The version, for example `12.9`."""
         return f"{self.version[0]}.{self.version[1]}"
 
     @property
@@ -93,7 +93,12 @@ TOOLKITS = MappingProxyType(_rows())
 
 @cache
 def toolkit(name: str) -> Toolkit:
-    """The toolkit of that version: `12.9`, or a point release of it as `12.9.1`."""
+    """Return the toolkit of a version such as `12.9`, or of a point release such as `12.9.1`.
+
+    Raises:
+        UnknownName: there is no such version.
+
+    """
     if not re.fullmatch(r"\d+\.\d+(\.\d+)?", name):
         raise UnknownName("CUDA version", name, (row.label for row in TOOLKITS.values()))
     parts = parse(name)
@@ -106,10 +111,10 @@ def toolkit(name: str) -> Toolkit:
 
 
 class Support(StrEnum):
-    """How well a driver carries a toolkit."""
+    """The support of a driver for a toolkit."""
 
     FULL = "full"
-    """The driver is at least the one the toolkit was released with."""
+    """The driver is at least the one that the toolkit was released with."""
     MINOR_VERSION = "minor version compatibility"
     """The driver belongs to the same major version, and is older than the toolkit."""
     NONE = "none"
@@ -117,7 +122,7 @@ class Support(StrEnum):
 
 
 def support(driver: Driver, wanted: Toolkit) -> Support:
-    """How `driver` carries `wanted`. A newer driver carries every older toolkit."""
+    """Return the support of `driver` for `wanted`. A newer driver supports every older toolkit."""
     if driver.at_least(wanted.driver):
         return Support.FULL
     floor = FLOORS[wanted.version[0]]
@@ -125,12 +130,12 @@ def support(driver: Driver, wanted: Toolkit) -> Support:
 
 
 def dropped(wanted: Toolkit, architecture: Architecture) -> bool:
-    """Whether a toolkit no longer supports an architecture."""
+    """Return whether a toolkit no longer supports an architecture."""
     return architecture.last_cuda is not None and wanted.version[0] > architecture.last_cuda
 
 
 def native(wanted: Toolkit, architecture: Architecture) -> bool:
-    """Whether a toolkit can hold machine code that runs on an architecture.
+    """Return whether a toolkit can contain machine code that runs on an architecture.
 
     Code for a lower minor capability runs on a higher one of the same major capability.
     """

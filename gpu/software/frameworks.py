@@ -1,10 +1,10 @@
-"""PyTorch and ONNX Runtime: which CUDA their wheels are built for, and for which GPUs.
+"""PyTorch and ONNX Runtime: the CUDA versions and the GPUs that their wheels are built for.
 
 Variants and architectures of torch: PyTorch's release compatibility and CUDA support matrices (RELEASE.md and its
 changes for 2.9 to 2.14), the plan for 2.15 (pytorch/pytorch issue 190385, 2026-07), and the build scripts that they
-describe. Which variant the package index serves by default: the wheels' own metadata, 2026-11-21 (2.11 to 2.14 ask
-for CUDA 13.0, 2.15 for 13.2). ONNX Runtime: the onnxruntime-gpu wheels' own metadata, 2026-11; Microsoft's CUDA
-execution provider page up to 1.19. Wheels for Linux x86_64 are meant throughout; builds from source are not known.
+describe. The default variant of the package index: the wheels' own metadata, 2026-11-21 (CUDA 13.0 for 2.11 to 2.14,
+13.2 for 2.15). ONNX Runtime: the onnxruntime-gpu wheels' own metadata, 2026-11; Microsoft's CUDA
+execution provider page up to 1.19. All rows are wheels for Linux x86_64.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ class TorchBuild:
     """The newest patch release of that minor version."""
     cuda: MajorMinor
     machine_code: tuple[Capability, ...]
-    """The capabilities that the wheel holds machine code for."""
+    """The compute capabilities that the wheel has machine code for."""
     ptx: Capability | None
-    """The capability whose PTX it holds beside them, to be compiled at start on anything newer."""
+    """The compute capability of its PTX, which newer GPUs compile at start; none where it has no PTX."""
     default: bool
-    """Whether the package index serves this one where no other index is named."""
+    """Whether it is the default of the package index."""
 
     @property
     def label(self) -> str:
-        """The build as it is asked for."""
+        """The build as pip names it."""
         return f"torch {dotted(self.release)}.{self.patch}+{self.variant}"
 
     @property
     def variant(self) -> str:
-        """The suffix of the version, which is also the name of PyTorch's own index."""
+        """The suffix of the version, which is also the name of PyTorch's index."""
         return f"cu{self.cuda[0]}{self.cuda[1]}"
 
     def runs_on(self, architecture: Architecture) -> bool:
-        """Whether the wheel has code that the GPU can run: of its own major capability, or PTX of an older one."""
+        """Return whether the GPU can run the wheel: machine code of its major capability, or PTX of an older one."""
         major, minor = architecture.capability
         binary = any(code[0] == major and code[1] <= minor for code in self.machine_code)
         return binary or (self.ptx is not None and self.ptx <= architecture.capability)
@@ -106,13 +106,13 @@ _TORCH_VERSION = re.compile(r"(?P<version>\d+\.\d+(?:\.\d+)?)(?:\+cu(?P<major>\d
 
 
 def builds_of(release: MajorMinor) -> tuple[TorchBuild, ...]:
-    """All builds of one minor version of torch, oldest CUDA first."""
+    """Return all builds of one minor version of torch, oldest CUDA first."""
     return tuple(build for key, build in TORCH.items() if key[0] == release)
 
 
 @cache
 def torch(version: str) -> TorchBuild:
-    """The build that `2.14.1` or `2.14.1+cu126` installs; without a variant, the one the package index serves."""
+    """Return the build that `2.14.1` or `2.14.1+cu126` installs; without a variant, the package index's default."""
     found = _TORCH_VERSION.fullmatch(version)
     if not found:
         raise UnknownName("torch version", version, (build.label.removeprefix("torch ") for build in TORCH.values()))
@@ -136,16 +136,16 @@ def torch(version: str) -> TorchBuild:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnnxRuntimeBuild:
-    """The onnxruntime-gpu wheel of one minor version, as the package index serves it."""
+    """The onnxruntime-gpu wheel of one minor version."""
 
     release: MajorMinor
     cuda: int
-    """The major version of CUDA whose libraries it loads; it brings none of them itself."""
+    """The major version of the CUDA libraries that it loads. It does not contain them."""
     cudnn: int
 
     @property
     def label(self) -> str:
-        """The wheel as it is asked for."""
+        """The wheel as pip names it."""
         return f"onnxruntime-gpu {dotted(self.release)}"
 
 
@@ -162,7 +162,7 @@ ONNXRUNTIME = MappingProxyType(
 
 @cache
 def onnxruntime(version: str) -> OnnxRuntimeBuild:
-    """The wheel of that version: `1.26`, or a patch release of it."""
+    """Return the wheel of a version such as `1.26`, or of a patch release of it."""
     known = [dotted(release) for release in ONNXRUNTIME]
     if not re.fullmatch(r"\d+\.\d+(\.\d+)?", version):
         raise UnknownName("onnxruntime-gpu version", version, known)

@@ -263,8 +263,8 @@ CASES = (
         "the_host_image_has_known_machines",
         {"host-image/verifier": {"gpus": 3}},
         (
-            "host-image.verifier.machine-type: n1-standard-4 cannot have 3 x t4: t4 attaches in 1, 2, 4; take an "
-            "n1 machine, or one that brings the GPU asked for"
+            "host-image.verifier.machine-type: n1-standard-4 cannot have 3 x t4: t4 attaches in 1, 2, 4; use an "
+            "n1 machine type, or one that includes the GPU"
         ),
         stack=GCP,
     ),
@@ -351,7 +351,7 @@ CASES = (
         {"runners/cirun-gcp-gpu/cirun-gcp/machine-types": ["g2-standard-4"]},
         (
             "runners.cirun-gcp-gpu.cirun-gcp.machine-types[0]: g2-standard-4 brings 1 x l4, and nothing else can "
-            "be attached to it; take an n1 machine, or one that brings the GPU asked for"
+            "be attached to it; use an n1 machine type, or one that includes the GPU"
         ),
         stack=GCP,
     ),
@@ -369,7 +369,7 @@ CASES = (
         {"runners/cirun-gcp-gpu/cirun-gcp/machine-types": ["e2-standard-8"]},
         (
             "runners.cirun-gcp-gpu.cirun-gcp.machine-types[0]: no GPU can be attached to e2-standard-8; only to "
-            "n1 machines; take an n1 machine, or one that brings the GPU asked for"
+            "n1 machines; use an n1 machine type, or one that includes the GPU"
         ),
         stack=GCP,
     ),
