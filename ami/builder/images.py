@@ -131,7 +131,7 @@ class Images:
             self.gcloud.run("compute", "images", "update", name, f"--family={self.family}", labels)
 
     def retire(self, name: str, keep: int) -> None:
-        """Keep the newest `keep` of the other images and deprecate those that only this stack uses; release the rest."""
+        """Keep the newest `keep` other images, deprecate those that only this stack uses, and release the rest."""
         others = [image for image in self._ours() if image["name"] != name]
         others.sort(key=lambda image: image["creationTimestamp"], reverse=True)
         verified = [image for image in others if is_verified(image)]

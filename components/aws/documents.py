@@ -78,7 +78,7 @@ def autoscaler_permissions(cluster_name: str) -> str:
 
 
 def key_policy(account: str, log_group_arn: str, region: str) -> str:
-    """Return the policy of the cluster's key: the account's IAM policies, and access of CloudWatch for one log group."""
+    """Return the policy of the cluster's key: the account's IAM policies, and CloudWatch for one log group."""
     return document(
         {
             "Sid": "Account",
