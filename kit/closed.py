@@ -1,6 +1,6 @@
-"""Files of a closed form: reading YAML strictly, and saying every fault with its path and its way out.
+"""Files of a closed form: strict reading of YAML, with every fault at its path.
 
-Owns the mechanics only. Which keys a file has is said by the models that derive from `Closed`.
+The models that derive from `Closed` define the keys of a file.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 ONE, MANY = "<one>", "<many>"
-"""Marks by which a value that may be one thing or a list of them is told apart; never part of a path."""
+"""Tags of a value that is either one item or a list of them. They are not part of a path."""
 
 
 class Closed(BaseModel):
-    """A part of a file: no key beside those declared, and no value of another type."""
+    """A part of a file, without unknown keys and without conversions."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, validate_by_name=True, validate_by_alias=True, serialize_by_alias=True
@@ -30,7 +30,7 @@ class Closed(BaseModel):
 
 
 class FileError(Exception):
-    """Everything that is wrong with one file of a repository."""
+    """All faults of one file of a repository."""
 
     def __init__(self, source: str, faults: Iterable[Fault]) -> None:
         self.source = source
@@ -42,12 +42,12 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def validated(model: type[Model], data: object, source: str, removed: Mapping[str, str] | None = None) -> Model:
-    """`data` as `model`.
+    """Return `data` as `model`.
 
-    `removed` says what became of keys that were known once: a better answer than the nearest name of today.
+    `removed` maps keys of former versions to a better fix than the nearest key of today.
 
     Raises:
-        FileError: with every fault at once.
+        FileError: with every fault.
 
     """
     try:
@@ -57,10 +57,10 @@ def validated(model: type[Model], data: object, source: str, removed: Mapping[st
 
 
 def load_yaml(text: str, source: str) -> object:
-    """The document in `text`: texts, numbers, lists and maps. A key that stands twice and a second document are faults.
+    """Return the document in `text`: texts, numbers, lists and maps, with unique keys.
 
     Raises:
-        FileError: it is not such a document.
+        FileError: `text` is not such a document.
 
     """
     try:
@@ -73,20 +73,20 @@ def load_yaml(text: str, source: str) -> object:
     except yaml.YAMLError as error:
         raise FileError(source, [Fault("", f"not YAML ({error})", "write plain UTF-8 text")]) from None
     except RecursionError:
-        raise FileError(source, [Fault("", "its lists and maps are nested too deeply to be read", _PLAIN)]) from None
+        raise FileError(source, [Fault("", "lists and maps are nested too deeply", _PLAIN)]) from None
     except (TypeError, ValueError, AttributeError, LookupError) as error:
-        raise FileError(source, [Fault("", f"it holds what is no plain value ({error})", _PLAIN)]) from None
+        raise FileError(source, [Fault("", f"not a plain value ({error})", _PLAIN)]) from None
     return document
 
 
 def dump_yaml(data: object, header: Sequence[str] = ()) -> str:
-    """`data` as YAML in one fixed form, below `header` as comments."""
+    """Return `data` as YAML in one fixed form, below `header` as comments."""
     body = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, default_flow_style=False, width=110)
     return "".join(f"# {line}\n" for line in header) + body
 
 
 class _Loader(yaml.SafeLoader):
-    """PyYAML's safe reading, which is what cirun's own examples are written for, less what hides a mistake."""
+    """PyYAML's safe loader, which reads cirun's examples, but without duplicate keys and dates."""
 
 
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
@@ -94,7 +94,7 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
     for key, _ in node.value:
         name = str(key.value)
         if name in seen and name != "<<":
-            problem = f"the key {name} stands twice in one map"
+            problem = f"the key {name} is repeated in one map"
             raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
         seen.add(name)
     loader.flatten_mapping(node)
@@ -108,4 +108,4 @@ def _scalar_text(loader: _Loader, node: yaml.ScalarNode) -> str:
 _Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", _scalar_text)
 
-_PLAIN = "write texts, numbers, lists and maps alone, without tags and without a list inside itself"
+_PLAIN = "write only texts, numbers, lists and maps, without tags and without recursion"

@@ -1,4 +1,4 @@
-"""A sound stack file's sections, for tests to spoil in one place at a time, and what is then wrong with them."""
+"""The sections of valid stack files, for tests to change, and the faults of the result."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ GCP: Final = "examples/cirun-gcp.yaml"
 FILES: Final = tuple(str(path.relative_to(ROOT)) for path in golden.stack_files())
 """Every committed stack file, by its path in the project."""
 STAGING: Final = "tests/stacks/staging.yaml"
-"""The stack that tests speak about: `Pulumi.staging.yaml` belongs to who deploys it, and may say anything sound."""
+"""The stack of most tests. A user may edit `Pulumi.staging.yaml`, so tests do not depend on it."""
 PRODUCTION: Final = "tests/stacks/production.yaml"
 """The same for production."""
 SHARED: Final = "examples/eks-arc.yaml"
-"""The stack with a pool that shares its GPUs, and one with a taint of its own."""
+"""The stack with a pool that shares its GPUs, and one with another taint."""
 
 OUT: Final = object()
-"""What a part is changed to, to be left out."""
+"""The value of a removed part."""
 
 
 @functools.cache
@@ -45,7 +45,7 @@ def _read(name: str) -> dict[str, Any]:
 
 
 def sections(name: str = STAGING, changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The sections of a committed stack file, with the parts at these paths changed; a path's steps part at `/`."""
+    """Return the sections of a committed stack file with the parts at these paths changed; `/` separates steps."""
     found = copy.deepcopy(_read(name))
     for path, value in (changes or {}).items():
         change(found, path.split("/"), value)
@@ -53,7 +53,7 @@ def sections(name: str = STAGING, changes: Mapping[str, Any] | None = None) -> d
 
 
 def change(inside: Any, steps: Iterable[str | int], value: Any) -> None:
-    """Change in place what stands at the end of these steps."""
+    """Change the value at the end of these steps in place."""
     *before, last = [int(step) if isinstance(step, str) and step.isdecimal() else step for step in steps]
     for step in before:
         inside = inside.setdefault(step, {}) if isinstance(inside, dict) else inside[step]
@@ -85,7 +85,7 @@ def breaking(raw: Mapping[str, Any], secrets: Iterable[str] = SECRETS) -> list[s
 
 
 def loaded(config: Mapping[str, str], secret_keys: Iterable[str] = ()) -> Settings:
-    """What the program reads from a configuration as the engine hands it over."""
+    """Return the settings that the program loads from a configuration."""
     found: list[Settings] = []
     file = StackFile(name="test", path=ROOT / "Pulumi.test.yaml", config=config, secret_keys=frozenset(secret_keys))
     record(file, program=lambda: found.append(load()[0]))
@@ -93,7 +93,7 @@ def loaded(config: Mapping[str, str], secret_keys: Iterable[str] = ()) -> Settin
 
 
 def refusal(config: Mapping[str, str], secret_keys: Iterable[str] = ()) -> list[str]:
-    """The same, a line each, of a configuration that is not to be read."""
+    """Return the faults that the program reports for a configuration, a line each."""
     try:
         loaded(config, secret_keys)
     except StackFileError as error:
@@ -102,13 +102,13 @@ def refusal(config: Mapping[str, str], secret_keys: Iterable[str] = ()) -> list[
 
 
 def texts(raw: Mapping[str, Any]) -> dict[str, str]:
-    """Sections as the engine hands them over, the secret beside them."""
+    """Return sections as the engine passes them, with the secret."""
     plain = {f"{PROJECT}:{name}": value if isinstance(value, str) else json.dumps(value) for name, value in raw.items()}
     return {**plain, **{f"{PROJECT}:{name}": "a stand-in" for name in SECRETS}}
 
 
 SECRET_KEYS: Final = tuple(f"{PROJECT}:{name}" for name in SECRETS)
-"""The secrets as the engine names them."""
+"""The keys of the secrets in the engine's configuration."""
 
 
 @dataclass(frozen=True, kw_only=True)

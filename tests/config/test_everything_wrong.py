@@ -1,4 +1,4 @@
-"""A stack file with every fault at once: one run, one line each, each with its path and the way out."""
+"""A stack file with many faults: one run reports each of them on a line, with its path and the fix."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.pure
 
 FILE: Final = Path(__file__).with_name("everything-wrong.yaml")
-TOLD: Final = {
+REPORTED: Final = {
     "cluster.log-retention-day": 'unknown key; did you mean "log-retention-days"?',
     "device-plugin": "missing, but gpu-pools needs it; state device-plugin, or remove gpu-pools",
     "github-app-private-key": "is in plain text; run: pulumi config set --secret gpu-ci:github-app-private-key",
@@ -45,34 +45,32 @@ TOLD: Final = {
     "runners.gpu-t4.needs.memory": '"12GB" is not a size; write whole binary units, as in 12Gi',
     "stack.tags.Token": "contains a credential in plain text; revoke it, and set secrets with --secret",
 }
-"""Every fault of the file, in the order in which they are told."""
+"""Path and message of every fault of the file, in order."""
 
 
 def planned(file: Path, json: Path) -> int:
     return cli.run(["plan", "--file", str(file), "--json", str(json)])
 
 
-def test_one_run_tells_every_fault_in_one_line_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_run_reports_every_fault_on_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = planned(FILE, tmp_path / "plan.json")
     *faults, last = capsys.readouterr().err.splitlines()
 
-    assert faults == [f"{path}: {told}" for path, told in TOLD.items()]
-    assert last == f"{len(TOLD)} faults in the stack file. Nothing was changed."
+    assert faults == [f"{path}: {reported}" for path, reported in REPORTED.items()]
+    assert last == f"{len(REPORTED)} faults in the stack file. Nothing was changed."
     assert code == 2
 
 
-def test_nothing_is_printed_and_nothing_written_beside_the_faults(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_only_the_faults_are_printed_and_nothing_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     planned(FILE, tmp_path / "plan.json")
-    told = capsys.readouterr()
+    reported = capsys.readouterr()
 
-    assert told.out == ""
-    assert "Traceback" not in told.err
+    assert reported.out == ""
+    assert "Traceback" not in reported.err
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_credential_itself_is_never_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_credential_is_not_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     planned(FILE, tmp_path / "plan.json")
 
     assert "AKIA" not in capsys.readouterr().err
@@ -84,7 +82,7 @@ def without_the_secret(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "told"),
+    ("change", "reported"),
     [
         (
             without_the_secret,
@@ -104,14 +102,14 @@ def without_the_secret(text: str) -> str:
     ],
     ids=["the missing secret", "a number for a version", "a word for a section"],
 )
-def test_a_fault_alone_is_told_alone(
-    spoil: Callable[[str], str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_single_fault_is_reported_alone(
+    change: Callable[[str], str], reported: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = tmp_path / "Pulumi.spoilt.yaml"
+    file = tmp_path / "Pulumi.changet.yaml"
     text = (ROOT / stacks.STAGING).read_text(encoding="utf-8")
-    file.write_text(spoil(text), encoding="utf-8")
+    file.write_text(change(text), encoding="utf-8")
 
     code = planned(file, tmp_path / "plan.json")
 
-    assert capsys.readouterr().err.splitlines()[:-1] == [told]
+    assert capsys.readouterr().err.splitlines()[:-1] == [reported]
     assert code == 2

@@ -74,7 +74,7 @@ def test_an_invalid_part_has_no_faults_elsewhere(path: str, value: Any) -> None:
 
 
 def changed(change: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The places that a change alters."""
+    """Yield the paths that a change alters."""
     for key, value in change.items():
         if isinstance(value, dict) and value:
             yield from changed(value, (*above, key))
@@ -82,7 +82,7 @@ def changed(change: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...
             yield (*above, key)
 
 
-RESTS_ON: Final[Mapping[str, list[tuple[str, ...]]]] = {
+DEPENDS_ON: Final[Mapping[str, list[tuple[str, ...]]]] = {
     "another GPU than the pool's": [("gpu-pools", "t4-on-demand", "instance-types")],
     "a pool that nothing ever scales": [("gpu-pools", "t4-spot", "min")],
     "more GPUs than cirun gives a machine": [("runners", "cirun-gcp-gpu", "cirun-gcp", "machine-types")],
@@ -95,22 +95,22 @@ RESTS_ON: Final[Mapping[str, list[tuple[str, ...]]]] = {
         ("runners", "gpu-t4-steady"),
     ],
 }
-"""What has to be sound for a mistake to be one, where it is neither altered nor told of."""
+"""The paths on which a mistake depends without altering them."""
 
 
 def places(mistake: Mistake) -> list[tuple[str, ...]]:
-    """What a mistake alters, what it is told of, and what it rests on."""
+    """Return the paths that a mistake alters, reports and depends on."""
     steps = tuple(mistake.path.replace("[", ".").replace("]", "").split("."))
-    return [*changed(mistake.change), steps, *RESTS_ON.get(mistake.name, [])]
+    return [*changed(mistake.change), steps, *DEPENDS_ON.get(mistake.name, [])]
 
 
 def apart(one: Mistake, other: Mistake) -> bool:
-    """Whether neither alters or is told of what the other does."""
+    """Return whether two mistakes have no path in common."""
     return not any(a[: len(b)] == b or b[: len(a)] == a for a in places(one) for b in places(other))
 
 
-def told_of(mistake: Mistake, faults: list[str]) -> list[str]:
-    """The lines that tell of a mistake."""
+def lines_of(mistake: Mistake, faults: list[str]) -> list[str]:
+    """Return the lines that report a mistake."""
     lines = (line for line in faults if line.startswith(f"{mistake.path}: "))
     return [line for line in lines if all(words in line for words in mistake.words)]
 
@@ -123,7 +123,7 @@ def is_invalid(mistake: Mistake) -> bool:
 FAULTS: Final = {
     mistake.name: mistake
     for mistake in MISTAKES
-    if mistake.told is Told.FAULT and told_of(mistake, stacks.faults(put_over(SOUND, mistake.change)))
+    if mistake.told is Told.FAULT and lines_of(mistake, stacks.faults(put_over(SOUND, mistake.change)))
 }
 """The mistakes that sections alone show; some others are found while the file is read."""
 INVALID: Final = {name for name, mistake in FAULTS.items() if is_invalid(mistake)}
@@ -139,7 +139,7 @@ def test_of_any_two_mistakes_both_are_reported_and_nothing_else() -> None:
     amiss: dict[tuple[str, str], list[str]] = {}
     for one, other in PAIRS:
         faults = stacks.faults(put_over(put_over(SOUND, one.change), other.change))
-        both = {one.name: told_of(one, faults), other.name: told_of(other, faults)}
+        both = {one.name: lines_of(one, faults), other.name: lines_of(other, faults)}
         due = both.keys() & INVALID or both.keys()
         beside = [line for line in faults if line.partition(": ")[0] in (*one.beside, *other.beside)]
         expected = [*both[one.name], *both[other.name], *beside]

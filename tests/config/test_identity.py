@@ -13,13 +13,13 @@ def test_names_begin_with_project_and_stack() -> None:
     assert Identity(project="gpu-ci", stack="staging").prefix == "gpu-ci-staging"
 
 
-def test_tags_say_whose_it_is_and_who_keeps_it() -> None:
+def test_tags_name_project_stack_and_manager() -> None:
     identity = Identity(project="gpu-ci", stack="staging", extra={"Team": "ml"})
 
     assert identity.tags == {"Project": "gpu-ci", "Environment": "staging", "ManagedBy": "pulumi", "Team": "ml"}
 
 
-def test_labels_are_the_tags_in_the_letters_that_google_takes() -> None:
+def test_labels_are_the_tags_in_the_letters_that_google_accepts() -> None:
     identity = Identity(project="gpu-ci", stack="staging", extra={"CostCentre": "CI / staging"})
 
     assert identity.labels == {

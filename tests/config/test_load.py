@@ -1,4 +1,4 @@
-"""The configuration is read once: secrets apart from sections, nothing passed over, nothing repeated."""
+"""The configuration: secrets are separate from sections, every key is read, and no credential is printed."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ CREDENTIAL = "contains a credential in plain text; revoke it, and set secrets wi
 
 
 @pytest.mark.parametrize("name", stacks.FILES)
-def test_what_is_loaded_is_what_the_sections_say(name: str) -> None:
+def test_a_committed_stack_file_is_loaded(name: str) -> None:
     file = read(ROOT / name)
 
     assert stacks.loaded(file.config, file.secret_keys) == stacks.settings(name)
 
 
-def test_the_secret_is_an_output_that_stays_secret() -> None:
+def test_the_key_is_a_secret_output() -> None:
     file = read(ROOT / STAGING)
-    told: list[tuple[str, bool]] = []
+    reported: list[tuple[str, bool]] = []
 
     def program() -> None:
         key = load()[1].github_app_private_key
         assert key is not None
-        pulumi.Output.all(key, key.is_secret()).apply(lambda both: told.append((both[0], both[1])))
+        pulumi.Output.all(key, key.is_secret()).apply(lambda both: reported.append((both[0], both[1])))
 
     isolation.run(file, program, Recorder("staging", preview=False), preview=False)
 
-    assert told == [(file.config[KEY], True)]
+    assert reported == [(file.config[KEY], True)]
 
 
 def test_a_stack_without_github_needs_no_secret() -> None:
@@ -52,14 +52,14 @@ def test_a_stack_without_github_needs_no_secret() -> None:
     assert stacks.refusal(config) == []
 
 
-def test_a_secret_in_plain_text_is_refused_and_not_repeated() -> None:
+def test_a_secret_in_plain_text_is_rejected_and_not_printed() -> None:
     assert stacks.refusal(stacks.texts(stacks.sections())) == [f"github-app-private-key: {PLAIN}"]
 
 
-def test_a_section_that_is_itself_encrypted_is_refused() -> None:
-    told = stacks.refusal(stacks.texts(stacks.sections()), [*SECRET_KEYS, "gpu-ci:github"])
+def test_an_encrypted_section_is_rejected() -> None:
+    reported = stacks.refusal(stacks.texts(stacks.sections()), [*SECRET_KEYS, "gpu-ci:github"])
 
-    assert told == ["github: is encrypted, but only github-app-private-key may be; state it in plain text"]
+    assert reported == ["github: is encrypted, but only github-app-private-key may be; state it in plain text"]
 
 
 @pytest.mark.parametrize(
@@ -74,30 +74,30 @@ def test_a_section_that_is_itself_encrypted_is_refused() -> None:
     ],
     ids=lambda text: text[:12],
 )
-def test_a_credential_is_named_by_its_place_and_not_repeated(credential: str) -> None:
+def test_a_credential_is_reported_by_its_path_and_not_printed(credential: str) -> None:
     raw = stacks.sections(STAGING, {"github/url": f"https://x:{credential}@github.com/org"})
 
     assert stacks.refusal(stacks.texts(raw), SECRET_KEYS) == [f"github.url: {CREDENTIAL}"]
 
 
 @pytest.mark.parametrize(
-    ("path", "told"),
+    ("path", "reported"),
     [
         ("gpu-pools/t4-spot/zones/0", "gpu-pools.t4-spot.zones[0]"),
         ("stack/tags/Team", "stack.tags.Team"),
         ("autoscaler", "autoscaler"),
     ],
 )
-def test_a_credential_hides_no_other_fault(path: str, told: str) -> None:
+def test_a_credential_hides_no_other_fault(path: str, reported: str) -> None:
     raw = stacks.sections(STAGING, {path: f"ghp_{'a1B2' * 9}", "system-nodes/min": 9})
 
     assert stacks.refusal(stacks.texts(raw), SECRET_KEYS) == [
-        f"{told}: {CREDENTIAL}",
+        f"{reported}: {CREDENTIAL}",
         "system-nodes.min: 9 is more than max 4; write at most 4, or raise max",
     ]
 
 
-def test_a_credential_for_a_key_is_not_repeated_either() -> None:
+def test_a_credential_as_a_key_is_not_printed() -> None:
     raw = stacks.sections(STAGING, {f"stack/tags/ghp_{'a1B2' * 9}": "x"})
 
     assert stacks.refusal(stacks.texts(raw), SECRET_KEYS) == [f"stack.tags: {CREDENTIAL}"]
@@ -110,13 +110,13 @@ def test_a_credential_for_a_key_is_not_repeated_either() -> None:
         ("github-app-private-keys", 'did you mean "github-app-private-key"?'),
     ],
 )
-def test_a_misspelt_section_is_not_passed_over(name: str, hint: str) -> None:
+def test_a_misspelt_section_is_reported(name: str, hint: str) -> None:
     config = {**stacks.texts(stacks.sections()), f"gpu-ci:{name}": "{}"}
 
     assert stacks.refusal(config, SECRET_KEYS) == [f"{name}: unknown section; {hint}"]
 
 
-def test_keys_of_other_projects_are_not_ours_to_judge() -> None:
+def test_keys_of_other_projects_are_ignored() -> None:
     config = {**stacks.texts(stacks.sections()), "aws:region": "us-west-2", "other:gpu-pool": "{}"}
 
     assert stacks.refusal(config, SECRET_KEYS) == []
@@ -125,14 +125,14 @@ def test_keys_of_other_projects_are_not_ours_to_judge() -> None:
 @pytest.mark.parametrize(
     ("text", "shown"), [("hello", '"hello"'), ("5", "5"), ("[]", "an empty list"), ("true", "true")]
 )
-def test_a_section_that_is_no_map_is_one_fault(text: str, shown: str) -> None:
-    """Nothing that stands on it is told to be without it."""
+def test_a_section_that_is_not_a_map_is_one_fault(text: str, shown: str) -> None:
+    """The sections that need it are not reported."""
     config = {**stacks.texts(stacks.sections()), "gpu-ci:cluster": text}
 
     assert stacks.refusal(config, SECRET_KEYS) == [f"cluster: {shown} is not valid; write a map: key: value"]
 
 
-def test_a_refusal_says_which_file_and_how_much() -> None:
+def test_the_error_has_the_file_and_the_number_of_faults() -> None:
     one, two = Fault("a.min", "3 is more than max 2", "write at most 2"), Fault("b", "missing", "state b")
 
     assert str(StackFileError([two, one, one], "Pulumi.staging.yaml")) == (
@@ -141,7 +141,7 @@ def test_a_refusal_says_which_file_and_how_much() -> None:
     assert str(StackFileError([one])).splitlines()[0] == "1 fault in the stack file:"
 
 
-def test_a_refusal_names_the_stack_that_is_loaded() -> None:
+def test_the_error_names_the_loaded_stack() -> None:
     file = StackFile(name="qa", path=ROOT / "Pulumi.qa.yaml", config={}, secret_keys=frozenset())
 
     with pytest.raises(StackFileError, match=r"\A1 fault in Pulumi\.qa\.yaml:\n  stack: missing; state stack\Z"):
@@ -149,30 +149,30 @@ def test_a_refusal_names_the_stack_that_is_loaded() -> None:
 
 
 @given(st.text(max_size=30))
-def test_no_text_for_a_section_ends_in_anything_but_a_refusal(text: str) -> None:
-    told = stacks.refusal({**stacks.texts(stacks.sections()), "gpu-ci:storage": text}, SECRET_KEYS)
+def test_any_text_of_a_section_is_accepted_or_reported(text: str) -> None:
+    reported = stacks.refusal({**stacks.texts(stacks.sections()), "gpu-ci:storage": text}, SECRET_KEYS)
 
-    assert all(line.startswith("storage") for line in told)
-    assert told or json.loads(text) in ({}, {"default-class": True}, {"default-class": False}, None)
+    assert all(line.startswith("storage") for line in reported)
+    assert reported or json.loads(text) in ({}, {"default-class": True}, {"default-class": False}, None)
 
 
 @pytest.mark.parametrize("text", ["", "null"])
-def test_a_section_with_nothing_after_it_is_neither_on_nor_off(text: str) -> None:
-    """Pulumi hands it over as an empty text; a reader of YAML as null."""
-    told = stacks.refusal({**stacks.texts(stacks.sections()), "gpu-ci:arc": text}, SECRET_KEYS)
+def test_an_empty_section_is_reported(text: str) -> None:
+    """Pulumi returns it as an empty text; a YAML reader returns null."""
+    reported = stacks.refusal({**stacks.texts(stacks.sections()), "gpu-ci:arc": text}, SECRET_KEYS)
 
-    assert told == ["arc: is empty; give it a value, or {} for the defaults"]
+    assert reported == ["arc: is empty; give it a value, or {} for the defaults"]
 
 
-def test_a_part_with_nothing_after_it_is_told_of_wherever_it_stands() -> None:
+def test_an_empty_part_is_reported_at_its_path() -> None:
     changes = {"monitoring/dcgm": None, "runners/gpu-t4/arc": None, "gpu-pools/t4-spot/zones": ["us-west-2a", None]}
     refused = stacks.refusal(stacks.texts(stacks.sections(changes=changes)), SECRET_KEYS)
-    told = [line.partition(": ")[0] for line in refused]
+    reported = [line.partition(": ")[0] for line in refused]
 
-    assert told == ["gpu-pools.t4-spot.zones[1]", "monitoring.dcgm", "runners.gpu-t4.arc"]
+    assert reported == ["gpu-pools.t4-spot.zones[1]", "monitoring.dcgm", "runners.gpu-t4.arc"]
 
 
-def test_a_namespace_that_is_nearly_ours_is_told_of() -> None:
-    told = stacks.refusal({**stacks.texts(stacks.sections()), "gpuci:budget": "{}"}, SECRET_KEYS)
+def test_a_misspelt_namespace_is_reported() -> None:
+    reported = stacks.refusal({**stacks.texts(stacks.sections()), "gpuci:budget": "{}"}, SECRET_KEYS)
 
-    assert told == ['gpuci:budget: unknown namespace; did you mean "gpu-ci:budget"?']
+    assert reported == ['gpuci:budget: unknown namespace; did you mean "gpu-ci:budget"?']

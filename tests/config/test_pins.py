@@ -60,7 +60,7 @@ def test_an_add_on_has_exact_versions(add_on: AddOn) -> None:
 
 
 @pytest.mark.parametrize("version", pins.EKS_AMI_RELEASES)
-def test_what_follows_kubernetes_is_of_its_own_minor_version(version: str) -> None:
+def test_images_and_add_ons_have_the_minor_version_of_kubernetes(version: str) -> None:
     """An autoscaler, a proxy or a node image of another version may not understand the cluster."""
     following = {
         "image": pins.EKS_AMI_RELEASES[version],
@@ -71,7 +71,7 @@ def test_what_follows_kubernetes_is_of_its_own_minor_version(version: str) -> No
     assert {name: minor(text) for name, text in following.items()} == dict.fromkeys(following, version)
 
 
-def test_no_version_stands_outside_the_pins() -> None:
+def test_no_version_is_outside_the_pins() -> None:
     """In the code that declares the system; figures of facts, in `gpu/`, are no pins."""
     found = [
         f"{path.relative_to(ROOT)}:{node.lineno}: {node.value}"

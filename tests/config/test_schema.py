@@ -1,4 +1,4 @@
-"""The schema that editors check stack files with says what the types say, and is committed as it is."""
+"""The committed JSON schema for editors agrees with the types."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ CHECK = jsonschema.Draft202012Validator(SCHEMA)
 
 
 def document(raw: dict[str, Any]) -> dict[str, Any]:
-    """Sections as a stack file holds them, the secret encrypted."""
+    """Return sections as a stack file with an encrypted secret."""
     config = {f"gpu-ci:{name}": value for name, value in raw.items()}
     return {"config": {**config, "gpu-ci:github-app-private-key": {"secure": "v1:…"}}}
 
 
 def refused(content: Any) -> list[str]:
-    """The places that the schema finds wrong."""
+    """Return the paths that the schema rejects."""
     return sorted({"/".join(map(str, error.absolute_path)) for error in CHECK.iter_errors(content)})
 
 
-def test_the_schema_is_one_itself() -> None:
+def test_the_schema_is_valid() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
-def test_the_committed_schema_is_what_the_types_say() -> None:
+def test_the_committed_schema_is_current() -> None:
     """`make schema` writes it."""
     assert (ROOT / "schema" / "stack.schema.json").read_bytes() == terminal.encoded(SCHEMA)
 
 
 @pytest.mark.parametrize("name", stacks.FILES)
-def test_a_committed_stack_file_keeps_the_schema(name: str) -> None:
+def test_a_committed_stack_file_matches_the_schema(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
 
     assert refused(yaml.safe_load(text)) == []
@@ -52,7 +52,7 @@ def test_a_committed_stack_file_keeps_the_schema(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in stacks.FILES if "/" in name])
 def test_an_example_is_bound_to_the_schema(name: str) -> None:
-    """A root's own stack file may say in its comments what it likes: Pulumi rewrites it, too."""
+    """Pulumi rewrites the stack files of the root, with their comments."""
     bound = (ROOT / name).read_text(encoding="utf-8").splitlines()[0].removeprefix("# yaml-language-server: $schema=")
 
     assert ((ROOT / name).parent / bound).resolve() == ROOT / "schema" / "stack.schema.json"
@@ -82,7 +82,7 @@ SOUND_POOL = stacks.sections()["gpu-pools"]["t4-spot"]
         ("stack", OUT),
     ],
 )
-def test_an_editor_marks_a_fault_where_it_stands(path: str, value: Any) -> None:
+def test_an_editor_marks_a_fault_at_its_path(path: str, value: Any) -> None:
     marked = refused(document(stacks.sections(STAGING, {path: value})))
     whole = f"config/gpu-ci:{path}"
 
@@ -97,8 +97,8 @@ def test_an_editor_marks_a_secret_in_plain_text() -> None:
     assert refused(content) == ["config/gpu-ci:github-app-private-key"]
 
 
-def test_every_section_and_every_part_says_what_it_is() -> None:
-    """An editor shows it beside the key."""
+def test_every_section_and_every_part_has_a_description() -> None:
+    """An editor shows it with the key."""
     silent = [name for name, part in SCHEMA["$defs"].items() if not part.get("description")]
 
     assert silent == []
@@ -117,7 +117,7 @@ TEXTS = st.sampled_from(
 
 @given(st.sampled_from(PLACES), TEXTS | st.text(max_size=8) | st.integers(-3, 20) | st.booleans())
 @settings(max_examples=150)
-def test_what_the_program_takes_no_editor_marks(path: str, value: Any) -> None:
+def test_an_editor_marks_nothing_that_the_program_accepts(path: str, value: Any) -> None:
     raw = stacks.sections(STAGING, {path: value})
 
     assert stacks.faults(raw) or refused(document(raw)) == []

@@ -1,4 +1,4 @@
-"""What is named after the stack has room for the stack's name."""
+"""Names of resources have room for the name of the stack."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ pytestmark = pytest.mark.plan
 STACK = read(Path(__file__).resolve().parents[2] / "examples" / "cirun-gcp.yaml")
 
 
-def test_a_stack_name_too_long_for_googles_accounts_is_refused_before_anything_is_made() -> None:
+def test_a_name_too_long_for_service_accounts_is_rejected() -> None:
     with pytest.raises(StackFileError) as refused:
         record(replace(STACK, name="a" * (GCP_STACK_NAME_LIMIT + 1)))
 
     assert [(fault.path, fault.fix) for fault in refused.value.faults] == [("stack name", "use a name of at most 16")]
 
 
-def test_the_longest_stack_name_fits_googles_accounts() -> None:
+def test_the_longest_name_fits_service_accounts() -> None:
     plan = record(replace(STACK, name="a" * GCP_STACK_NAME_LIMIT))
     accounts = [one.inputs["accountId"] for one in plan if one.type == "gcp:serviceaccount/account:Account"]
 
@@ -32,13 +32,13 @@ def test_the_longest_stack_name_fits_googles_accounts() -> None:
 
 
 @pytest.mark.parametrize("name", ["Prod", "prod_1", "pr.od", "-prod", "prod-", "a--b", "", "prod 1", "prüfung"])
-def test_a_stack_name_that_a_cloud_does_not_take_is_refused(name: str) -> None:
+def test_a_name_that_a_cloud_rejects_is_reported(name: str) -> None:
     (fault,) = stack_name_faults(name, gcp=False)
 
     assert fault.fix == "name the stack in lower-case letters, digits and single hyphens"
 
 
-def test_without_google_a_stack_name_may_be_longer() -> None:
+def test_without_google_cloud_a_name_may_be_longer() -> None:
     assert stack_name_faults("a" * STACK_NAME_LIMIT, gcp=False) == []
     assert [fault.fix for fault in stack_name_faults("a" * (STACK_NAME_LIMIT + 1), gcp=False)] == [
         "use a name of at most 40"

@@ -1,4 +1,4 @@
-"""Every type of value takes what it should, and refuses the rest in words that say what would be right."""
+"""Every type of value accepts valid values, and reports the fix for the others."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KINDS = {
 
 
 def answer(kind: str, value: Any) -> str:
-    """What the stack file's reader is told of a value; nothing where it is taken."""
+    """Return the faults of a value; empty where it is valid."""
     model = create_model("Model", __base__=Section, value=(KINDS[kind], ...))
     try:
         model.model_validate_json(json.dumps({"value": value}))
@@ -34,7 +34,7 @@ def answer(kind: str, value: Any) -> str:
     return ""
 
 
-TAKEN = [
+VALID = [
     ("Name", "t4-spot"),
     ("Name", "a"),
     ("Name", "a" * 36),
@@ -103,7 +103,7 @@ TAKEN = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "value"), TAKEN)
+@pytest.mark.parametrize(("kind", "value"), VALID)
 def test_a_valid_value_is_accepted(kind: str, value: Any) -> None:
     assert answer(kind, value) == ""
 
@@ -126,7 +126,7 @@ SIZE = "is not a size; write whole binary units, as in"
 USER = "is not a user's name; use at most 31 lower-case letters, digits and hyphens, letter first"
 TEXT = "is not valid; write text; a number, a version, true and false need quotes"
 
-REFUSED = [
+INVALID = [
     ("Name", "T4-Spot", f'"T4-Spot" {NAME}'),
     ("Name", "t4--spot", f'"t4--spot" {NAME}'),
     ("Name", "4t", f'"4t" {NAME}'),
@@ -321,19 +321,19 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "value", "told"), REFUSED)
-def test_an_invalid_value_is_reported_with_the_fix(kind: str, value: Any, told: str) -> None:
-    assert answer(kind, value) == told
+@pytest.mark.parametrize(("kind", "value", "reported"), INVALID)
+def test_an_invalid_value_is_reported_with_the_fix(kind: str, value: Any, reported: str) -> None:
+    assert answer(kind, value) == reported
 
 
 def test_every_type_has_a_valid_and_an_invalid_value() -> None:
     kinds = {name for name, kind in KINDS.items() if hasattr(kind, "__metadata__") and name[0].isupper()}
 
-    assert kinds - {"Types"} == {kind for kind, _ in TAKEN} == {kind for kind, *_ in REFUSED}
+    assert kinds - {"Types"} == {kind for kind, _ in VALID} == {kind for kind, *_ in INVALID}
 
 
 def patterns(schema: Any) -> list[str]:
-    """Every pattern by which pydantic itself refuses a text: its message would show the pattern."""
+    """Return the patterns that pydantic itself checks; its message would show them."""
     if isinstance(schema, dict):
         own = [str(schema["pattern"])] if schema.get("type") == "str" and "pattern" in schema else []
         return [*own, *(found for inner in schema.values() for found in patterns(inner))]
@@ -351,8 +351,8 @@ def test_a_size_in_gibibytes_holds_it_and_wastes_less_than_one(size: str) -> Non
 
 @given(st.from_regex(r"[0-9]{1,4}(\.[0-9]{1,3})? ?[KMGTkmgt]?i?[Bb]?", fullmatch=True))
 def test_the_suggested_size_is_valid_and_large_enough(text: str) -> None:
-    told = answer("Size", text)
-    offered = told.rpartition(" ")[2] or text
+    reported = answer("Size", text)
+    offered = reported.rpartition(" ")[2] or text
     exponent = {"k": 1, "m": 2, "g": 3, "t": 4}.get(text.rstrip("iBb").strip()[-1:].lower(), 3)
     meant = float(text.rstrip("KMGTkmgtiBb ")) * 1024 ** (exponent - 2)
 

@@ -138,7 +138,7 @@ def test_the_forms_that_public_files_use_are_read() -> None:
         ("extra_config: {baseDisk: {diskSizeGB: 9}}", 'baseDisk.diskSizeGB: unknown key; did you mean "diskSizeGb"?'),
         ("extra_config: {storageProfile: {}}", "runners[0].extra_config.storageProfile: unknown key"),
         ("idle: {replicas: 1, usage_based: {replicas: 1, duration: 2}}", "usage_based, replicas of the three ways"),
-        ("gpu: a\n    gpu: b", "the key gpu stands twice"),
+        ("gpu: a\n    gpu: b", "the key gpu is repeated"),
     ],
 )
 def test_what_cirun_does_not_read_is_named_with_the_way_out(line: str, fault: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from config.identity import Identity
+from config.stated import settle
 from gpu.verdict import Level
 from kit import stack as kit
 from kit.cirun_workflow import TESTS_FILE, GpuTests, workflows
@@ -50,12 +51,12 @@ def two() -> dict[str, Any]:
 
 def workflow(raw: Mapping[str, Any], repository: str | None = None) -> Any:
     assert stacks.faults(raw) == []
-    text = kit.files(stacks.stated(raw).settings, IDENTITY, repository=repository)[TESTS_FILE]
+    text = kit.files(settle(raw)[0], IDENTITY, repository=repository)[TESTS_FILE]
     return yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - keeps `on` a word
 
 
 def warnings(raw: Mapping[str, Any], repository: str | None, found: Found) -> list[tuple[str, str]]:
-    settings = stacks.stated(raw).settings
+    settings = settle(raw)[0]
     tests = gpu_tests(settings, repository, gpu_test_image(settings))
     assert tests is not None
     verdicts = taken_for_granted(tests, settings, repository, found)
