@@ -1,7 +1,7 @@
-"""Mistakes that people make in a stack file, each with what has to be said of it: data, and how a change is made.
+"""The catalogue of mistakes in a stack file, each with the line that reports it.
 
-A mistake is a change to `tests/stacks/staging.yaml`, put over it map by map. Exactly one line is said about it, at one
-path, with the words that tell what would be right; where more is wrong at once, the other paths are named.
+A mistake is a change to `tests/stacks/staging.yaml`, merged into it map by map. Exactly one line with its path has its
+words. If the change causes other problems too, their paths are listed.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from typing import Any, Final
 from ops.outcome import Exit
 
 OUT: Final = object()
-"""What a key is changed to, to be left out."""
+"""The value of a key that the change removes."""
 
 
 class Told(StrEnum):
-    """As what a mistake is told."""
+    """The kind of line that reports a mistake."""
 
     FAULT = "fault"
-    """The stack file may not say it."""
+    """The stack file is refused when it is read."""
     ERROR = "error"
     """It cannot work."""
     RULE = "rule"
-    """A resource of the plan breaks a rule."""
+    """A resource of the plan violates a policy rule."""
     WARNING = "warning"
-    """It works, and surprises."""
+    """It works, but may surprise."""
 
     @property
     def exit(self) -> Exit:
-        """How the command ends."""
+        """The exit code of the command."""
         return {Told.FAULT: Exit.WRONG, Told.WARNING: Exit.GOOD}.get(self, Exit.FINDING)
 
 
@@ -41,20 +41,20 @@ class Mistake:
 
     name: str
     change: Mapping[str, Any]
-    """What is put over the sections of the stack file."""
+    """The change to the sections of the stack file."""
     told: Told = Told.FAULT
     path: str
-    """Where it is told to be."""
+    """The path in the line."""
     words: tuple[str, ...]
-    """What the line says, what would be right above all."""
+    """Parts of the line, above all of the fix."""
     check: str = ""
-    """Which check tells it; empty where the stack file is refused as it is read."""
+    """The check that reports it; empty where the stack file is refused when it is read."""
     beside: tuple[str, ...] = ()
-    """The paths of what is wrong with the same change as well."""
+    """The paths of other problems that the same change causes."""
 
 
 def put_over(below: Any, above: Any) -> Any:
-    """`below` with a change put over it, map by map."""
+    """Return `below` with a change merged into it, map by map."""
     if not (isinstance(below, Mapping) and isinstance(above, Mapping)):
         return above
     kept = {key: value for key, value in below.items() if above.get(key) is not OUT}
@@ -85,9 +85,9 @@ STEADY: Final[dict[str, Any]] = {
     "queue-target-minutes": 9,
     "arc": {"pool": "t4-on-demand", "image": "runner-gpu"},
 }
-"""A runner that is sound on the pool that others share."""
+"""A valid runner on a pool that other runners use."""
 GRANTED: Final = {"quotas": {"NVIDIA_V100_GPUS": 2, "PREEMPTIBLE_NVIDIA_V100_GPUS": 2}}
-"""What machines with a V100 ask for, so that nothing is said about that."""
+"""The quotas that machines with a V100 need, so that the quota check reports nothing."""
 ON_AMAZON: Final = {
     "needs": {"gpu": "t4", "cpu": 3, "memory": "12Gi", "cuda": "12.9"},
     "timeout-minutes": 60,
@@ -98,7 +98,7 @@ ON_AMAZON: Final = {
         "spot": [False],
     },
 }
-"""A runner that is sound where cirun is let in."""
+"""A valid runner if cirun has access to AWS."""
 
 NAMES: Final = (
     Mistake(

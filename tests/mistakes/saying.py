@@ -1,4 +1,4 @@
-"""A stack file with a mistake in it, put before the real command line, and what that said, taken apart."""
+"""The output of `plan` for a stack file with a mistake, split into lines."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ if TYPE_CHECKING:
     import pytest
 
 CONFIG: Final[Mapping[str, Any]] = yaml.safe_load((ROOT / STAGING).read_text(encoding="utf-8"))["config"]
-"""The sound stack file that mistakes are put over."""
+"""The stack file that mistakes are merged into."""
 WIDE: Final = "2000"
-"""Columns of a terminal on which no sentence is broken."""
+"""The width of a terminal that breaks no sentence."""
 _INDENT: Final = " " * 9
-_WAY_OUT: Final = f"{_INDENT}→ "
+_FIX: Final = f"{_INDENT}→ "
 _CHAPTER: Final = f"{_INDENT}why: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One thing that was said."""
+    """One reported problem."""
 
     told: str
     path: str
     check: str = ""
     text: str
-    """The reason, and the way out behind an arrow."""
+    """The reason, then an arrow and the fix."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """How the command ended, and everything it said was wrong."""
+    """The exit code of the command, and the problems that it reported."""
 
     code: int
     lines: tuple[Line, ...]
     chapters: tuple[str, ...]
 
     def paths(self, *told: str) -> list[str]:
-        """Where something was told."""
+        """Return the paths of the problems of these kinds."""
         return sorted(line.path for line in self.lines if line.told in told)
 
 
 def write(change: Mapping[str, Any], folder: Path) -> Path:
-    """The stack file with a change put over it."""
+    """Write the stack file with a change merged into it."""
     sections = {key if ":" in key else f"gpu-ci:{key}": value for key, value in change.items()}
     path = folder / "Pulumi.staging.yaml"
     path.write_text(yaml.safe_dump({"config": put_over(CONFIG, sections)}, sort_keys=False), encoding="utf-8")
@@ -62,7 +62,7 @@ def write(change: Mapping[str, Any], folder: Path) -> Path:
 def plan(
     change: Mapping[str, Any], folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Answer:
-    """What `plan` says of the stack file with that change."""
+    """Run `plan` on the stack file with that change."""
     monkeypatch.setenv("COLUMNS", WIDE)
     code = cli.run(["plan", "--file", str(write(change, folder))])
     out, err = capsys.readouterr()
@@ -86,8 +86,8 @@ def _verdicts(out: str) -> list[Line]:
         if level in {"error", "warning"}:
             path, _, check = line[len(_INDENT) :].rpartition("  ")
             found.append(Line(told=level, path=path, check=check, text=next(lines).strip()))
-        elif line.startswith(_WAY_OUT):
+        elif line.startswith(_FIX):
             last = found.pop()
-            text = f"{last.text} → {line.removeprefix(_WAY_OUT)}"
+            text = f"{last.text} → {line.removeprefix(_FIX)}"
             found.append(Line(told=last.told, path=last.path, check=last.check, text=text))
     return found

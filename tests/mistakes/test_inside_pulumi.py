@@ -1,4 +1,4 @@
-"""Who knows only `pulumi up` is told the same: nothing is made of a stack that cannot work, and warnings have an owner."""
+"""`pulumi up` reports errors before the first resource, and logs each warning on its resource."""
 
 from __future__ import annotations
 
@@ -27,35 +27,35 @@ TOO_LARGE, TOO_OLD = BY_NAME["a runner larger than its node"], BY_NAME["a driver
 MISSPELT = BY_NAME["a misspelt key"]
 
 
-class Watched:
-    """What the engine was asked to make, and what it was told to say of what."""
+class Engine:
+    """The resources that were registered, and the warnings with their URNs."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.registered: list[str] = []
         self.warned: dict[str, str] = {}
         register = Recorder.RegisterResource
 
-        def counted(
+        def count(
             monitor: Recorder, request: resource_pb2.RegisterResourceRequest
         ) -> resource_pb2.RegisterResourceResponse:
             self.registered.append(request.type)
             return register(monitor, request)
 
-        def heard(_monitor: Recorder, request: engine_pb2.LogRequest) -> None:
+        def log(_monitor: Recorder, request: engine_pb2.LogRequest) -> None:
             if request.severity == engine_pb2.WARNING:
                 self.warned[request.message] = request.urn
 
-        monkeypatch.setattr(Recorder, "RegisterResource", counted)
-        monkeypatch.setattr(Recorder, "Log", heard)
+        monkeypatch.setattr(Recorder, "RegisterResource", count)
+        monkeypatch.setattr(Recorder, "Log", log)
 
 
 @pytest.fixture
-def engine(monkeypatch: pytest.MonkeyPatch) -> Watched:
-    return Watched(monkeypatch)
+def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
+    return Engine(monkeypatch)
 
 
 @pytest.mark.parametrize("preview", [True, False])
-def test_an_error_stops_the_program_before_its_first_resource(engine: Watched, tmp_path: Path, preview: bool) -> None:
+def test_an_error_stops_the_program_before_its_first_resource(engine: Engine, tmp_path: Path, preview: bool) -> None:
     both = put_over(TOO_LARGE.change, TOO_OLD.change)
 
     with pytest.raises(Refused) as refused:
@@ -68,7 +68,7 @@ def test_an_error_stops_the_program_before_its_first_resource(engine: Watched, t
     assert all(" → " in line for line in lines)
 
 
-def test_a_fault_of_the_stack_file_stops_it_as_well(engine: Watched, tmp_path: Path) -> None:
+def test_an_invalid_stack_file_stops_it_too(engine: Engine, tmp_path: Path) -> None:
     with pytest.raises(StackFileError) as refused:
         record(read(write(MISSPELT.change, tmp_path)))
 
@@ -89,7 +89,7 @@ def test_a_fault_of_the_stack_file_stops_it_as_well(engine: Watched, tmp_path: P
         ("an image that NVIDIA has ended", "gpu-ci:gcp:DockerRepository::repository-gpu-tests"),
     ],
 )
-def test_a_warning_is_logged_on_what_it_concerns(engine: Watched, tmp_path: Path, name: str, owner: str) -> None:
+def test_a_warning_is_logged_on_its_resource(engine: Engine, tmp_path: Path, name: str, owner: str) -> None:
     mistake: Mistake = BY_NAME[name]
 
     plan = record(read(write(mistake.change, tmp_path)))
@@ -100,7 +100,7 @@ def test_a_warning_is_logged_on_what_it_concerns(engine: Watched, tmp_path: Path
     assert len(plan) > 100
 
 
-def test_a_warning_about_what_nothing_is_made_for_is_logged_on_the_stack(engine: Watched, tmp_path: Path) -> None:
+def test_a_warning_without_a_resource_is_logged_on_the_stack(engine: Engine, tmp_path: Path) -> None:
     mistake = BY_NAME["a quota under another name"]
 
     record(read(write(mistake.change, tmp_path)))
@@ -108,7 +108,7 @@ def test_a_warning_about_what_nothing_is_made_for_is_logged_on_the_stack(engine:
     assert [urn for message, urn in engine.warned.items() if mistake.path in message] == [""]
 
 
-def test_a_sound_stack_is_made_without_a_word(engine: Watched, tmp_path: Path) -> None:
+def test_a_stack_without_mistakes_logs_no_warning(engine: Engine, tmp_path: Path) -> None:
     record(read(write({}, tmp_path)))
 
     assert len(engine.registered) > 100
