@@ -1,1 +1,1 @@
-"""Pods, nodes and the scheduler: what a node offers, and what the Cluster Autoscaler assumes of an empty group."""
+"""Pods, nodes and the scheduler: the room on a node, and the node that the Cluster Autoscaler assumes."""

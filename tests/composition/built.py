@@ -1,4 +1,4 @@
-"""What the recorded plan builds, as `gpu/` would see it: read from registered inputs alone."""
+"""Facts of nodes and pods, read from the registered inputs of a recorded plan only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MODES: Final = {"timeSlicing": "time-slicing", "mps": "mps"}
 
 
 def node_group(plan: Plan, pool: str) -> NodeGroupFacts:
-    """A pool's node group, with what is said of it elsewhere: its template, its tags, its sharing, its subnets."""
+    """Return a pool's node group with its launch template, tags, sharing and subnets."""
     group = plan.one(GROUP, f"pool-{pool}")
     template = _named(plan, group, "launchTemplate", TEMPLATE)
     (disk,) = template.inputs["blockDeviceMappings"]
@@ -51,7 +51,7 @@ def node_group(plan: Plan, pool: str) -> NodeGroupFacts:
 
 
 def gpu_pod(plan: Plan, runner: str) -> Pod:
-    """The pod that has the GPU: the runner's own, or the one described for its jobs."""
+    """Return the pod with the GPU: the runner's own, or that of its jobs."""
     described = [m for m in plan.of("kubernetes:core/v1:ConfigMap") if m.name == f"runner-{runner}-job-pod"]
     if described:
         return pod_from_template(json.loads(described[0].inputs["data"]["job.yaml"]))
@@ -59,13 +59,13 @@ def gpu_pod(plan: Plan, runner: str) -> Pod:
 
 
 def device_plugin(plan: Plan) -> DaemonSet:
-    """The device plugin, as its release's values place it."""
+    """Return the device plugin with the placement that its release states."""
     values = plan.one(RELEASE, "device-plugin").inputs["values"]
     return DaemonSet.of("nvidia-device-plugin", {"spec": {key: values[key] for key in ("affinity", "tolerations")}})
 
 
 def daemonsets(plan: Plan) -> dict[str, DaemonSet]:
-    """What else is on every GPU node, by its name."""
+    """Return the other DaemonSets on GPU nodes, by name."""
     add_ons = {add_on.inputs["addonName"] for add_on in plan.of("aws:eks/addon:Addon")}
     found = {pods.name: pods for add_on in ADD_ONS if add_on.name in add_ons for pods in add_on.node_pods}
     for release in plan.of(RELEASE):
@@ -78,14 +78,14 @@ def daemonsets(plan: Plan) -> dict[str, DaemonSet]:
 
 
 def _named(plan: Plan, resource: Planned, key: str, type_: str) -> Planned:
-    """The resource of that type that an input comes from."""
+    """Return the resource of that type that an input comes from."""
     urns = resource.property_dependencies[key]
     (found,) = [each for each in plan.of(type_) if each.urn in urns]
     return found
 
 
 def _zones(plan: Plan) -> dict[str, str]:
-    """Subnet to its zone, by the association that names the one and comes from the other."""
+    """Return the zone of each subnet; a route table association links them."""
     subnets = {subnet.urn: subnet.inputs["availabilityZone"] for subnet in plan.of("aws:ec2/subnet:Subnet")}
     associations = plan.of("aws:ec2/routeTableAssociation:RouteTableAssociation")
     return {each.inputs["subnetId"]: subnets[each.property_dependencies["subnetId"][0]] for each in associations}
@@ -101,7 +101,7 @@ def _asg_tags(plan: Plan, group: Planned) -> dict[str, str]:
 
 
 def _sharing(plan: Plan, name: str | None) -> Sharing | None:
-    """How the device plugin's configuration of that name shares a GPU."""
+    """Return the sharing of the device plugin's configuration with that name."""
     if name is None:
         return None
     configuration = json.loads(plan.one(RELEASE, "device-plugin").inputs["values"]["config"]["map"][name])

@@ -31,8 +31,8 @@ METRICS = DaemonSet(
     ),
 )
 ADD_ON_PODS = tuple(daemonset for add_on in ADD_ONS for daemonset in add_on.node_pods)
-BESIDE = (*ADD_ON_PODS, METRICS)
-"""Pods on the pool's nodes besides the jobs and the device plugin."""
+DAEMONSETS = (*ADD_ON_PODS, METRICS)
+"""The DaemonSets on the pool's nodes, without the device plugin."""
 
 POOL = NodeGroupFacts(
     path="gpu-pools.t4-spot",
@@ -81,5 +81,5 @@ def judged(
     """Return the verdicts of the check scale-from-zero on the pool."""
     pod = pod or runner_pod()
     return scale_from_zero(
-        "runners.gpu-t4", pod, group, plugin=plugin, autoscaler=autoscaler, daemonsets=BESIDE, fits=fits
+        "runners.gpu-t4", pod, group, plugin=plugin, autoscaler=autoscaler, daemonsets=DAEMONSETS, fits=fits
     )

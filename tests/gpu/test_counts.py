@@ -15,7 +15,7 @@ from checks.counts import counts
 from checks.pool_shape import pool_shapes
 from gpu.kubernetes.sharing import Sharing
 from gpu.verdict import Level
-from tests.gpu.pools import BESIDE, POOL, runner_pod
+from tests.gpu.pools import DAEMONSETS, POOL, runner_pod
 
 if TYPE_CHECKING:
     from gpu.kubernetes.node_group import NodeGroupFacts
@@ -58,7 +58,7 @@ def runner(
 def judge(group: NodeGroupFacts, *runners: SharedNodes) -> list[Verdict]:
     """Return the verdicts on one pool; its runners are `runners.a`, `runners.b` and so on."""
     named = {f"runners.{chr(97 + index)}": one for index, one in enumerate(runners or (runner(),))}
-    return list(counts((group,), named, BESIDE))
+    return list(counts((group,), named, DAEMONSETS))
 
 
 def only(group: NodeGroupFacts, *runners: SharedNodes) -> tuple[Level, str, str, str]:
@@ -70,7 +70,7 @@ def together(spot: int, steady: int, *runners: SharedNodes) -> list[Verdict]:
     """Return the problems of two pools with so many nodes."""
     named = {f"runners.{chr(97 + index)}": one for index, one in enumerate(runners)}
     groups = (replace(STEADY, max_size=spot), replace(SECOND, max_size=steady))
-    return [verdict for verdict in counts(groups, named, BESIDE) if verdict.level is not Level.OK]
+    return [verdict for verdict in counts(groups, named, DAEMONSETS) if verdict.level is not Level.OK]
 
 
 def shapes(group: NodeGroupFacts, *runners: SharedNodes, fallback: NodeGroupFacts = SECOND) -> list[Verdict]:
@@ -110,7 +110,7 @@ def test_runners_and_nodes_of_one_pool_are_compared(
 
 
 def test_a_pool_that_no_runner_uses_gets_a_warning() -> None:
-    (verdict,) = counts((STEADY,), {}, BESIDE)
+    (verdict,) = counts((STEADY,), {}, DAEMONSETS)
 
     assert verdict.fix == "use gpu-pools.t4-spot in a runner"
 

@@ -16,7 +16,7 @@ from gpu.kubernetes.sharing import Sharing
 from gpu.machines import EC2_TYPES
 from gpu.nearest import UnknownName
 from gpu.verdict import Level, Verdict
-from tests.gpu.pools import BESIDE, POOL, runner_pod
+from tests.gpu.pools import DAEMONSETS, POOL, runner_pod
 
 if TYPE_CHECKING:
     from gpu.kubernetes.node_group import NodeGroupFacts
@@ -28,7 +28,7 @@ GPU_TYPES = sorted(name for name, machine in EC2_TYPES.items() if machine.gpu)
 
 
 def judge(pod: Pod, group: NodeGroupFacts = POOL) -> Verdict:
-    return fits("runners.gpu-t4", pod, group, BESIDE)
+    return fits("runners.gpu-t4", pod, group, DAEMONSETS)
 
 
 def disk_pod(gib: int) -> Pod:
@@ -134,7 +134,7 @@ def test_a_job_that_no_type_of_the_model_can_hold_must_be_split() -> None:
 def test_a_node_takes_no_more_copies_than_it_has_addresses() -> None:
     shared = replace(POOL, sharing=Sharing(mode="time-slicing", replicas=48))
 
-    assert place(shared, shared.first, BESIDE).copies(runner_pod("10m", "1Mi")) == 29 - len(BESIDE)
+    assert place(shared, shared.first, DAEMONSETS).copies(runner_pod("10m", "1Mi")) == 29 - len(DAEMONSETS)
 
 
 def test_the_error_for_an_unknown_type_names_the_nearest() -> None:

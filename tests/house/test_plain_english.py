@@ -53,7 +53,6 @@ NOT_YET: Final = (
     "Makefile",
     "back_ends/",
     "checks/",
-    "composition/",
     "config/",
     "docker/",
     "docs/",

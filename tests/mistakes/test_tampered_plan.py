@@ -113,12 +113,12 @@ def differences(group: NodeGroupFacts) -> list[str]:
     labels = {f"{LABEL_TAG}{key}": value for key, value in group.labels.items()}
     taints = {f"{TAINT_TAG}{taint.key}": f"{taint.value}:{EFFECTS[taint.effect]}" for taint in group.taints}
     resources = {f"{RESOURCE_TAG}nvidia.com/gpu", f"{RESOURCE_TAG}ephemeral-storage"}
-    told = {**labels, **taints}
+    stated = {**labels, **taints}
     return [
         f"{where}: {key}"
         for where, tags in (("node group", group.tags), ("auto-scaling group", group.asg_tags))
-        for key in sorted({*told, *tags, *resources})
-        if (tags.get(key) != told.get(key) if key not in resources else key not in tags)
+        for key in sorted({*stated, *tags, *resources})
+        if (tags.get(key) != stated.get(key) if key not in resources else key not in tags)
     ]
 
 
