@@ -117,13 +117,13 @@ def test_a_stack_with_several_runners_and_no_choice_gets_a_warning() -> None:
     [
         (
             {},
-            "gpu-tests.vision: cirun serves cirun-aws-gpu and big, and no runner is named; state runner: cirun-aws-gpu",
+            "gpu-tests.vision: cirun serves cirun-aws-gpu and big, but no runner is stated; state runner: cirun-aws-gpu",
         ),
-        ({"runner": None}, "gpu-tests.vision: cirun serves cirun-aws-gpu and big, and no runner is named"),
+        ({"runner": None}, "gpu-tests.vision: cirun serves cirun-aws-gpu and big, but no runner is stated"),
         ({"runner": 5}, "gpu-tests.vision.runner: "),
         ({"runner": "Big"}, "gpu-tests.vision.runner: "),
-        ({"runner": "bigg"}, 'gpu-tests.vision.runner: no runner is called "bigg"; did you mean "big"?'),
-        ({"runner": "big", "skip-label": "RUN-gpu-ci"}, "gpu-tests.vision.skip-label: it is the run label too"),
+        ({"runner": "bigg"}, 'gpu-tests.vision.runner: "bigg" is not in runners; did you mean "big"?'),
+        ({"runner": "big", "skip-label": "RUN-gpu-ci"}, "gpu-tests.vision.skip-label: is the same as run-label"),
         ({"runner": "big", "tests": []}, "gpu-tests.vision.tests: "),
         ({"runner": "big", "tests": ["echo ${{ github.head_ref }}"]}, "gpu-tests.vision.tests[0]: "),
         ({"runner": "big", "install": [" uv sync"]}, "gpu-tests.vision.install[0]: "),
@@ -147,9 +147,7 @@ def test_a_runner_that_cirun_does_not_serve_is_a_fault() -> None:
     assert [fault.partition(";")[0] for fault in stacks.faults(raw)] == [
         "gpu-tests.vision.runner: cirun does not serve gpu-t4"
     ]
-    assert [fault.partition(";")[0] for fault in stacks.faults(alone)] == [
-        "gpu-tests.vision: there is no runner that cirun serves"
-    ]
+    assert [fault.partition(";")[0] for fault in stacks.faults(alone)] == ["gpu-tests.vision: cirun serves no runner"]
 
 
 @pytest.mark.parametrize(
