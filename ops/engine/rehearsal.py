@@ -173,6 +173,7 @@ def _first_life(life: _Life) -> None:
         change = choose(stack_file, plan, life.program)
         if change is not None:
             _apply(life, name, change)
+            stack_file, plan = change.stack_file, change.plan
     life.phase("destroy", lambda: _destroy(engine), if_ok=", nothing remains")
 
 
