@@ -1,4 +1,4 @@
-"""Puts the stand-in for gcloud on a PATH: by a shell, because a first line takes no interpreter with a space in its path."""
+"""Put a fake gcloud on a PATH, as a shell script: the first line of a script allows no interpreter with a space."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ STAND_IN: Final = Path(__file__).parent / "stub_gcloud.py"
 
 
 def put(folder: Path) -> None:
-    """Make `folder`/gcloud; it is the stand-in itself that runs, and is signalled, under that process's number."""
+    """Create `folder`/gcloud. It replaces itself with the fake, so that signals reach the fake."""
     command = shlex.join([sys.executable, "-IS", str(STAND_IN)])
     gcloud = folder / "gcloud"
     gcloud.write_text(f'#!/bin/sh\nexec {command} "$@"\n')

@@ -22,7 +22,7 @@ NOTHING_FOUND = (0, "No findings to report.")
 
 
 def linter(name: str) -> str:
-    """The command `name`: beside the interpreter, on PATH, or in this project's cache."""
+    """Return the path of a command: next to the interpreter, on PATH, or in the cache of the project."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gpu-ci" / "bin"
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", ""), str(cache)])
     found = shutil.which(name, path=places)

@@ -1,4 +1,4 @@
-"""A PATH of stand-ins: every command says how it was called, and only harmless real ones are there beside them."""
+"""A PATH of fake commands that record their calls, and of harmless real ones."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Stubs:
         return self.log.read_text(encoding="utf-8").splitlines() if self.log.exists() else []
 
     def run(self, command: list[str], environment: Mapping[str, str] | None = None) -> Run:
-        """Run `command` with nothing but the stand-ins on PATH."""
+        """Run `command` with only these commands on PATH."""
         result = subprocess.run(
             command,
             env={"PATH": str(self.path), "HOME": os.environ.get("HOME", "/"), **(environment or {})},

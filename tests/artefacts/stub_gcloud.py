@@ -1,4 +1,4 @@
-"""A stand-in for gcloud: machines and images in a folder, and outcomes that a test states beforehand.
+"""A fake gcloud: machines and images in a folder, and outcomes that a test states beforehand.
 
 Copied onto PATH as `gcloud`. In the folder `$GCLOUD_STUB`: `plan.json` says what happens, `state.json` is what there
 is, `calls.jsonl` is every call. A plan holds, by purpose (`build`, `verify`), what becomes of each machine in turn:

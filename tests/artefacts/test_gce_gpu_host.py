@@ -1,4 +1,4 @@
-"""The GPU host's scripts, run under stand-ins for everything that would change a machine."""
+"""Tests of the scripts of the GPU host, with fakes of every command that changes a machine."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Machine:
         self.stubs.add("id", "echo ci-gpu-runner docker")
         self.stubs.add("modinfo", "echo 580.173.02")
         self.stubs.add("docker", "echo nvidia")
-        # A key file holds the address it came from, by which the stand-in for gpg knows whose it is.
+        # A key file contains its address, from which the fake gpg knows the owner.
         self.stubs.add(
             "curl", 'while [ $# -gt 1 ]; do if [ "$1" = --output ]; then echo "${*: -1}" >"$2"; fi; shift; done'
         )

@@ -66,7 +66,7 @@ def test_an_images_name_is_its_family_and_eight_digits() -> None:
 
 
 def test_the_address_does_not_move_by_itself() -> None:
-    """A different digest here would build every image anew."""
+    """Another digest would rebuild every image."""
     assert image_name("gpu-host", CONTENT) == "gpu-host-93c7fd91"
 
 

@@ -1,4 +1,4 @@
-"""The builder of images, run as Pulumi runs it, against a stand-in for gcloud that keeps machines and images."""
+"""Tests of the builder, run as Pulumi runs it, with a fake gcloud that stores machines and images."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def used_by(*owners: str, family: str = "gpu-host") -> dict[str, str]:
 
 
 class Cloud:
-    """The stand-in, and a way to run the controller against it."""
+    """The fake gcloud, and the builder that calls it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -289,7 +289,7 @@ def test_a_machine_that_never_reports_is_given_up_while_its_last_words_can_be_re
 def test_a_machine_that_google_ends_at_its_limit_was_not_pre_empted(
     cloud: Cloud, clock: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A look that takes an hour finds it gone: another one would hang as long."""
+    """After a check that takes an hour the machine is deleted; another machine would hang, too."""
     cloud.plan(build=["hang"], looks=1)
     look = Gcloud.json
 
@@ -552,10 +552,10 @@ def test_destroying_takes_the_image_unless_it_is_to_stay(cloud: Cloud) -> None:
     cloud.run()
     kept = cloud.run("destroy", GPU_IMAGE_KEEP_ON_DESTROY="1")
     images_kept = list(cloud.state["images"])
-    gone = cloud.run("destroy")
+    destroyed = cloud.run("destroy")
 
     assert (kept.returncode, images_kept) == (0, [IMAGE])
-    assert (gone.returncode, cloud.state["images"]) == (0, {})
+    assert (destroyed.returncode, cloud.state["images"]) == (0, {})
     assert cloud.run("destroy").returncode == 0
 
 
@@ -683,7 +683,12 @@ def test_as_many_gpus_are_attached_as_are_to_answer(cloud: Cloud) -> None:
 
 def test_what_was_declared_earlier_is_taken_down_whatever_the_folder_holds_by_now(cloud: Cloud) -> None:
     cloud.run()
-    old = {"GPU_IMAGE_FOLDER": "/gone", "GPU_IMAGE_OPTIONS": "{}", "GPU_IMAGE_OF_LAST_YEAR": "x", "GPU_IMAGE_ZONES": ""}
+    old = {
+        "GPU_IMAGE_FOLDER": "/missing",
+        "GPU_IMAGE_OPTIONS": "{}",
+        "GPU_IMAGE_OF_LAST_YEAR": "x",
+        "GPU_IMAGE_ZONES": "",
+    }
     run = cloud.run("destroy", **old)
 
     assert (run.returncode, cloud.state["images"]) == (0, {}), run.stderr

@@ -1,9 +1,8 @@
-"""Which keys a chart reads: a misspelt one changes nothing, and nothing says so.
+"""The keys that a chart reads: Helm ignores a misspelt key without an error.
 
-One file a chart in `data/`, taken from the published chart of the version that it names: `values`, the keys of its
-values.yaml; `template_only`, those that its templates read and values.yaml does not show; `commented`, those that it
-shows in comments; `free`, those below which anything may stand; `dead`, those that no template reads; `types`, those
-whose kind a template asks for, and passes over where it is another.
+`make chart-keys` writes one file for each chart to `data/`: `values`, the keys of values.yaml; `template_only`, keys that
+only templates read; `commented`, keys in comments of values.yaml; `free`, keys with arbitrary content; `dead`, keys that
+no template reads; `types`, keys that a template ignores if they have another type.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ if TYPE_CHECKING:
 
 DATA: Final = Path(__file__).with_name("data")
 SUBCHARTS: Final = {("nvidia-device-plugin", "nfd"): "node-feature-discovery"}
-"""What stands below these keys is the subchart's to know."""
+"""Keys whose content belongs to a subchart."""
 OTHERS: Final = {
     "gha-runner-scale-set": ("template.spec", "listenerTemplate"),
     "nvidia-device-plugin": ("config.map",),
 }
-"""What a chart hands on to Kubernetes as it is, judged by `objects`, and maps whose keys are names that we choose."""
+"""Keys whose content a chart passes to Kubernetes, which `objects` checks, and maps with names of our choice."""
 
 _KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {
     "bool": bool,
@@ -39,12 +38,12 @@ _KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {
 
 @functools.cache
 def chart(name: str) -> dict[str, Any]:
-    """What is known of a chart."""
+    """Return the lists of a chart."""
     return dict(json.loads((DATA / f"{name}.json").read_text(encoding="utf-8")))
 
 
 def unknown(name: str, values: Mapping[str, Any], above: str = "") -> Iterator[str]:
-    """The keys of `values` that the chart does not read."""
+    """Yield the keys of `values` that the chart does not read."""
     known = chart(name)
     free = (*known["free"], *OTHERS.get(name, ()))
     named = {*known["values"], *known["template_only"], *known["commented"]} - set(known["dead"])
@@ -60,7 +59,7 @@ def unknown(name: str, values: Mapping[str, Any], above: str = "") -> Iterator[s
 
 
 def wrong_kinds(name: str, values: Mapping[str, Any]) -> Iterator[str]:
-    """The keys whose values are of a kind that the chart passes over."""
+    """Yield the keys whose values have a type that the chart ignores."""
     for path, kinds in chart(name)["types"].items():
         found: Any = values
         for key in path.split("."):

@@ -55,7 +55,7 @@ def _fields(kind: Any) -> dict[str, Any]:
 
 
 def _plain(kind: Any) -> Any:
-    """A type without what may stand for it before it is known."""
+    """Return a type without the wrappers for unknown values."""
     if typing.get_origin(kind) in {typing.Union, types.UnionType}:
         kinds = [
             inner

@@ -36,7 +36,7 @@ class Release:
 
     @property
     def values(self) -> dict[str, Any]:
-        """What the chart is told."""
+        """The values of the release."""
         return dict(self.inputs["values"])
 
     def __str__(self) -> str:

@@ -60,7 +60,7 @@ def environment(release: Release) -> dict[str, str]:
 
 
 def job_templates(stack: str) -> dict[str, dict[str, Any]]:
-    """Runner to the pod that its jobs get beside it."""
+    """Runner to the separate pod of its jobs."""
     found = {name: data for name, data in config_maps(stack).items() if name.startswith("job-pod-")}
     return {name.removeprefix("job-pod-"): json.loads(data["job.yaml"]) for name, data in found.items()}
 
@@ -92,7 +92,7 @@ def test_controller_and_scale_sets_are_of_one_version(stack: str) -> None:
 
 @pytest.mark.parametrize("stack", STACKS)
 def test_a_scale_set_names_the_controllers_real_account(stack: str) -> None:
-    """The chart names it `<release>-gha-rs-controller`; left out, the chart looks in a cluster that a preview has not."""
+    """The chart names it `<release>-gha-rs-controller`; by default the chart looks in the cluster, which a preview does not have."""
     for release in releases.of(stack, SCALE_SET):
         (controller,) = releases.of(release.stack, CONTROLLER)
         stated = controller.values.get("serviceAccount", {}).get("name") or controller.values.get("fullnameOverride")
@@ -148,7 +148,7 @@ def test_a_scale_sets_name_is_what_a_workflow_says(stack: str) -> None:
 
 @pytest.mark.parametrize("stack", STACKS)
 def test_a_scale_set_knows_its_secret_by_name_alone(stack: str) -> None:
-    """A key among the values would stand in Helm's own history, and in a finalizer's way."""
+    """Helm stores values in its history, so a key must not be there."""
     for release in releases.of(stack, SCALE_SET):
         (secret,) = stacks.planned(release.stack).of("kubernetes:core/v1:Secret")
 
@@ -350,7 +350,7 @@ def test_the_autoscalers_account_is_the_one_that_is_given_the_role(stack: str) -
 
 @pytest.mark.parametrize("stack", STACKS)
 def test_a_service_runs_on_the_system_nodes(stack: str) -> None:
-    """On a GPU node it would keep it for ever."""
+    """On a GPU node it would prevent the removal of the node."""
     for chart in (CONTROLLER, "cluster-autoscaler"):
         (release,) = releases.of(stack, chart)
 

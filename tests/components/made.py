@@ -1,4 +1,4 @@
-"""Components alone, as they would be registered: a plan of nothing but what a test makes."""
+"""A recorded plan of the components that a test creates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TAGS: Final = {"Project": "gpu-ci", "Environment": "small"}
 
 
 def made(build: Callable[[ResourceOptions], object]) -> Plan:
-    """The plan of what `build` makes, with a provider of each kind."""
+    """Return the plan of the resources that `build` creates, with a provider of each kind."""
 
     def program() -> None:
         account = aws.Provider("aws", region="us-west-2", allowed_account_ids=["123456789012"])
@@ -32,28 +32,28 @@ def made(build: Callable[[ResourceOptions], object]) -> Plan:
 
 
 def before(name: str) -> Thing:
-    """Something that must stand before something else. A component without children would be nothing to wait for."""
+    """Return a resource to depend on. A component without children has nothing to wait for."""
     return Thing(KEY, name)
 
 
 def waits_for(plan: Plan, later: Planned, earlier: Planned) -> bool:
-    """Whether `later` is made after `earlier`, and taken down before it."""
+    """Return whether `later` is created after `earlier` and deleted before it."""
     return bool(nx.has_path(edges(plan), later.urn, earlier.urn))
 
 
 def names(plan: Plan, type_: str) -> list[str]:
-    """The names of one type's resources, sorted."""
+    """Return the sorted names of the resources of a type."""
     return sorted(resource.name for resource in plan.of(type_))
 
 
 def only(plan: Plan, type_: str) -> Planned:
-    """The one resource of a type."""
+    """Return the only resource of a type."""
     (found,) = plan.of(type_)
     return found
 
 
 def part(resource: Planned, *path: str) -> Any:
-    """What stands at `path` in a resource's inputs."""
+    """Return the value at `path` in a resource's inputs."""
     value: Any = resource.inputs
     for step in path:
         value = value[step]

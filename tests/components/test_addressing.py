@@ -1,4 +1,4 @@
-"""A zone's addresses are its slot's alone, for ever."""
+"""Tests of subnet ranges: the addresses of a zone depend only on its slot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each chart is told follows from what was asked for."""
+"""Tests of the values of every chart."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ RUNNER = ScaleSetValues(
     pools=("t4-spot",),
     tolerations=(GPU_TOLERATION,),
 )
-BESIDE = replace(RUNNER, container_mode="kubernetes-novolume")
+SEPARATE = replace(RUNNER, container_mode="kubernetes-novolume")
 AUTOSCALER = AutoscalerValues(
     region="us-west-2",
     image_tag="v1.35.2",
@@ -72,7 +72,7 @@ def gpu_template(args: ScaleSetValues) -> dict[str, Any]:
 
 RUNNERS_OF_ANY_KIND = st.builds(
     replace,
-    st.sampled_from([RUNNER, BESIDE]),
+    st.sampled_from([RUNNER, SEPARATE]),
     gpus=st.integers(1, 8),
     cpu=st.integers(1, 96),
     memory=st.integers(1, 300).map("{}Gi".format),
@@ -122,7 +122,7 @@ def test_a_runner_that_is_made_for_a_job_has_an_end_and_one_kept_idle_waits(args
 
 
 def test_a_runner_beside_its_job_outlives_it_to_tell_how_it_ended() -> None:
-    runner, job = (pod["spec"]["activeDeadlineSeconds"] for pod in (runner_pod(BESIDE, "image"), job_pod(BESIDE)))
+    runner, job = (pod["spec"]["activeDeadlineSeconds"] for pod in (runner_pod(SEPARATE, "image"), job_pod(SEPARATE)))
 
     assert runner - job == START_UP_MINUTES * 60
 
@@ -135,7 +135,7 @@ def test_a_runner_on_shared_gpus_is_told_that_it_may_see_fewer(shared: bool, lea
     assert (told["GPU_CI_GPUS"], told.get("GPU_CI_GPUS_AT_LEAST")) == ("2", least)
 
 
-@pytest.mark.parametrize("args", [RUNNER, BESIDE])
+@pytest.mark.parametrize("args", [RUNNER, SEPARATE])
 def test_a_job_has_shared_memory_that_counts_within_its_own(args: ScaleSetValues) -> None:
     spec = gpu_template(args)["spec"]
     (shared,) = [volume["emptyDir"] for volume in spec["volumes"] if volume["name"] == "shared-memory"]
@@ -147,7 +147,7 @@ def test_a_job_has_shared_memory_that_counts_within_its_own(args: ScaleSetValues
 
 
 def test_a_runner_beside_its_job_needs_no_gpu_node() -> None:
-    spec = runner_pod(BESIDE, "image")["spec"]
+    spec = runner_pod(SEPARATE, "image")["spec"]
 
     assert spec["nodeSelector"] == {"role": "system"}
     assert "tolerations" not in spec
@@ -162,7 +162,7 @@ def test_labels_are_stated_only_where_there_are_any() -> None:
 
 def test_a_container_mode_is_stated_only_where_there_is_one() -> None:
     assert "containerMode" not in values(RUNNER)
-    assert values(BESIDE)["containerMode"] == {"type": "kubernetes-novolume"}
+    assert values(SEPARATE)["containerMode"] == {"type": "kubernetes-novolume"}
 
 
 def test_a_scale_set_joins_the_runner_group_that_was_named() -> None:
@@ -181,7 +181,7 @@ def test_the_controller_watches_where_runners_are_and_lets_running_jobs_end() ->
 
 
 def test_the_autoscaler_lets_go_of_nodes_with_runners_local_files_and_daemons() -> None:
-    """By default either would keep a GPU node for ever."""
+    """By default either prevents the removal of a GPU node."""
     flags = autoscaler_values(AUTOSCALER, "gpu-ci-staging")["extraArgs"]
 
     assert flags == {
@@ -221,7 +221,7 @@ def test_a_group_of_nobodys_is_tried_last_and_not_left_out() -> None:
 
 
 def test_without_the_priority_expander_no_priorities_are_stated() -> None:
-    """The chart would make a ConfigMap that nobody reads."""
+    """The chart would create a ConfigMap without a reader."""
     assert "expanderPriorities" not in autoscaler_values(replace(AUTOSCALER, expander=("least-waste",)), "c")
 
 
@@ -262,7 +262,7 @@ def test_mps_brings_the_discovery_that_it_runs_by_onto_tainted_nodes() -> None:
 
 
 def test_the_exporter_is_held_to_less_memory_than_it_may_have() -> None:
-    """The Go runtime keeps below its own limit only where it is told one."""
+    """The Go runtime has no memory limit by default."""
     told = gpu_metrics_values(GpuMetricsValues(interval_seconds=30, service_monitor=False, tolerations=[]))
     environment = {variable["name"]: variable["value"] for variable in told["extraEnv"]}
     limit = Resources.parse(told["resources"]["limits"])["memory"]

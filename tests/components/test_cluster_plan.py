@@ -1,4 +1,4 @@
-"""The control plane and its nodes: what would be replaced, locked out or left behind if it were stated otherwise."""
+"""Tests of the control plane, its nodes and its add-ons."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def spot() -> Plan:
 
 @pytest.fixture(scope="module")
 def both() -> Plan:
-    """System nodes and everything that nodes and cluster need, in the order in which they are put together."""
+    """System nodes, their role and every add-on."""
 
     def build(here: ResourceOptions) -> None:
         add_ons = AddOnsArgs(cluster_name="gpu-ci-small", version="1.35", add_ons=ADD_ONS)
@@ -118,15 +118,15 @@ def both() -> Plan:
     return made(build)
 
 
-def test_nobody_owns_the_cluster_by_having_made_it(plain: Plan) -> None:
-    """Both are stated when the cluster is made, and would replace it; from another mode there is no way back."""
+def test_the_creator_of_the_cluster_has_no_access(plain: Plan) -> None:
+    """Both properties are set at creation. A change replaces the cluster."""
     assert part(only(plain, CLUSTER), "accessConfig") == {
         "authenticationMode": "API",
         "bootstrapClusterCreatorAdminPermissions": False,
     }
 
 
-def test_every_administrator_is_let_in_and_no_one_else(plain: Plan) -> None:
+def test_only_administrators_have_access(plain: Plan) -> None:
     entries = plain.of("aws:eks/accessEntry:AccessEntry")
     granted = plain.of("aws:eks/accessPolicyAssociation:AccessPolicyAssociation")
 
@@ -135,13 +135,13 @@ def test_every_administrator_is_let_in_and_no_one_else(plain: Plan) -> None:
     assert {each.inputs["accessScope"]["type"] for each in granted} == {"cluster"}
 
 
-def test_add_ons_are_ours_from_the_first_day(plain: Plan) -> None:
-    """Otherwise EKS brings its own copies; changing it replaces the cluster."""
+def test_eks_installs_no_add_ons_of_its_own(plain: Plan) -> None:
+    """By default EKS installs its own copies. A change replaces the cluster."""
     assert part(only(plain, CLUSTER), "bootstrapSelfManagedAddons") is False
 
 
 def test_nodes_reach_the_control_plane_from_inside(plain: Plan) -> None:
-    """Else every node would need a place in the public ranges."""
+    """Otherwise every node would need an address in the public ranges."""
     assert part(only(plain, CLUSTER), "vpcConfig") == {
         "subnetIds": ["subnet-1", "subnet-2"],
         "endpointPrivateAccess": True,
@@ -151,7 +151,7 @@ def test_nodes_reach_the_control_plane_from_inside(plain: Plan) -> None:
 
 
 def test_no_public_range_closes_the_public_endpoint() -> None:
-    """An empty list would mean everybody to EKS."""
+    """For EKS an empty list means every address."""
     found = part(only(cluster(public_ranges=()), CLUSTER), "vpcConfig")
 
     assert found["endpointPublicAccess"] is False
@@ -166,8 +166,8 @@ def test_secrets_are_encrypted_with_a_key_that_turns(plain: Plan) -> None:
     assert key.inputs["enableKeyRotation"] is True
 
 
-def test_logs_have_an_end_and_are_there_before_eks_makes_its_own(plain: Plan) -> None:
-    """EKS would make a group that never expires and outlives the stack."""
+def test_logs_expire_and_exist_before_the_cluster(plain: Plan) -> None:
+    """EKS would create a group that never expires and outlives the stack."""
     logs = only(plain, "aws:cloudwatch/logGroup:LogGroup")
 
     assert logs.inputs["name"] == "/aws/eks/gpu-ci-small/cluster"
@@ -175,8 +175,8 @@ def test_logs_have_an_end_and_are_there_before_eks_makes_its_own(plain: Plan) ->
     assert waits_for(plain, only(plain, CLUSTER), logs)
 
 
-def test_the_control_plane_is_taken_down_before_what_lets_it_clean_up(plain: Plan) -> None:
-    """Without its policy it leaves network interfaces, and the network cannot be deleted."""
+def test_the_control_plane_is_deleted_before_its_policy(plain: Plan) -> None:
+    """Without its policy EKS leaves network interfaces, and the network cannot be deleted."""
     policy = only(plain, "aws:iam/rolePolicyAttachment:RolePolicyAttachment")
 
     assert policy.inputs["policyArn"] == "arn:aws:iam::aws:policy/AmazonEKSClusterPolicy"
@@ -184,7 +184,7 @@ def test_the_control_plane_is_taken_down_before_what_lets_it_clean_up(plain: Pla
 
 
 @pytest.mark.parametrize("protect", [True, False])
-def test_what_holds_data_or_identity_is_protected_where_it_is_asked_for(protect: bool) -> None:
+def test_the_cluster_and_its_key_can_be_protected(protect: bool) -> None:
     plan = cluster(protect=protect)
 
     assert {each.type for each in plan if each.protect} == ({CLUSTER, "aws:kms/key:Key"} if protect else set())
@@ -192,12 +192,12 @@ def test_what_holds_data_or_identity_is_protected_where_it_is_asked_for(protect:
 
 
 @pytest.mark.parametrize(("extended", "stated"), [(True, "EXTENDED"), (False, "STANDARD")])
-def test_the_price_of_an_old_version_is_stated(extended: bool, stated: str) -> None:
-    """Left out, it is the dear one: six times the price once the version is old."""
+def test_the_support_of_an_old_version_is_stated(extended: bool, stated: str) -> None:
+    """The default is extended support: six times the price for an old version."""
     assert part(only(cluster(extended_support=extended), CLUSTER), "upgradePolicy") == {"supportType": stated}
 
 
-def test_every_add_on_is_pinned_and_takes_its_own_place(both: Plan) -> None:
+def test_every_add_on_has_its_pinned_version_and_overwrites_conflicts(both: Plan) -> None:
     found = {each.inputs["addonName"]: each.inputs for each in both.of(ADD_ON)}
 
     assert {name: stated["addonVersion"] for name, stated in found.items()} == {
@@ -206,7 +206,7 @@ def test_every_add_on_is_pinned_and_takes_its_own_place(both: Plan) -> None:
     assert {stated["resolveConflictsOnCreate"] for stated in found.values()} == {"OVERWRITE"}
 
 
-def test_add_ons_that_nobody_asked_for_are_not_there() -> None:
+def test_only_the_stated_add_ons_are_created() -> None:
     few = [add_on for add_on in ADD_ONS if add_on.section is None]
     plan = made(lambda here: ClusterAddOns("extra", AddOnsArgs(cluster_name="c", version="1.35", add_ons=few), here))
 
@@ -221,8 +221,8 @@ def test_add_ons_that_nobody_asked_for_are_not_there() -> None:
         ("aws-ebs-csi-driver", "ebs-csi-controller-sa", "service-role/AmazonEBSCSIDriverPolicy"),
     ],
 )
-def test_an_add_on_that_asks_aws_has_a_role_of_its_own(both: Plan, add_on: str, account: str, policy: str) -> None:
-    """The nodes' role has neither: a pod on a node cannot take it."""
+def test_an_add_on_that_calls_aws_has_its_own_role(both: Plan, add_on: str, account: str, policy: str) -> None:
+    """The role of the nodes has neither policy."""
     found = next(each for each in both.of(ADD_ON) if each.inputs["addonName"] == add_on)
     (association,) = found.inputs["podIdentityAssociations"]
     attached = [
@@ -233,8 +233,8 @@ def test_an_add_on_that_asks_aws_has_a_role_of_its_own(both: Plan, add_on: str, 
     assert f"arn:aws:iam::aws:policy/{policy}" in {each.inputs["policyArn"] for each in attached}
 
 
-def test_nodes_come_after_what_lets_them_join_and_go_before_it(both: Plan) -> None:
-    """Else they stay NotReady, and at the end leave network interfaces behind."""
+def test_nodes_depend_on_add_ons_and_policies(both: Plan) -> None:
+    """Otherwise nodes stay NotReady, and a deletion leaves network interfaces."""
     group = only(both, GROUP)
     before = {each.name for each in both if each.custom and waits_for(both, group, each)}
 
@@ -249,14 +249,14 @@ def test_nodes_come_after_what_lets_them_join_and_go_before_it(both: Plan) -> No
 
 
 @pytest.mark.parametrize("add_on", ["coredns", "metrics-server", "aws-ebs-csi-driver"])
-def test_what_runs_on_nodes_comes_after_them(both: Plan, add_on: str) -> None:
-    """Without an untainted node it waits until it fails."""
+def test_add_ons_with_pods_depend_on_nodes(both: Plan, add_on: str) -> None:
+    """Without an untainted node the add-on fails."""
     found = next(each for each in both.of(ADD_ON) if each.inputs["addonName"] == add_on)
 
     assert waits_for(both, found, only(both, GROUP))
 
 
-def test_system_nodes_are_never_taken_away_and_keep_nobody_out(both: Plan) -> None:
+def test_system_nodes_are_on_demand_without_taints(both: Plan) -> None:
     group = only(both, GROUP).inputs
 
     assert group["capacityType"] == "ON_DEMAND"
@@ -266,7 +266,7 @@ def test_system_nodes_are_never_taken_away_and_keep_nobody_out(both: Plan) -> No
     assert "taints" not in group
 
 
-def test_a_node_may_join_pull_and_be_looked_into_and_nothing_else(both: Plan) -> None:
+def test_a_node_may_join_pull_images_and_open_sessions_only(both: Plan) -> None:
     attached = both.of("aws:iam/rolePolicyAttachment:RolePolicyAttachment")
     policies = {each.inputs["policyArn"].rpartition("/")[2] for each in attached if each.name.startswith("node-role")}
 
@@ -281,7 +281,7 @@ def test_a_node_may_join_pull_and_be_looked_into_and_nothing_else(both: Plan) ->
 def test_the_launch_template_leaves_to_the_group_what_eks_refuses_in_both(
     which: str, request: pytest.FixtureRequest
 ) -> None:
-    """An image or a type stated in both fails the group, and a disk beside a template as well."""
+    """An image or a type stated in both fails the group, and so does a disk next to a template."""
     plan: Plan = request.getfixturevalue(which)
     template, group = only(plan, TEMPLATE).inputs, only(plan, GROUP).inputs
 

@@ -1,4 +1,4 @@
-"""What is made inside the cluster: through one provider, in an order that can also be taken down."""
+"""Tests of the components in the cluster: one provider, and an order that can be deleted."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def plan() -> Plan:
 
 
 @pytest.fixture(scope="module")
-def beside() -> Plan:
+def separate() -> Plan:
     return runners("kubernetes-novolume")
 
 
@@ -117,26 +117,26 @@ def connection() -> Plan:
     return record(stack_file(), program=program)
 
 
-def test_only_another_cluster_replaces_what_is_inside(connection: Plan) -> None:
+def test_only_another_cluster_replaces_its_objects(connection: Plan) -> None:
     """Without the identifier the provider guesses from the kubeconfig, and may replace everything."""
     provider = connection.one("pulumi:providers:kubernetes", "kubernetes")
 
     assert provider.inputs["clusterIdentifier"] == "arn:aws:eks:us-west-2:123456789012:cluster/gpu-ci-small"
 
 
-def test_the_way_in_is_secret(connection: Plan) -> None:
+def test_the_kubeconfig_is_secret(connection: Plan) -> None:
     assert "kubeconfig" in connection.one("pulumi:providers:kubernetes", "kubernetes").secret_paths
 
 
-def test_whatever_is_inside_waits_for_access_and_nodes(connection: Plan) -> None:
-    """And is gone before either: one edge, on the provider."""
+def test_objects_in_the_cluster_depend_on_access_and_nodes(connection: Plan) -> None:
+    """The dependency is one edge, on the provider."""
     inside = only(connection, "kubernetes:storage.k8s.io/v1:StorageClass")
 
     assert all(waits_for(connection, inside, connection.one(KEY, name)) for name in ("access", "nodes"))
 
 
 def test_a_volume_is_encrypted_and_made_where_its_pod_is(connection: Plan) -> None:
-    """Bound at once, it would stand in a zone that its pod may never reach."""
+    """A volume that is bound at once may be in a zone that its pod cannot reach."""
     found = only(connection, "kubernetes:storage.k8s.io/v1:StorageClass").inputs
 
     assert found["parameters"] == {"type": "gp3", "encrypted": "true"}
@@ -172,11 +172,11 @@ def in_order(plan: Plan, steps: list[Planned]) -> list[str]:
     return [one.name for one, other in itertools.pairwise(steps) if not waits_for(plan, one, other)]
 
 
-@pytest.mark.parametrize("which", ["plan", "beside"])
+@pytest.mark.parametrize("which", ["plan", "separate"])
 def test_a_scale_set_is_taken_down_while_its_secret_and_its_controller_live(
     which: str, request: pytest.FixtureRequest
 ) -> None:
-    """Without the key it cannot sign off at GitHub; without the controller nobody clears its finalizers."""
+    """Without the key it stays on GitHub; without the controller its finalizers stay."""
     plan: Plan = request.getfixturevalue(which)
     steps = [
         plan.one(RELEASE, "runner-gpu-t4"),
@@ -190,7 +190,7 @@ def test_a_scale_set_is_taken_down_while_its_secret_and_its_controller_live(
     assert waits_for(plan, plan.one(RELEASE, "runner-gpu-t4"), plan.one(CONFIG_MAP, "job-hooks"))
 
 
-def test_the_apps_key_is_secret_and_nothing_else_is_told_of_it(plan: Plan) -> None:
+def test_only_the_secret_contains_the_key_of_the_app(plan: Plan) -> None:
     secret = plan.one(SECRET, "arc-github-app")
 
     assert part(secret, "stringData") == {
@@ -208,7 +208,7 @@ def test_runners_may_not_take_over_their_node(plan: Plan) -> None:
     assert labels["pod-security.kubernetes.io/enforce"] == "baseline"
 
 
-def test_names_in_the_cluster_are_the_ones_that_others_say(plan: Plan) -> None:
+def test_names_in_the_cluster_are_the_documented_ones(plan: Plan) -> None:
     said = {each.name: part(each, "metadata", "name") for each in (*plan.of(NAMESPACE), *plan.of(SECRET))}
 
     assert said == {"arc-systems": "arc-systems", "arc-runners": "arc-runners", "arc-github-app": "github-app"}
@@ -219,12 +219,12 @@ def test_the_hooks_are_the_scripts_that_were_tested(plan: Plan) -> None:
     assert part(plan.one(CONFIG_MAP, "job-hooks"), "data") == SCRIPTS
 
 
-def test_a_job_beside_its_runner_is_described_where_the_runner_looks(beside: Plan) -> None:
-    described = beside.one(CONFIG_MAP, "runner-gpu-t4-job-pod")
+def test_a_job_separate_its_runner_is_described_where_the_runner_looks(separate: Plan) -> None:
+    described = separate.one(CONFIG_MAP, "runner-gpu-t4-job-pod")
 
     assert part(described, "metadata") == {"name": "job-pod-gpu-t4", "namespace": "arc-runners"}
     assert json.loads(part(described, "data", "job.yaml")) == job_pod(RUNNER)
-    assert waits_for(beside, beside.one(RELEASE, "runner-gpu-t4"), described)
+    assert waits_for(separate, separate.one(RELEASE, "runner-gpu-t4"), described)
 
 
 def test_a_runner_with_its_own_gpu_describes_no_other_pod(plan: Plan) -> None:
@@ -233,12 +233,12 @@ def test_a_runner_with_its_own_gpu_describes_no_other_pod(plan: Plan) -> None:
 
 @pytest.mark.parametrize("name", ["arc", "runner-gpu-t4"])
 def test_a_failed_runner_leaves_its_traces(plan: Plan, name: str) -> None:
-    """What is there is the only account of why."""
+    """The objects show the cause of the failure."""
     assert plan.one(RELEASE, name).inputs["atomic"] is False
 
 
 def test_the_autoscaler_starts_with_its_role() -> None:
-    """A pod that is there before the binding runs without it until it is restarted."""
+    """A pod that starts before the binding does not get the role."""
     values = AutoscalerValues(
         region="us-west-2", image_tag="v1.35.2", expander=("least-waste",), scale_down_after_minutes=5,
         provision_timeout_minutes=10, capacities={},
@@ -255,8 +255,8 @@ def test_the_autoscaler_starts_with_its_role() -> None:
     assert "cluster-autoscaler/gpu-ci-small" in permission.inputs["policy"]
 
 
-def test_the_exporter_has_a_namespace_of_its_own() -> None:
-    """Its fixed names allow one in each."""
+def test_the_exporter_has_its_own_namespace() -> None:
+    """Its names are fixed, so each namespace can contain one."""
     args = GpuMetricsArgs(
         version="4.8.2", values=GpuMetricsValues(interval_seconds=30, service_monitor=False, tolerations=[])
     )

@@ -1,4 +1,4 @@
-"""The scripts around every job, run as a runner runs them, with a stand-in for nvidia-smi."""
+"""The scripts around every job, run as a runner runs them, with a fake nvidia-smi."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ T4 = "Tesla T4, 580.159.03, 15360 MiB"
 
 
 def script(name: str, folder: Path) -> str:
-    """A script whose GPU is in that folder: a test has none, and whoever runs it must not lose what runs on theirs."""
+    """A script whose GPU is in that folder, so that it ends no process on the machine of the test."""
     return SCRIPTS[name].replace("/dev/nvidia", f"{folder}/nvidia")
 
 
@@ -162,7 +162,7 @@ def test_a_job_that_leaves_nothing_is_told_nothing(runner: Runner, bystander: su
 def test_the_drivers_own_numbers_of_processes_are_not_believed(
     runner: Runner, bystander: subprocess.Popen[bytes]
 ) -> None:
-    """They are the host's: in a container they are nobody's, or another process's."""
+    """They are process ids of the host: in a container they belong to no process or to another one."""
     runner.gpus(f"{bystander.pid}, 1024")
 
     assert runner.run("job-completed.sh", 1).code == 0
@@ -180,22 +180,22 @@ def test_large_files_that_a_job_leaves_go_and_small_ones_stay(runner: Runner) ->
 
 
 @pytest.mark.parametrize("mode", [0o000, 0o744])
-def test_a_folder_of_somebody_elses_fails_no_job(mode: int) -> None:
-    """As root there is none: then the script is run as nobody. One that may be read and not entered is found out late."""
-    somebody: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
-    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # where nobody may go too
+def test_a_folder_of_another_user_elses_fails_no_job(mode: int) -> None:
+    """Root can read every folder, so as root the script runs as another user."""
+    another_user: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # readable for every user
         Path(folder).chmod(0o755)
         closed = Path(folder, "closed")
         closed.mkdir()
         (closed / "file").touch()
-        closed.chmod(mode if somebody else mode & 0o600)
+        closed.chmod(mode if another_user else mode & 0o600)
         ended = subprocess.run(
             ["bash", "-c", script("job-completed.sh", Path(folder))],
             env={"PATH": os.defpath, "TMPDIR": folder, "GPU_CI_GPUS": "1"},
             capture_output=True,
             text=True,
             check=False,
-            **somebody,
+            **another_user,
         )
         closed.chmod(0o700)
 
@@ -211,7 +211,7 @@ def test_a_job_that_took_its_temporary_folder_away_is_not_failed(runner: Runner)
 
 def test_a_file_that_goes_while_it_is_looked_at_fails_no_job(runner: Runner) -> None:
     """A find that ends as it does then: badly, and with a word about the file."""
-    runner.stubs.add("find", "echo 'find: gone: No such file or directory' >&2\nexit 1")
+    runner.stubs.add("find", "echo 'find: missing: No such file or directory' >&2\nexit 1")
     ended = runner.run("job-completed.sh", 1)
 
     assert (ended.code, ended.err) == (0, "")

@@ -1,4 +1,4 @@
-"""The network that is made: subnets where they were, a way out of each, and the short way to image layers."""
+"""Tests of the network: stable subnets, their default routes, and the endpoint for S3."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_gateway_in_each_zone_serves_its_own(per_zone: Plan) -> None:
 def test_every_gateway_has_an_address_of_its_own_and_a_way_out_first(
     which: str, request: pytest.FixtureRequest
 ) -> None:
-    """Without a route its subnet has no way out, the gateway comes up failed, and nothing else says so."""
+    """Without a default route the gateway fails at creation."""
     plan: Plan = request.getfixturevalue(which)
     fix = plan.one(ROUTE, "network-public-out")
 
@@ -104,7 +104,7 @@ def test_the_private_endpoints_name_resolves(single: Plan) -> None:
 
 
 def test_image_layers_go_past_the_gateway_from_every_private_subnet(single: Plan) -> None:
-    """A table that is left out pays for every gigabyte of a CUDA image."""
+    """A table without the endpoint sends every pull through the NAT gateway."""
     endpoint = only(single, "aws:ec2/vpcEndpoint:VpcEndpoint")
     private = [table.urn for table in single.of(TABLE) if "-private-" in table.name]
 
@@ -125,5 +125,5 @@ def test_a_zone_more_changes_nothing_that_was_there() -> None:
 
 
 def test_a_zone_before_the_others_in_the_file_leaves_the_one_gateway_where_it_is() -> None:
-    """The gateway stands in the zone of the least slot, whatever the order."""
+    """The gateway is in the zone of the lowest slot, for every order of zones."""
     assert names(network(zones=dict(reversed(ZONES.items()))), NAT) == ["network-nat-us-west-2a"]

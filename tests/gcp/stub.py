@@ -1,4 +1,4 @@
-"""gcloud's stand-in on a PATH of its own, for the command as a plan or a state holds it."""
+"""A fake gcloud on its own PATH, for commands in a plan or a state."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 LOOKS: Final = {"list", "describe", "describe-from-family", "get-guest-attributes"}
 
 
-class Google:
-    """A project of Google's with its machines and images, as gcloud shows it."""
+class FakeGcloud:
+    """A project with machines and images, as gcloud reports it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""What a repository gets for its tests' container: through the linters, and the script against a stand-in for Docker."""
+"""What a repository gets for its tests' container: through the linters, and the script with a fake Docker."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Machine:
         self.stubs.add("id", 'case "$1" in -un) echo runner;; *) echo 1001;; esac')
 
     def run(self, *arguments: str, **environment: str) -> Run:
-        """Run the script from a folder of the repository, as somebody at work there would."""
+        """Run the script from a folder of the repository, as a developer would."""
         script = f'cd "{self.repository / ".github"}" && exec /bin/bash gpu-tests/run_gpu_tests.sh "$@"'
         return self.stubs.run(["/bin/bash", "-c", script, "-", *arguments], {"HOME": str(self.home), **environment})
 

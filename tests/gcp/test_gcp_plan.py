@@ -1,4 +1,4 @@
-"""The components of Google Cloud alone, as they would be registered: safe where nobody states anything."""
+"""Tests of the components of Google Cloud: their defaults are safe."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def environment(plan: Plan) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", [GOOGLE, "examples/cirun-aws.yaml"])
 def test_no_stack_has_a_key_that_does_not_expire(name: str) -> None:
-    """A key in a state is a key that somebody can read."""
+    """Everyone with access to the state could read the key."""
     keys = ("serviceaccount/key:Key", "iam/accessKey:AccessKey", "iam/workloadIdentityPoolProviderKey")
 
     assert [resource.urn for resource in stacks.planned(name) if any(key in resource.type for key in keys)] == []
@@ -512,7 +512,7 @@ def test_an_archive_goes_with_the_stack_only_where_the_image_does(keep: bool, fo
 
 
 def test_whoever_exports_has_all_that_gcloud_looks_for() -> None:
-    """What it misses it adds by itself, project-wide and outside of any state."""
+    """Gcloud grants missing roles on the whole project, outside of any state."""
     plan = archive()
     granted: dict[str, set[str]] = {}
     for one in plan.of("gcp:projects/iAMMember:IAMMember"):

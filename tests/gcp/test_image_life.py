@@ -19,7 +19,7 @@ from kit.cirun import FILE, read
 from ops.engine import rehearsal
 from ops.engine.engine import Engine
 from program import gcp
-from tests.gcp.stub import Google
+from tests.gcp.stub import FakeGcloud
 from tests.plan import stacks
 from wiring import host_image
 from wiring.host_image import INSTALLER
@@ -145,7 +145,7 @@ def test_going_back_to_the_old_bytes_only_promotes_the_image_that_is_there(
     engine: Engine, installer: Path, tmp_path: Path
 ) -> None:
     """The command is what the state holds, and the same that Pulumi would run."""
-    cloud = Google(tmp_path / "google")
+    cloud = FakeGcloud(tmp_path / "google")
     script = installer / "seal.sh"
     before, old, build = script.read_bytes(), told(engine), str(command(engine).inputs["update"])
     first = cloud.run(build, old)
@@ -169,9 +169,9 @@ def test_going_back_to_the_old_bytes_only_promotes_the_image_that_is_there(
     }
 
     end = command(engine, "delete")
-    gone = cloud.run(str(end.inputs["delete"]), end.inputs["environment"])
+    destroyed = cloud.run(str(end.inputs["delete"]), end.inputs["environment"])
 
-    assert (gone.returncode, cloud.images) == (0, {}), gone.stderr
+    assert (destroyed.returncode, cloud.images) == (0, {}), destroyed.stderr
 
 
 def test_another_family_is_made_before_the_old_one_goes(engine: Engine) -> None:
