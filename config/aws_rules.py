@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from config.faults import Fault
 from gpu.machines import EC2_TYPES
-from gpu.machines.zones import AMAZON_ZONES
+from gpu.machines.zones import AWS_ZONES
 from gpu.nearest import did_you_mean, nearest
 from gpu.regions import region_of
 
@@ -42,8 +42,8 @@ def aws_regions_and_zones_are_known(settings: Settings) -> Iterator[Fault]:
             "aws.region", f"{region} is not in the partition aws, and no other is supported", "use a commercial region"
         )
     else:
-        yield from unknown_region("aws.region", region, AMAZON_ZONES)
-    zones = AMAZON_ZONES.get(region, ())
+        yield from unknown_region("aws.region", region, AWS_ZONES)
+    zones = AWS_ZONES.get(region, ())
     for zone in settings.network.zones if settings.network is not None and zones else ():
         path = f"network.zones.{zone}"
         if region_of(zone) != region:

@@ -10,7 +10,7 @@ from config.faults import Fault
 from config.values import mebibytes
 from gpu.machines import GCE_TYPES, GPU_MODELS, attach, gce_type, gpu_model
 from gpu.machines.gcp import Unattachable
-from gpu.machines.zones import GOOGLE_ZONES
+from gpu.machines.zones import GCP_ZONES
 from gpu.nearest import UnknownName, did_you_mean
 from gpu.regions import region_of
 
@@ -28,10 +28,10 @@ _EXAMPLE: Final = "ubuntu-2404-noble-amd64-v20261105"
 def gcp_regions_and_zones_are_known(settings: Settings) -> Iterator[Fault]:
     """Check the region, the regions of image repositories, and the zones of the host image."""
     if settings.gcp is not None:
-        yield from unknown_region("gcp.region", settings.gcp.region, GOOGLE_ZONES)
+        yield from unknown_region("gcp.region", settings.gcp.region, GCP_ZONES)
     for name, repository in settings.artifact_registry.items():
         if repository.region is not None:
-            yield from unknown_region(f"artifact-registry.{name}.region", repository.region, GOOGLE_ZONES)
+            yield from unknown_region(f"artifact-registry.{name}.region", repository.region, GCP_ZONES)
     if settings.host_image is not None:
         yield from zones_are_known("host-image", settings.host_image.zones)
 
@@ -40,8 +40,8 @@ def zones_are_known(group: str, zones: Sequence[str]) -> Iterator[Fault]:
     """Report zones that do not exist."""
     for index, zone in enumerate(zones):
         path, region = f"{group}.zones[{index}]", region_of(zone)
-        yield from unknown_region(path, region, GOOGLE_ZONES)
-        known = GOOGLE_ZONES.get(region, ())
+        yield from unknown_region(path, region, GCP_ZONES)
+        known = GCP_ZONES.get(region, ())
         # AI zones such as us-south1-ai1b are not in the table.
         if known and zone not in known and len(zone.rpartition("-")[2]) == 1:
             yield unknown_zone(path, zone, known)

@@ -9,7 +9,7 @@ from back_ends.cirun_aws.section import CirunAwsSection
 from config.aws_rules import types_are_known, unknown_region
 from config.faults import Fault
 from config.runner_rules import other_gpus
-from gpu.machines.zones import AMAZON_ZONES
+from gpu.machines.zones import AWS_ZONES
 from gpu.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def every_region_has_an_image(settings: Settings) -> Iterator[Fault]:
     for name, _, section in settings.served(CirunAwsSection):
         path = f"runners.{name}.cirun-aws"
         for index, region in enumerate(section.regions):
-            yield from unknown_region(f"{path}.regions[{index}]", region, AMAZON_ZONES)
+            yield from unknown_region(f"{path}.regions[{index}]", region, AWS_ZONES)
             if region not in section.images:
                 fix = f"state images: {{{region}: ami-…}}"
                 yield Fault(f"{path}.regions[{index}]", f"{region} has no image", fix)

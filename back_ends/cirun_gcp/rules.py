@@ -8,7 +8,7 @@ from back_ends.cirun import rules
 from back_ends.cirun_gcp.section import CirunGcpSection
 from config.faults import Fault, listed
 from config.gcp_rules import takes_its_gpu, zones_are_known
-from gpu.machines.zones import GOOGLE_ZONES
+from gpu.machines.zones import GCP_ZONES
 from gpu.regions import region_of
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def images_and_machines_share_a_region(settings: Settings, stated: Stated) -> It
     """Compare zones with the region of the container images: pulls across regions are slow and are charged."""
     region = settings.gcp.region if settings.gcp is not None else None
     repositories = settings.artifact_registry
-    if region not in GOOGLE_ZONES or not repositories or set(repositories) != stated.entries["artifact-registry"]:
+    if region not in GCP_ZONES or not repositories or set(repositories) != stated.entries["artifact-registry"]:
         return
     # Another region for the images is deliberate where it is stated.
     if any(repository.region is not None for repository in repositories.values()):
@@ -64,7 +64,7 @@ def images_and_machines_share_a_region(settings: Settings, stated: Stated) -> It
     for name, _, section in settings.served(CirunGcpSection):
         regions = {region_of(zone) for zone in section.zones}
         # A mistyped region may have been meant as the images' region.
-        if region not in regions and regions <= GOOGLE_ZONES.keys():
+        if region not in regions and regions <= GCP_ZONES.keys():
             yield Fault(
                 f"runners.{name}.cirun-gcp.zones[0]",
                 f"no zone is in {region}, the region of its container images",

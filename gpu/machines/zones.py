@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_AMAZON: Final = {
+_AWS: Final = {
     "abc": "af-south-1 ap-east-1 ap-east-2 ap-northeast-3 ap-south-1 ap-south-2 ap-southeast-1 ap-southeast-2"
     " ap-southeast-3 ap-southeast-4 ap-southeast-5 ap-southeast-6 ap-southeast-7 ca-west-1 cn-northwest-1 eu-central-1"
     " eu-central-2 eu-north-1 eu-south-1 eu-south-2 eu-west-1 eu-west-2 eu-west-3 il-central-1 me-central-1 me-south-1"
@@ -23,7 +23,7 @@ _AMAZON: Final = {
     "abcd": "ap-northeast-1 ap-northeast-2 ca-central-1 cn-north-1 us-west-2",
     "abcdef": "us-east-1",
 }
-_GOOGLE: Final = {
+_GCP: Final = {
     "abc": "africa-south1 asia-east1 asia-east2 asia-northeast1 asia-northeast2 asia-northeast3 asia-south1 asia-south2"
     " asia-southeast1 asia-southeast2 asia-southeast3 australia-southeast1 australia-southeast2 europe-central2"
     " europe-north1 europe-north2 europe-southwest1 europe-west2 europe-west3 europe-west4 europe-west6 europe-west8"
@@ -46,7 +46,7 @@ def _zones(letters: Mapping[str, str], between: str) -> MappingProxyType[str, tu
     )
 
 
-AMAZON_ZONES = _zones(_AMAZON, "")
-"""AWS's regions, each with its zones."""
-GOOGLE_ZONES = _zones(_GOOGLE, "-")
-"""Google Cloud's regions, each with its zones."""
+AWS_ZONES = _zones(_AWS, "")
+"""AWS region to its zones."""
+GCP_ZONES = _zones(_GCP, "-")
+"""Google Cloud region to its zones."""

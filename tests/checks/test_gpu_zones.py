@@ -6,7 +6,7 @@ import pytest
 
 from checks import gpu_zones
 from gpu.machines import GPU_MODELS
-from gpu.machines.zones import GOOGLE_ZONES
+from gpu.machines.zones import GCP_ZONES
 from gpu.verdict import Level, Verdict
 from tests.checks.stacks import NEEDS, PATH, offer, verdicts
 
@@ -59,5 +59,5 @@ def test_the_verifier_of_the_host_image_is_checked_too() -> None:
 def test_every_zone_and_model_of_the_table_exists() -> None:
     zones = {zone for regions in gpu_zones.OFFERED.values() for zones in regions.values() for zone in zones}
 
-    assert zones - {zone for zones in GOOGLE_ZONES.values() for zone in zones} == set()
+    assert zones - {zone for zones in GCP_ZONES.values() for zone in zones} == set()
     assert set(gpu_zones.OFFERED) - set(GPU_MODELS) == set()

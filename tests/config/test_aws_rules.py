@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu.machines.zones import AMAZON_ZONES
+from gpu.machines.zones import AWS_ZONES
 from tests.config import stacks
 from tests.config.stacks import AWS, STAGING, Broken, broken
 
@@ -177,9 +177,9 @@ def test_a_range_without_overlap_is_accepted(cidr: str) -> None:
     assert stacks.faults(stacks.sections(STAGING, {"network/cidr": cidr})) == []
 
 
-@pytest.mark.parametrize("region", AMAZON_ZONES)
+@pytest.mark.parametrize("region", AWS_ZONES)
 def test_every_zone_of_aws_is_accepted(region: str) -> None:
-    zones = {zone: slot for slot, zone in enumerate(AMAZON_ZONES[region])}
+    zones = {zone: slot for slot, zone in enumerate(AWS_ZONES[region])}
     faults = stacks.faults(stacks.sections(STAGING, {"aws/region": region, "network/zones": zones}))
 
     assert len(zones) >= 3

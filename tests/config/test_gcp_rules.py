@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ami.builder.content_hash import FAMILY_LIMIT, checked_family
-from gpu.machines.zones import GOOGLE_ZONES
+from gpu.machines.zones import GCP_ZONES
 from tests.config import stacks
 from tests.config.stacks import AWS, GCP, OUT, STAGING, Broken, broken
 
@@ -328,9 +328,9 @@ def test_a_broken_rule_is_reported_at_its_path_with_the_fix(case: Broken) -> Non
     assert stacks.breaking(stacks.sections(case.stack, case.changes), case.secrets) == case.rules
 
 
-@pytest.mark.parametrize("region", GOOGLE_ZONES)
+@pytest.mark.parametrize("region", GCP_ZONES)
 def test_every_zone_of_google_cloud_is_accepted(region: str) -> None:
-    zones = ["us-central1-b", *GOOGLE_ZONES[region], f"{region}-ai1a"]
+    zones = ["us-central1-b", *GCP_ZONES[region], f"{region}-ai1a"]
     faults = stacks.faults(stacks.sections(STAGING, {"runners/cirun-gcp-gpu/cirun-gcp/zones": zones}))
 
     assert len(zones) >= 5

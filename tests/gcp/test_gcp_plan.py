@@ -33,7 +33,7 @@ from components.gcp.image_archive import ImageArchive, ImageArchiveArgs
 from components.gcp.runner_account import RunnerAccount, RunnerAccountArgs
 from config.identity import Identity
 from config.load import settings_of
-from gpu.machines.zones import GOOGLE_ZONES
+from gpu.machines.zones import GCP_ZONES
 from gpu.regions import region_of
 from kit import stack as kit
 from ops.plan.recorder import record
@@ -571,4 +571,4 @@ def test_no_region_has_the_range_of_another_and_the_first_ones_stay() -> None:
 
 
 def test_every_region_that_can_be_stated_has_a_range() -> None:
-    assert set(GOOGLE_ZONES) - set(REGIONS) == set()
+    assert set(GCP_ZONES) - set(REGIONS) == set()

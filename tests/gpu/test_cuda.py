@@ -1,4 +1,4 @@
-"""Which driver carries which CUDA, and which CUDA knows which GPU."""
+"""The support of drivers for CUDA toolkits, and of toolkits for GPUs."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ def driver(text: str) -> Driver:
         ("615", "11.0", Support.FULL),
     ],
 )
-def test_a_driver_carries_its_own_generation_and_all_older_ones(name: str, wanted: str, found: Support) -> None:
+def test_a_driver_supports_its_own_generation_and_all_older_ones(name: str, wanted: str, found: Support) -> None:
     assert support(driver(name), toolkit(wanted)) is found
 
 
-def test_each_branch_carries_its_own_cuda_in_full() -> None:
+def test_each_branch_fully_supports_its_own_cuda() -> None:
     own = {number: row.cuda for number, row in BRANCHES.items() if row.cuda in TOOLKITS}
     weak = [n for n, cuda in own.items() if support(driver(str(n)), TOOLKITS[cuda]) is not Support.FULL]
 
-    assert len(own) == len(BRANCHES) - 1, "only R565 has a CUDA of which there was no toolkit"
+    assert len(own) == len(BRANCHES) - 1, "only R565 has a CUDA version without a toolkit"
     assert weak == []
 
 
-def test_no_branch_carries_the_next_cuda_in_full() -> None:
+def test_no_branch_fully_supports_the_next_cuda() -> None:
     ordered = list(TOOLKITS.values())
     following = {one.version: two for one, two in pairwise(ordered)}
     strong = [
@@ -79,20 +79,20 @@ def test_an_unknown_version_names_the_nearest_one(name: str, near: str) -> None:
     assert fault.value.nearest == near
 
 
-def test_what_is_no_version_is_refused() -> None:
+def test_text_that_is_no_version_is_an_error() -> None:
     with pytest.raises(UnknownName, match="twelve is not a known CUDA version"):
         toolkit("twelve")
 
 
-def test_a_point_release_is_of_its_minor_version() -> None:
+def test_a_point_release_belongs_to_its_minor_version() -> None:
     assert toolkit("12.9.1") is toolkit("12.9")
     assert toolkit("12.9").newest == "12.9.2"
 
 
 def test_cuda_13_dropped_what_is_older_than_turing() -> None:
-    gone = {row.sm for row in ARCHITECTURES.values() if dropped(toolkit("13.0"), row)}
+    dropped_names = {row.sm for row in ARCHITECTURES.values() if dropped(toolkit("13.0"), row)}
 
-    assert gone == {"sm_50", "sm_52", "sm_60", "sm_61", "sm_70"}
+    assert dropped_names == {"sm_50", "sm_52", "sm_60", "sm_61", "sm_70"}
     assert not any(dropped(toolkit("12.9"), row) for row in ARCHITECTURES.values())
 
 

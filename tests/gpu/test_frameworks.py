@@ -1,4 +1,4 @@
-"""Which wheel a version installs, and on which GPU it has code to run."""
+"""The wheels that a version installs, and the GPUs that they have code for."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.pure
         ("2.14+cu132", "cu132"),
     ],
 )
-def test_a_version_without_a_variant_installs_what_the_package_index_serves(version: str, variant: str) -> None:
+def test_a_version_without_a_variant_installs_the_default(version: str, variant: str) -> None:
     assert torch(version).variant == variant
 
 
@@ -50,7 +50,7 @@ def test_an_unknown_wheel_names_the_nearest_one(version: str, near: str) -> None
 
 
 @pytest.mark.parametrize("version", ["nightly", "2.9.0.dev1", "2.9+cpu"])
-def test_what_is_no_release_is_refused(version: str) -> None:
+def test_text_that_is_no_release_is_an_error(version: str) -> None:
     with pytest.raises(UnknownName):
         torch(version)
 
@@ -69,11 +69,13 @@ def test_what_is_no_release_is_refused(version: str) -> None:
         ("2.8+cu128", (10, 3), True),
     ],
 )
-def test_a_wheel_runs_where_it_has_machine_code(version: str, capability: tuple[int, int], runs: bool) -> None:
+def test_a_wheel_runs_on_gpus_that_it_has_machine_code_for(
+    version: str, capability: tuple[int, int], runs: bool
+) -> None:
     assert torch(version).runs_on(architecture(capability)) is runs
 
 
-def test_no_wheel_has_code_for_what_its_own_cuda_dropped() -> None:
+def test_no_wheel_has_code_for_gpus_that_its_cuda_dropped() -> None:
     impossible = [
         (build.label, code)
         for build in TORCH.values()

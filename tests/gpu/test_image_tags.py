@@ -1,4 +1,4 @@
-"""What the reference of a container image promises, and how long its tag is kept."""
+"""The CUDA and torch versions that image references name, and the life of their tags."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_tag_of_pytorch_names_its_wheel() -> None:
         (f"ubuntu@{DIGEST}", Origin.OTHER),
     ],
 )
-def test_other_images_promise_no_cuda(reference: str, origin: Origin) -> None:
+def test_other_images_name_no_cuda(reference: str, origin: Origin) -> None:
     found = container_image(reference)
 
     assert (found.origin, found.cuda, found.torch) == (origin, None, None)
@@ -91,27 +91,27 @@ def test_a_digest_is_kept() -> None:
         ("pytorch/pytorch:2.99.0-cuda13.0-cudnn9-runtime", "2.15"),
     ],
 )
-def test_a_tag_that_never_was_names_the_nearest_one(reference: str, near: str) -> None:
+def test_a_tag_that_does_not_exist_names_the_nearest_one(reference: str, near: str) -> None:
     with pytest.raises(UnknownName) as fault:
         container_image(reference)
 
     assert fault.value.nearest == near
 
 
-def test_a_version_alone_is_answered_with_a_whole_tag_of_it() -> None:
+def test_a_version_alone_suggests_a_complete_tag() -> None:
     with pytest.raises(UnknownName, match=r"known: 13\.0\.3-base-ubuntu24\.04"):
         container_image("nvidia/cuda:13.0.3")
 
 
 @pytest.mark.parametrize("row", TOOLKITS.values(), ids=lambda row: row.label)
-def test_every_tag_that_is_offered_is_read(row: Toolkit) -> None:
+def test_every_listed_tag_can_be_read(row: Toolkit) -> None:
     read = {container_image(f"nvidia/cuda:{tag}").point for tag in nvidia_tags(row.newest)}
 
     assert read == {row.newest}
 
 
 @given(st.sampled_from(sorted(TOOLKITS)), st.text("0123456789.-abcdenrstuv", max_size=30))
-def test_the_nearest_tag_is_one_that_is_read(version: tuple[int, int], rest: str) -> None:
+def test_the_suggested_tag_can_be_read(version: tuple[int, int], rest: str) -> None:
     try:
         container_image(f"nvidia/cuda:{TOOLKITS[version].newest}-{rest}")
     except UnknownName as fault:
@@ -130,14 +130,14 @@ def test_the_nearest_tag_is_one_that_is_read(version: tuple[int, int], rest: str
         (f"localhost:5000/cuda:13.0.3-base-ubuntu24.04@{DIGEST}", True),
     ],
 )
-def test_a_copy_in_a_registry_of_ones_own_is_kept_and_names_its_cuda_all_the_same(reference: str, kept: bool) -> None:
+def test_a_copy_in_another_registry_is_kept_and_names_its_cuda(reference: str, kept: bool) -> None:
     found = container_image(reference)
 
     assert (found.origin, found.point, found.kept) == (Origin.NVIDIA_CUDA, "13.0.3", kept)
 
 
 @pytest.mark.parametrize("reference", [f"nvidia/cuda@{DIGEST}", f"pytorch/pytorch@{DIGEST}", "r.example/cuda:2026.11"])
-def test_what_says_nothing_of_its_cuda_promises_nothing(reference: str) -> None:
+def test_a_digest_or_another_tag_names_no_cuda(reference: str) -> None:
     assert (container_image(reference).origin, container_image(reference).cuda) == (Origin.OTHER, None)
 
 
@@ -146,24 +146,24 @@ def test_the_runner_image_is_known_by_its_digest_alone() -> None:
 
 
 @pytest.mark.parametrize("reference", ["nvidia/cuda", "nvidia/cuda:latest", "pytorch/pytorch:latest"])
-def test_an_image_whose_tag_says_nothing_is_refused_where_tags_say_something(reference: str) -> None:
+def test_nvidia_and_pytorch_images_need_a_versioned_tag(reference: str) -> None:
     with pytest.raises(UnknownName):
         container_image(reference)
 
 
-def test_a_newer_point_release_ends_an_image() -> None:
+def test_a_newer_point_release_supersedes_an_image() -> None:
     assert superseded(container_image("nvidia/cuda:12.9.1-base-ubuntu24.04"))
     assert not superseded(container_image("nvidia/cuda:12.9.2-base-ubuntu24.04"))
     assert not superseded(container_image("ghcr.io/actions/actions-runner:2.335.0"))
 
 
-def test_an_image_ends_with_the_last_driver_branch_of_its_generation() -> None:
+def test_the_last_driver_branch_of_its_generation_ends_the_life_of_an_image() -> None:
     assert end_of_life(container_image("nvidia/cuda:12.9.2-base-ubuntu24.04")) == date(2026, 6, 30)
     assert end_of_life(container_image("nvidia/cuda:13.0.3-base-ubuntu24.04")) == date(2028, 6, 30)
     assert end_of_life(container_image("pytorch/pytorch:2.14.0-cuda12.6-cudnn9-runtime")) is None
 
 
-def test_tags_are_deleted_six_months_after_the_end() -> None:
+def test_tags_are_deleted_six_months_after_the_end_of_life() -> None:
     assert deleted_from(date(2026, 6, 30)) == date(2026, 12, 30)
     assert deleted_from(date(2026, 8, 31)) == date(2027, 2, 28)
     assert deleted_from(date(2026, 1, 15)) == date(2026, 7, 15)
@@ -178,7 +178,7 @@ def test_the_newest_point_release_keeps_registry_flavour_and_system() -> None:
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_read_or_refused_by_name(text: str) -> None:
+def test_any_text_is_read_or_is_an_unknown_name(text: str) -> None:
     with suppress(UnknownName):
         found = container_image(text)
 

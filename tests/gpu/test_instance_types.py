@@ -1,4 +1,4 @@
-"""The tables of machines agree with what is published."""
+"""The tables of machines agree with published figures."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ def test_pods_follow_from_interfaces_as_the_network_plugin_publishes(name: str, 
     assert ec2_type(name).eni_pods == pods
 
 
-def test_a_misspelt_type_is_answered_with_the_nearest() -> None:
+def test_a_misspelt_type_names_the_nearest_one() -> None:
     with pytest.raises(
         UnknownName, match=r'g4dn\.xlrge is not a known EC2 instance type; did you mean "g4dn\.xlarge"\?'
     ):
         ec2_type("g4dn.xlrge")
 
 
-def test_every_unknown_name_says_of_what_kind_it_was_to_be() -> None:
+def test_an_unknown_name_names_its_kind() -> None:
     with pytest.raises(UnknownName, match=r'GPU model; did you mean "l40s'):
         gpu_model("l40")
     with pytest.raises(UnknownName, match=r'GCE machine type; did you mean "n1-standard-4'):
         gce_type("n1-standart-4")
 
 
-def test_a_fraction_of_a_gpu_counts_as_none_for_ec2_and_as_one_for_the_driver() -> None:
+def test_a_fraction_of_a_gpu_is_no_gpu_for_ec2_and_one_for_the_driver() -> None:
     machine = ec2_type("g6f.xlarge")
 
     assert (machine.gpus, machine.devices, machine.fractional, machine.gpu_memory_mib) == (0, 1, True, 2861)
@@ -51,26 +51,26 @@ def test_the_two_v100_types_differ_in_memory() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(EC2_TYPES))
-def test_a_type_has_a_gpu_model_exactly_where_it_has_gpu_memory(name: str) -> None:
+def test_a_type_has_a_gpu_model_only_with_gpu_memory(name: str) -> None:
     machine = EC2_TYPES[name]
 
     assert (machine.gpu is None) == (machine.gpu_memory_mib == 0)
     assert machine.gpu is not None or machine.gpus == 0
 
 
-def test_what_was_not_read_is_marked() -> None:
+def test_recalled_rows_are_marked() -> None:
     recalled = {machine.family for machine in EC2_TYPES.values() if machine.confidence is Confidence.RECALLED}
 
     assert recalled == {"m5", "m7i", "m7i-flex", "c7i"}
 
 
-def test_models_have_the_names_that_kubernetes_and_google_know() -> None:
+def test_models_have_names_for_kubernetes_and_google_cloud() -> None:
     t4 = gpu_model("t4")
 
     assert (t4.label, t4.google, t4.sm) == ("nvidia-tesla-t4", "nvidia-tesla-t4", "sm_75")
 
 
-def test_a_gpu_is_attached_to_an_n1_in_the_numbers_that_google_allows() -> None:
+def test_n1_machines_take_only_some_numbers_of_gpus() -> None:
     machine = attach(gce_type("n1-standard-4"), gpu_model("t4"), 1)
 
     assert (machine.gpus, machine.attached, machine.gpu_memory_mib) == (1, True, 16384)
@@ -87,7 +87,7 @@ def test_a_gpu_is_attached_to_an_n1_in_the_numbers_that_google_allows() -> None:
         ("n1-standard-96", "v100", 8),
     ],
 )
-def test_a_machine_of_the_size_that_google_allows_beside_its_gpus_is_taken(machine: str, model: str, gpus: int) -> None:
+def test_an_n1_machine_can_have_the_largest_allowed_size(machine: str, model: str, gpus: int) -> None:
     assert attach(gce_type(machine), gpu_model(model), gpus).gpus == gpus
 
 
@@ -101,7 +101,7 @@ def test_a_machine_of_the_size_that_google_allows_beside_its_gpus_is_taken(machi
         ("n1-standard-32", "p100", 1, 16),
     ],
 )
-def test_a_machine_has_only_so_many_vcpus_beside_its_gpus(machine: str, model: str, gpus: int, most: int) -> None:
+def test_gpus_limit_the_vcpus_of_an_n1_machine(machine: str, model: str, gpus: int, most: int) -> None:
     with pytest.raises(Unattachable, match=f"a machine has {most} at most") as refused:
         attach(gce_type(machine), gpu_model(model), gpus)
     taken = refused.value.fix.split()[1]
@@ -109,7 +109,7 @@ def test_a_machine_has_only_so_many_vcpus_beside_its_gpus(machine: str, model: s
     assert attach(gce_type(taken), gpu_model(model), gpus).vcpus <= most
 
 
-def test_a_machine_that_brings_its_gpu_takes_no_other() -> None:
+def test_a_machine_with_its_own_gpu_takes_no_other() -> None:
     g2 = gce_type("g2-standard-4")
 
     assert attach(g2, gpu_model("l4"), 1) is g2
@@ -117,18 +117,18 @@ def test_a_machine_that_brings_its_gpu_takes_no_other() -> None:
         attach(g2, gpu_model("t4"), 1)
 
 
-def test_nothing_is_attached_to_a_machine_of_another_family() -> None:
+def test_no_gpu_attaches_to_another_family() -> None:
     with pytest.raises(Unattachable, match="only to n1 machines"):
         attach(gce_type("e2-standard-4"), gpu_model("t4"), 1)
 
 
-def test_a_model_that_comes_with_its_machine_only_is_never_attached() -> None:
+def test_some_models_are_never_attached() -> None:
     with pytest.raises(Unattachable, match="l4 is never attached"):
         attach(gce_type("n1-standard-4"), gpu_model("l4"), 1)
 
 
 @pytest.mark.parametrize("name", sorted(GCE_TYPES))
-def test_a_google_machine_has_memory_in_proportion(name: str) -> None:
+def test_the_memory_of_a_gce_machine_is_in_proportion_to_its_vcpus(name: str) -> None:
     machine = GCE_TYPES[name]
 
     assert 2 <= machine.memory_mib / 1024 / machine.vcpus <= 15

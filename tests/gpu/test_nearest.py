@@ -1,4 +1,4 @@
-"""A name that is not known is answered with the one that was probably meant."""
+"""An unknown name suggests the nearest known one."""
 
 from __future__ import annotations
 
