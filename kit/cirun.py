@@ -1,8 +1,7 @@
-"""`.cirun.yml` as types: what cirun reads, and nothing else; to text and back without loss.
+"""The types of `.cirun.yml` and `.cirun.global.yml`, which have the same format.
 
-Owns the shape of the file and of `.cirun.global.yml`, which has the same one. Whether a sound file is also a good
-one is judged by `kit.cirun_checks`; where it comes from is said by `kit.cirun_runners`. The keys are those of
-cirun's reference (AktechLabs/cirun-docs, `docs/reference/yaml.md`, 18 May 2026).
+The keys are those of cirun's reference (AktechLabs/cirun-docs, `docs/reference/yaml.md`, 18 May 2026).
+`kit.cirun_checks` checks a valid file for settings that do not work. `kit.cirun_runners` builds the file of a stack.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from pydantic import AfterValidator, Discriminator, Field, Tag
 
 from config.values import Invalid
-from kit.cirun_extra import AmazonExtra, AzureExtra, Extra, GoogleExtra, Idle, OwnExtra, Text, VastExtra
+from kit.cirun_extra import AwsExtra, AzureExtra, Extra, GcpExtra, Idle, OwnExtra, Text, VastExtra
 from kit.closed import MANY, ONE, Closed, dump_yaml, load_yaml, validated
 
 if TYPE_CHECKING:
@@ -21,25 +20,25 @@ if TYPE_CHECKING:
 
 FILE: Final = ".cirun.yml"
 GLOBAL_FILE: Final = ".cirun.global.yml"
-"""In an organisation's repository `.cirun`: runners for all of its repositories."""
+"""The file in the repository `.cirun` of an organisation: runners for all its repositories."""
 LABEL_PREFIX: Final = "cirun-"
 ADDED_BY_CIRUN: Final = frozenset({"self-hosted", "linux", "x64", "cirun", "cirun.io", "cpu", "aws", "gcp", "azure"})
-"""Labels that every runner of cirun's has anyway."""
+"""Labels that cirun adds to every runner."""
 
 REMOVED: Final = {
     "workflow": "remove it: cirun has not read it since July 2022; `python -m ops cirun-migrate` rewrites the file",
     "count": "remove it: cirun starts one runner a job since 2022; `python -m ops cirun-migrate` rewrites the file",
-    "run_only_when_trigger_by": "remove it: cirun does not read it any more; say who may in .access.yml",
-    "zone": "cirun has none: on Google Cloud `region` takes the zone",
-    "project": "cirun has none: write extra_config: {project_id: …}",
-    "service_account": "cirun has none: write extra_config: {serviceAccounts: [{email: …}]}",
-    "network": "cirun has none: write extra_config: {networkInterfaces: [{network: …}]}",
-    "spot": "cirun has none: write preemptible",
-    "env": "cirun has none: values for the job belong in the workflow's env",
-    "setup": "cirun runs no steps of yours: put them into the image, or into the workflow's first steps",
-    "idle_timeout": "remove it: a machine ends with its job; bound the job by timeout-minutes in the workflow",
+    "run_only_when_trigger_by": "remove it: cirun does not read it any more; grant access in .access.yml",
+    "zone": "cirun has no such key: on Google Cloud `region` is the zone",
+    "project": "cirun has no such key: write extra_config: {project_id: …}",
+    "service_account": "cirun has no such key: write extra_config: {serviceAccounts: [{email: …}]}",
+    "network": "cirun has no such key: write extra_config: {networkInterfaces: [{network: …}]}",
+    "spot": "cirun has no such key: write preemptible",
+    "env": "cirun has no such key: values for the job belong in the workflow's env",
+    "setup": "cirun does not run setup steps: put them into the image, or into the first steps of the workflow",
+    "idle_timeout": "remove it: a machine ends with its job; limit the job with timeout-minutes in the workflow",
 }
-"""Keys that are seen in public files and that cirun does not read, with what is to be done about them."""
+"""Keys that public files contain and cirun does not read, with the fix."""
 
 
 def _shape(value: object) -> str:
@@ -48,7 +47,7 @@ def _shape(value: object) -> str:
 
 def _zone(value: str) -> str:
     if re.fullmatch(r"[a-z]+-[a-z]+\d+", value):
-        raise Invalid(f'"{value}" is a region, and cirun takes a zone here', f"write it with a letter: {value}-b")
+        raise Invalid(f'"{value}" is a region, but cirun needs a zone here', f"add the letter of a zone: {value}-b")
     if not re.fullmatch(r"[a-z]+-[a-z]+\d+-[a-z]", value):
         raise Invalid(f'"{value}" is not a Google Cloud zone', "write it as us-central1-b")
     return value
@@ -56,7 +55,7 @@ def _zone(value: str) -> str:
 
 def _region(value: str) -> str:
     if re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d[a-z]", value):
-        raise Invalid(f'"{value}" is a zone, and cirun takes a region here', f"write {value[:-1]}")
+        raise Invalid(f'"{value}" is a zone, but cirun needs a region here', f"write {value[:-1]}")
     if not re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d", value):
         raise Invalid(f'"{value}" is not an AWS region', "write it as eu-west-1")
     return value
@@ -79,44 +78,44 @@ Flags = Annotated[
 
 
 class Runner(Closed):
-    """One kind of runner. A job that asks for its labels, or for some of them, gets a machine of its own."""
+    """One runner. A job that requests one or more of its labels gets its own machine."""
 
     name: Text
     instance_type: Texts | None = None
     preemptible: Flags | None = None
-    """Spot. A list is tried in turn: `[true, false]` falls back to on-demand."""
+    """Whether to use spot. A list is tried in order: `[true, false]` falls back to on-demand."""
     labels: Annotated[tuple[Text, ...], Field(min_length=1)]
     idle: Idle | None = None
 
 
-class AmazonRunner(Runner):
+class AwsRunner(Runner):
     """EC2."""
 
     cloud: Literal["aws"]
     gpu: Text | None = None
-    """Has cirun install a driver; not for an image that has one."""
+    """The GPU for which cirun installs a driver; not for an image with a driver."""
     machine_image: Texts | None = None
-    """An AMI, which exists in one region only: images and regions go together."""
+    """An AMI. It exists in one region only, so several regions need several images."""
     region: Regions | None = None
-    """Without it cirun takes eu-west-1."""
-    extra_config: AmazonExtra | None = None
+    """The default is eu-west-1."""
+    extra_config: AwsExtra | None = None
 
 
-class GoogleRunner(Runner):
+class GcpRunner(Runner):
     """Compute Engine."""
 
     cloud: Literal["gcp"]
     gpu: Text | None = None
-    """The accelerator to attach, as in nvidia-tesla-t4."""
+    """The accelerator to attach, for example nvidia-tesla-t4."""
     machine_image: Texts | None = None
     """`NAME`, `PROJECT:NAME` or `projects/PROJECT/global/images/NAME`."""
     region: Zones | None = None
-    """A zone, for all that the key is called region."""
-    extra_config: GoogleExtra | None = None
+    """A zone, although the key is `region`."""
+    extra_config: GcpExtra | None = None
 
 
 class AzureImage(Closed):
-    """An image of the Azure Marketplace, or one of one's own by its id."""
+    """An image of the Azure Marketplace, or a private image by its id."""
 
     publisher: Text | None = None
     offer: Text | None = None
@@ -148,7 +147,7 @@ class AzureRunner(Runner):
 
 
 class VastRunner(Runner):
-    """Vast.ai, where the instance type is COUNTxMODEL and the region a country, if anything."""
+    """Vast.ai: the instance type is COUNTxMODEL, and the region a country or absent."""
 
     cloud: Literal["vast_ai"]
     gpu: Text | None = None
@@ -158,7 +157,7 @@ class VastRunner(Runner):
 
 
 class OwnRunner(Runner):
-    """Machines of one's own, of which a slice such as 8vcpu-8gb-75gb is given."""
+    """Machines on premises; a runner gets a slice such as 8vcpu-8gb-75gb."""
 
     cloud: Literal["on_prem"]
     gpu: Text | None = None
@@ -168,7 +167,7 @@ class OwnRunner(Runner):
 
 
 class OtherRunner(Runner):
-    """The clouds for which cirun documents nothing special. DigitalOcean goes by both of its names."""
+    """Clouds without special keys. DigitalOcean has two names."""
 
     cloud: Literal["do", "digitalocean", "openstack", "oracle"]
     gpu: Text | None = None
@@ -177,7 +176,7 @@ class OtherRunner(Runner):
     extra_config: Extra | None = None
 
 
-AnyRunner = AmazonRunner | GoogleRunner | AzureRunner | VastRunner | OwnRunner | OtherRunner
+AnyRunner = AwsRunner | GcpRunner | AzureRunner | VastRunner | OwnRunner | OtherRunner
 
 
 class CirunFile(Closed):
@@ -192,16 +191,16 @@ _ORDER = (
 
 
 def read(text: str, source: str = FILE) -> CirunFile:
-    """The file in `text`.
+    """Parse the file.
 
     Raises:
-        FileError: it is not YAML, or says something that cirun does not read; every fault is named.
+        FileError: it is not YAML, or has keys or values that cirun does not read; names every fault.
 
     """
     return validated(CirunFile, load_yaml(text, source), source, REMOVED)
 
 
 def render(file: CirunFile, header: Sequence[str] = ()) -> str:
-    """The file's text: the same file always gives the same, in the order in which cirun's reference explains it."""
+    """Return the text of the file, with the keys in the order of cirun's reference."""
     runners = [runner.model_dump(mode="json", exclude_none=True) for runner in file.runners]
     return dump_yaml({"runners": [{key: one[key] for key in _ORDER if key in one} for one in runners]}, header)

@@ -1,7 +1,7 @@
-"""What is sound in a `.cirun.yml` and still goes wrong: judged before a job waits for a runner that never comes.
+"""Checks of a valid `.cirun.yml` for settings that do not work.
 
-Owns the judgements. In a file that this project writes they are errors; in one that was found they are warnings
-where public files show that cirun puts up with it.
+In a file that this project writes, problems are errors. In other files, problems that public files have as well are
+warnings, because cirun seems to accept them.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from config.cirun import ONE_LINE
-from gpu.verdict import Level, Verdict
-from kit.cirun import ADDED_BY_CIRUN, LABEL_PREFIX, AmazonRunner, AnyRunner, CirunFile, GoogleRunner
+from gpu.verdict import Verdict, error, warning
+from kit.cirun import ADDED_BY_CIRUN, LABEL_PREFIX, AnyRunner, AwsRunner, CirunFile, GcpRunner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,16 +33,16 @@ class Attempt:
 
 
 def lengths(runner: AnyRunner) -> dict[str, int]:
-    """How long each list is, of those that cirun goes through in step."""
+    """Return the length of each list that cirun reads in step with the others."""
     values = {key: getattr(runner, key) for key in _TRIED_IN_TURN}
     return {key: len(value) for key, value in values.items() if isinstance(value, tuple)}
 
 
 def attempts(runner: AnyRunner) -> tuple[Attempt, ...]:
-    """What cirun tries, in order: lists in step by position, what is no list every time.
+    """Return the machines that cirun tries, in order. Lists are read in step; single values apply to every attempt.
 
     Raises:
-        ValueError: the lists differ in length, for which cirun's reference defines nothing.
+        ValueError: the lists differ in length, which cirun's reference does not define.
 
     """
     count = set(lengths(runner).values()) or {1}
@@ -67,23 +67,23 @@ def attempts(runner: AnyRunner) -> tuple[Attempt, ...]:
 
 
 def judge(file: CirunFile, *, ours: bool) -> tuple[Verdict, ...]:
-    """Everything that can be said against `file`. `ours` says that this project writes it."""
+    """Return every problem of `file`. `ours` is True for a file that this project writes."""
     found: list[Verdict] = []
     names: set[str] = set()
     for position, runner in enumerate(file.runners):
         path = f"runners[{position}]"
         if runner.name in names:
             found.append(
-                _verdict(
-                    Level.ERROR,
+                error(
+                    _CHECK,
                     f"{path}.name",
-                    f"{runner.name} stands twice",
-                    "name each runner once: .access.yml and cirun's dashboard know it by its name",
+                    f"{runner.name} is a duplicate name",
+                    "use each name once: .access.yml and cirun's dashboard refer to it",
                 )
             )
         names.add(runner.name)
         found += _labels(runner, path, ours=ours)
-        found += _lists(runner, path, Level.ERROR if ours else Level.WARNING)
+        found += _lists(runner, path, ours=ours)
         found += _places(runner, path)
     return tuple(found)
 
@@ -92,69 +92,65 @@ def _labels(runner: AnyRunner, path: str, *, ours: bool) -> Iterator[Verdict]:
     for position, label in enumerate(runner.labels):
         here = f"{path}.labels[{position}]"
         if not label.startswith(LABEL_PREFIX) and (ours or label not in ADDED_BY_CIRUN):
-            yield _verdict(
-                Level.ERROR if ours else Level.WARNING,
+            yield (error if ours else warning)(
+                _CHECK,
                 here,
-                f'cirun\'s reference asks for labels that begin with {LABEL_PREFIX}, and "{label}" does not',
+                f'cirun\'s reference requires labels to begin with {LABEL_PREFIX}, and "{label}" does not',
                 f"write {LABEL_PREFIX}{label}, here and in the workflow's runs-on",
             )
         if "--" in label:
-            yield _verdict(
-                Level.ERROR,
+            yield error(
+                _CHECK,
                 here,
-                f'cirun drops everything from "--" on in what a job asks for, so "{label}" is never matched',
+                f'cirun ignores "--" and the text after it in the labels of a job, so "{label}" never matches',
                 f"write {label.replace('--', '-')}",
             )
         if _CLOUD.fullmatch(label):
-            yield _verdict(
-                Level.ERROR if ours and ONE_LINE.fullmatch(label) else Level.WARNING,
+            yield (error if ours and ONE_LINE.fullmatch(label) else warning)(
+                _CHECK,
                 here,
                 f'"{label}" can also be read as cirun\'s one-line form, cirun-CLOUD-TYPE-IMAGE',
-                "put the cloud's name last",
+                "put the name of the cloud last",
             )
 
 
-def _lists(runner: AnyRunner, path: str, level: Level) -> Iterator[Verdict]:
+def _lists(runner: AnyRunner, path: str, *, ours: bool) -> Iterator[Verdict]:
     found = lengths(runner)
     if len(set(found.values())) > 1:
         stated = ", ".join(f"{key} has {length}" for key, length in found.items())
-        yield _verdict(
-            level,
+        yield (error if ours else warning)(
+            _CHECK,
             path,
-            f"lists are tried in step, and these differ in length: {stated}",
-            "repeat values until all are of one length; what is the same every time needs no list",
+            f"cirun reads lists in step, but they differ in length: {stated}",
+            "repeat values until all lists have the same length, or use a single value",
         )
 
 
 def _places(runner: AnyRunner, path: str) -> Iterator[Verdict]:
-    if isinstance(runner, AmazonRunner):
+    if isinstance(runner, AwsRunner):
         regions = set(runner.region) if isinstance(runner.region, tuple) else {runner.region}
         if len(regions) > 1 and not isinstance(runner.machine_image, tuple):
-            yield _verdict(
-                Level.ERROR,
+            yield error(
+                _CHECK,
                 f"{path}.machine_image",
-                f"an AMI exists in one region, and {len(regions)} regions are tried with the same one",
-                "state a list of AMIs in step with region",
+                f"an AMI exists in one region, but it is used in {len(regions)} regions",
+                "state one AMI for each region",
             )
         for position, device in enumerate((runner.extra_config and runner.extra_config.block_devices) or ()):
             if device.device_name is None:
-                yield _verdict(
-                    Level.WARNING,
+                yield warning(
+                    _CHECK,
                     f"{path}.extra_config.BlockDeviceMappings[{position}]",
-                    "without a DeviceName this is a second disk, /dev/sdc, and the root disk stays small",
+                    "without a DeviceName, this is a second disk, /dev/sdc, and the root disk keeps its size",
                     "state DeviceName: /dev/sda1",
                 )
-    if isinstance(runner, GoogleRunner) and runner.region is None:
-        yield _verdict(
-            Level.WARNING,
+    if isinstance(runner, GcpRunner) and runner.region is None:
+        yield warning(
+            _CHECK,
             f"{path}.region",
-            "no zone is stated, and cirun documents no default for Google Cloud",
-            "state a zone, or a list of zones to try in turn",
+            "there is no zone, and cirun documents no default for Google Cloud",
+            "state a zone, or a list of zones to try in order",
         )
-
-
-def _verdict(level: Level, subject: str, reason: str, fix: str) -> Verdict:
-    return Verdict(check=_CHECK, level=level, subject=subject, reason=reason, fix=fix)
 
 
 def _text(value: str | bool | None) -> str | None:

@@ -1,7 +1,7 @@
-"""What `.cirun.yml` says below `extra_config`, cloud by cloud, and below `idle`.
+"""The types of `extra_config`, for each cloud, and of `idle` in `.cirun.yml`, with the limits of EBS.
 
-Owns the shape, and the ratios that EBS itself refuses. The keys are those of cirun's reference (AktechLabs/cirun-docs,
-`docs/reference` and `docs/caching`, 18 May 2026); each keeps the spelling of the cloud that it is passed on to.
+The keys are those of cirun's reference (AktechLabs/cirun-docs,
+`docs/reference` and `docs/caching`, 18 May 2026); each has the spelling of its cloud.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from kit.closed import Closed
 Text = Annotated[str, Field(min_length=1)]
 Gigabytes = Annotated[int, Field(ge=1, le=65536)]
 
-GOOGLE_SCOPE: Final = "https://www.googleapis.com/auth/cloud-platform"
-"""The scope to give a machine: what it may do is then said by IAM alone."""
+GCP_SCOPE: Final = "https://www.googleapis.com/auth/cloud-platform"
+"""The scope of a machine, so that only IAM limits its access."""
 GP3_INCLUDED_IOPS: Final = 3000
-"""What a gp3 volume has without asking; it is also what the throughput is measured against then."""
+"""The IOPS of a gp3 volume by default; they also limit its throughput."""
 
 
 class Extra(Closed):
-    """What every cloud understands."""
+    """Keys for every cloud."""
 
     provision_via: Literal["pull_from_api"] | None = None
-    """The image's own start script fetches cirun's, so that something can run before the runner is ready."""
+    """The start script of the image fetches the script of cirun, so that it can run commands before it."""
     env_vars: Mapping[str, str] | None = None
-    """Plain values for the runner. Not for secrets: they stand in the repository."""
+    """Plain values for the runner; no secrets, because the file is in the repository."""
     run_as: Literal["interactive"] | None = None
     """Windows: in a desktop session."""
     runner_user: Text | None = None
     """Windows: the account."""
     runner_path: Text | None = None
-    """Windows: where the runner is put."""
+    """Windows: the folder of the runner."""
 
 
 class BlockDevice(Closed):
-    """An EBS volume. Without a device name cirun adds it as /dev/sdc, beside the root volume."""
+    """An EBS volume. Without a device name, cirun adds it as /dev/sdc, in addition to the root volume."""
 
     device_name: Text | None = Field(None, alias="DeviceName")
     volume_size: Gigabytes | None = Field(None, alias="VolumeSize")
@@ -48,19 +48,19 @@ class BlockDevice(Closed):
     throughput: Annotated[int, Field(ge=125)] | None = Field(None, alias="Throughput")
     """MiB/s."""
     initialization_rate: Annotated[int, Field(ge=100, le=300)] | None = Field(None, alias="VolumeInitializationRate")
-    """MiB/s at which a snapshot's blocks are fetched."""
+    """MiB/s at which the blocks of a snapshot are fetched."""
 
     @model_validator(mode="after")
     def _within_ebs(self) -> BlockDevice:
-        """What EBS refuses when the volume is made, that is, when a job already waits (AWS, "EBS volume types")."""
+        """Refuse what EBS refuses when a job already waits for the volume (AWS, "EBS volume types")."""
         if self.throughput is not None and self.volume_type != "gp3":
-            raise Invalid(f"{self.volume_type or 'gp2'} takes no Throughput", "state VolumeType: gp3")
+            raise Invalid(f"{self.volume_type or 'gp2'} does not support Throughput", "state VolumeType: gp3")
         if self.iops is not None and self.volume_type in {None, "gp2"}:
-            raise Invalid("gp2 takes no Iops", "state VolumeType: gp3")
+            raise Invalid("gp2 does not support Iops", "state VolumeType: gp3")
         included = self.iops or GP3_INCLUDED_IOPS
         if self.throughput is not None and self.throughput * 4 > included:
             raise Invalid(
-                f"{self.throughput} MiB/s needs {self.throughput * 4} IOPS, and the volume has {included}",
+                f"{self.throughput} MiB/s needs {self.throughput * 4} IOPS, but the volume has {included}",
                 f"state Iops: {self.throughput * 4}, or Throughput: {included // 4}",
             )
         ratio = {"gp3": 500, "io1": 50, "io2": 1000}.get(self.volume_type or "gp2")
@@ -75,7 +75,7 @@ class BlockDevice(Closed):
         return GP3_INCLUDED_IOPS if self.volume_type == "gp3" else 0
 
 
-class AmazonExtra(Extra):
+class AwsExtra(Extra):
     """EC2."""
 
     block_devices: tuple[BlockDevice, ...] | None = Field(None, alias="BlockDeviceMappings")
@@ -83,15 +83,15 @@ class AmazonExtra(Extra):
     """An S3 bucket behind `actions/cache`; asks for more permissions than the stack grants."""
 
 
-class GoogleDisk(Closed):
-    """A persistent disk made with the instance."""
+class GcpDisk(Closed):
+    """A persistent disk that is created with the instance."""
 
     size: Gigabytes | None = Field(None, alias="diskSizeGb")
     type: Text | None = Field(None, alias="diskType")
 
 
-class GoogleExistingDisk(Closed):
-    """A persistent disk that is there already."""
+class GcpExistingDisk(Closed):
+    """An existing persistent disk."""
 
     device_name: Text | None = Field(None, alias="deviceName")
     size: Gigabytes | None = Field(None, alias="diskSizeGb")
@@ -101,7 +101,7 @@ class GoogleExistingDisk(Closed):
     interface: Literal["SCSI", "NVME"] | None = None
 
 
-class GoogleAccess(Closed):
+class GcpAccess(Closed):
     """A public address."""
 
     type: Literal["ONE_TO_ONE_NAT"] = "ONE_TO_ONE_NAT"
@@ -109,41 +109,41 @@ class GoogleAccess(Closed):
     network_tier: Literal["PREMIUM", "STANDARD"] | None = Field(None, alias="networkTier")
 
 
-class GoogleInterface(Closed):
-    """Where the instance stands in the network."""
+class GcpInterface(Closed):
+    """The network interface of the instance."""
 
     network: Text | None = None
     subnetwork: Text | None = None
     nic_type: Literal["GVNIC", "VIRTIO_NET"] | None = Field(None, alias="nicType")
-    """Third-generation machines take GVNIC only, and the image must declare that it can."""
+    """Third-generation machines only support GVNIC, and the image must declare it."""
     stack_type: Literal["IPV4_ONLY", "IPV4_IPV6"] | None = Field(None, alias="stackType")
-    access: tuple[GoogleAccess, ...] | None = Field(None, alias="accessConfigs")
+    access: tuple[GcpAccess, ...] | None = Field(None, alias="accessConfigs")
 
 
-class GoogleServiceAccount(Closed):
-    """Who the instance is at Google."""
+class GcpServiceAccount(Closed):
+    """The account that the instance runs as."""
 
     email: Text
-    scopes: tuple[Text, ...] = (GOOGLE_SCOPE,)
+    scopes: tuple[Text, ...] = (GCP_SCOPE,)
 
 
-class GoogleExtra(Extra):
+class GcpExtra(Extra):
     """Compute Engine."""
 
     project_id: Text | None = None
-    """Where it runs, if not in the project of cirun's own service account."""
-    base_disk: GoogleDisk | None = Field(None, alias="baseDisk")
-    additional_disk: GoogleDisk | None = Field(None, alias="additionalDisk")
-    existing_disk: GoogleExistingDisk | None = Field(None, alias="existingDisk")
-    interfaces: tuple[GoogleInterface, ...] | None = Field(None, alias="networkInterfaces")
-    service_accounts: tuple[GoogleServiceAccount, ...] | None = Field(None, alias="serviceAccounts")
+    """The project of the instance; by default that of cirun's service account."""
+    base_disk: GcpDisk | None = Field(None, alias="baseDisk")
+    additional_disk: GcpDisk | None = Field(None, alias="additionalDisk")
+    existing_disk: GcpExistingDisk | None = Field(None, alias="existingDisk")
+    interfaces: tuple[GcpInterface, ...] | None = Field(None, alias="networkInterfaces")
+    service_accounts: tuple[GcpServiceAccount, ...] | None = Field(None, alias="serviceAccounts")
 
 
 class AzureDisk(Closed):
     """The root disk."""
 
     size: Gigabytes | None = Field(None, alias="diskSizeGB")
-    """Azure's own spelling: GB, where Google has Gb."""
+    """Azure writes GB, Google Cloud Gb."""
 
 
 class AzureStorage(Closed):
@@ -168,7 +168,7 @@ class VastExtra(Extra):
 
 
 class OwnExtra(Extra):
-    """Machines of one's own."""
+    """Machines on premises."""
 
     executor: Text | None = None
     privileged: bool | None = None
@@ -177,7 +177,7 @@ class OwnExtra(Extra):
 
 
 class IdleHours(Closed):
-    """Runners kept waiting at certain hours."""
+    """Idle runners at certain hours."""
 
     day: Annotated[str, Field(pattern=r"^(mon|tue|wed|thu|fri|sat|sun)(-(mon|tue|wed|thu|fri|sat|sun))?$")]
     time: Annotated[str, Field(pattern=r"^\d{1,2}-\d{1,2}$")]
@@ -186,7 +186,7 @@ class IdleHours(Closed):
 
 
 class IdleAfterUse(Closed):
-    """Runners kept waiting for a while after one was used."""
+    """Idle runners for some time after one was used."""
 
     trigger: Literal["runner_allocated"] = "runner_allocated"
     replicas: Annotated[int, Field(ge=1)]
@@ -195,7 +195,7 @@ class IdleAfterUse(Closed):
 
 
 class Idle(Closed):
-    """Runners that wait for jobs. They match by the exact label: no `--` suffix in `runs-on`."""
+    """Idle runners. A job must request the exact label, without a `--` suffix."""
 
     schedule: tuple[IdleHours, ...] | None = None
     usage_based: IdleAfterUse | None = None
@@ -206,5 +206,5 @@ class Idle(Closed):
         stated = [way for way in ("schedule", "usage_based", "replicas") if getattr(self, way) is not None]
         if len(stated) != 1:
             named = ", ".join(stated) or "none"
-            raise Invalid(f"{named} of the three ways is stated", "state one of schedule, usage_based, replicas")
+            raise Invalid(f"stated: {named}", "state exactly one of schedule, usage_based, replicas")
         return self

@@ -14,7 +14,7 @@ from gpu.regions import Cloud
 from gpu.verdict import Level
 from kit.cirun import FILE, CirunFile, render
 from kit.cirun_checks import judge
-from kit.cirun_extra import GOOGLE_SCOPE
+from kit.cirun_extra import GCP_SCOPE
 from kit.closed import FileError, validated
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _aws(runner: GpuRunner) -> dict[str, Any]:
 def _gcp(runner: GpuRunner) -> dict[str, Any]:
     # A stated interface has no public address unless accessConfigs is stated, too.
     interface = {"network": runner.network, "accessConfigs": [{"type": "ONE_TO_ONE_NAT"}]}
-    account = {"email": runner.service_account, "scopes": [GOOGLE_SCOPE]}
+    account = {"email": runner.service_account, "scopes": [GCP_SCOPE]}
     return _stated(
         {
             "project_id": runner.project,

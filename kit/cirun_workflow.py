@@ -1,14 +1,14 @@
-"""The workflows by which a repository tests on a GPU when a maintainer's label says so.
+"""The workflows that test a repository on a GPU when a maintainer's label asks for it.
 
-Owns two workflows. `gpu-tests.yml` runs the tests: on the main branch, and on a pull request for the very event of the
-label, so that a later push waits for a new one. `gpu-tests-triage.yml` takes the label off again; it needs a token
-that writes, which GitHub gives a fork's pull request only in `pull_request_target`, and so it never checks out code.
+`gpu-tests.yml` runs the tests: on the main branch, and on a pull request only for the event of the label, so that a
+later push needs a new label. `gpu-tests-triage.yml` removes the label. It needs a token that can write, which GitHub
+only gives to a fork's pull request in `pull_request_target`. Therefore it never checks out code.
 
-The tests' own job cannot be the required check: it is skipped where nobody asked for it, and a skipped job "will report
-its status as Success" (GitHub Docs, "Troubleshooting required status checks", 2026). A second job therefore reports in
-every run, under a name that stands nowhere else. Every label starts a run of the same commit, and that run's check is
-believed: it repeats what was found before, since a run without that check leaves the pull request waiting for ever
-(open-metadata/OpenMetadata#31997, 2026).
+The job with the tests cannot be the required check: without a label it is skipped, and a skipped job "will report its
+status as Success" (GitHub Docs, "Troubleshooting required status checks", 2026). A second job reports in every run,
+under a name that no other job has. Every label starts a run for the same commit, and GitHub uses the check of the last
+run. A run without a new request therefore repeats the earlier result; a run without that check would block the pull
+request forever (open-metadata/OpenMetadata#31997, 2026).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from kit.run_script import IMAGE, RUN_FILE, run_script
 TESTS_FILE: Final = ".github/workflows/gpu-tests.yml"
 TRIAGE_FILE: Final = ".github/workflows/gpu-tests-triage.yml"
 CHECK: Final = "GPU tests"
-"""The job to require before a merge."""
+"""The job to make a required check."""
 
 # renovate: datasource=github-tags depName=actions/checkout
 CHECKOUT: Final = "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1"
@@ -44,42 +44,41 @@ _BRANCH: Final = r"[A-Za-z0-9*+?!\[\]][A-Za-z0-9*+?!\[\]./_-]*"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuTests:
-    """What a repository tests on a GPU, and when."""
+    """The GPU tests of a repository."""
 
     runner: str
     """The label in `.cirun.yml`, without a suffix."""
     timeout_minutes: int = 30
-    """Counts from the job's first step: GitHub bounds the wait before it by a day, whatever is stated here."""
+    """Counted from the first step of the job. GitHub limits the wait before it to a day."""
     gpus: int = 1
-    """How many GPUs the machine must show before the tests begin."""
+    """The number of GPUs that the machine must have."""
     branches: tuple[str, ...] = ("main",)
-    """Branches whose pushes are tested without asking."""
+    """Branches on which every push is tested."""
     run_label: str = RUN_LABEL
-    """The label that lets a pull request's present commit run."""
+    """The label that starts the tests of a pull request's current commit."""
     skip_label: str = SKIP_LABEL
-    """The label that excuses a pull request's present commit."""
+    """The label that exempts a pull request's current commit from the tests."""
     python: str = "3.12"
     install: tuple[str, ...] = INSTALL
-    """Commands, one a line."""
+    """Commands, one per line."""
     tests: tuple[str, ...] = TESTS
-    """Commands, one a line."""
+    """Commands, one per line."""
     codecov_flag: str | None = None
     """Send coverage.xml to Codecov under this flag, with the repository's secret CODECOV_TOKEN."""
     nightly: str | None = None
-    """A cron line, off the full hour, when GitHub is least late."""
+    """A cron schedule. Avoid the full hour, when GitHub is late."""
     container: str | None = None
-    """The image in Artifact Registry that install and tests run in, by tag or digest; the machine itself without it.
-    The machine pulls it as the account that it runs as, which only a machine on Google Cloud has."""
+    """The image in Artifact Registry that the tests run in, by tag or digest; without it, they run on the machine.
+    The machine pulls it with its service account, which only machines on Google Cloud have."""
     switch: str | None = None
-    """A repository variable that must be "true" for a job to be queued at all. Without it nothing is tested, and so
-    nothing passes."""
+    """A repository variable. The tests only run if it is "true"; otherwise the required check fails."""
 
 
 def workflows(tests: GpuTests) -> dict[str, str]:
-    """Both workflows, and the script that one of them runs where there is a container, by their path in the repository.
+    """Return both workflows, and with a container the script that runs it, by path.
 
     Raises:
-        FileError: a value would not stand as one in a workflow.
+        FileError: a value is not safe in a workflow.
 
     """
     faults = list(_faults(tests))
@@ -97,12 +96,12 @@ def workflows(tests: GpuTests) -> dict[str, str]:
 
 
 def _faults(tests: GpuTests) -> list[Fault]:
-    """Values are put into YAML and into expressions: what could end either is refused, not quoted."""
+    """Return a fault for each value that could break the YAML or an expression. Values are refused, not quoted."""
     stated = [
         ("runner", tests.runner, r"[A-Za-z0-9][A-Za-z0-9._-]*", "letters, digits, dots and hyphens"),
         ("run_label", tests.run_label, LABEL, "letters, digits, spaces, dots and hyphens"),
         ("skip_label", tests.skip_label, LABEL, "letters, digits, spaces, dots and hyphens"),
-        ("python", tests.python, PYTHON, "a Python version, as 3.12"),
+        ("python", tests.python, PYTHON, "a Python version, for example 3.12"),
         ("codecov_flag", tests.codecov_flag or "gpu", LABEL, "letters, digits, dots and hyphens"),
         ("nightly", tests.nightly or "17 3 * * *", CRON, "five cron fields"),
         ("switch", tests.switch or "GPU", VARIABLE, "capital letters, digits and underscores"),
@@ -112,13 +111,13 @@ def _faults(tests: GpuTests) -> list[Fault]:
         *(("tests", command, COMMAND, "one command without an expression") for command in tests.tests),
     ]
     faults = [
-        Fault(name, f'"{value}" does not fit', f"write {form}") for name, value, pattern, form in stated
+        Fault(name, f'"{value}" is not valid', f"write {form}") for name, value, pattern, form in stated
         if not re.fullmatch(pattern, value, re.ASCII)
     ]  # fmt: skip
     if not tests.runner.startswith(LABEL_PREFIX):
-        faults.append(Fault("runner", f'"{tests.runner}" is no label of cirun', f"begin it with {LABEL_PREFIX}"))
+        faults.append(Fault("runner", f'"{tests.runner}" is not a label of cirun', f"begin it with {LABEL_PREFIX}"))
     if "--" in tests.runner:
-        faults.append(Fault("runner", 'cirun drops everything from "--" on', "state the label of .cirun.yml alone"))
+        faults.append(Fault("runner", 'cirun ignores "--" and the text after it', "state only the label of .cirun.yml"))
     if tests.run_label == tests.skip_label:
-        faults.append(Fault("skip_label", "it is the run label too", "give them two names"))
+        faults.append(Fault("skip_label", "it equals run_label", "use two different labels"))
     return faults

@@ -1,8 +1,7 @@
-"""The workflow by which a repository builds the container of its GPU tests, and what that is built from.
+"""The workflow that builds the container of a repository's GPU tests, and the files that it is built from.
 
-Owns one workflow, and the copy of `docker/gpu-tests` beside it. GitHub's job is let in by Workload Identity Federation
-as itself, so that there is no key; the name of the provider holds a project's number, which no stack file knows, and is
-a variable of the repository.
+The files are a copy of `docker/gpu-tests`. The job signs in with Workload Identity Federation, without a key. The name
+of the identity provider contains a project number, which the stack file does not have, so it is a repository variable.
 """
 
 from __future__ import annotations
@@ -48,26 +47,26 @@ _CUDA_IMAGE: Final = re.compile(r"[a-z0-9][a-z0-9.-]*(:\d+)?(/[a-z0-9._-]+)+:[A-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuTestsImage:
-    """The container of GPU tests, as a repository builds it."""
+    """The container of the GPU tests of a repository."""
 
     reference: str
     """`REGION-docker.pkg.dev/PROJECT/REPOSITORY/gpu-tests:TAG`."""
     cuda_image: str
-    """What it is built on, with its tag and, where one is stated, its digest."""
+    """The base image with its tag, and optionally its digest."""
     branch: str = "main"
-    """The branch that builds it; whatever else wants to has to be asked for by hand."""
+    """The branch that builds it."""
 
     @property
     def host(self) -> str:
-        """The registry."""
+        """Return the host of the registry."""
         return self.reference.partition("/")[0]
 
 
 def image_files(image: GpuTestsImage) -> dict[str, str]:
-    """The workflow and the recipe, by their path in the repository.
+    """Return the workflow and the files of the container, by path.
 
     Raises:
-        FileError: a value would not stand as one in a workflow.
+        FileError: a value is not safe in a workflow.
 
     """
     stated = [
@@ -76,7 +75,7 @@ def image_files(image: GpuTestsImage) -> dict[str, str]:
         ("branch", image.branch, re.compile(r"[A-Za-z0-9][A-Za-z0-9./_-]*"), "a branch"),
     ]
     faults = [
-        Fault(name, f'"{value}" does not fit', f"write {form}")
+        Fault(name, f'"{value}" is not valid', f"write {form}")
         for name, value, pattern, form in stated
         if not pattern.fullmatch(value)
     ]

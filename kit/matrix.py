@@ -1,7 +1,7 @@
-"""A job's matrix: the combinations that it runs in, and what an expression over them says in each.
+"""The matrix of a job: its combinations, and the values of expressions over them.
 
-Owns GitHub's own order (lists crossed, `exclude` taken away, `include` laid over), for a matrix that is literal. An
-expression over anything but `matrix` has no value before the workflow runs, and is said to have none.
+Follows GitHub: lists are combined, `exclude` removes combinations, and `include` extends or adds them. Only a literal
+matrix is evaluated. Other expressions have no value before the workflow runs.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from collections.abc import Mapping
 from typing import Final
 
 LIMIT: Final = 256
-"""How many jobs GitHub makes of one matrix (GitHub's workflow limits, 2026)."""
+"""The largest number of jobs of one matrix (GitHub's workflow limits, 2026)."""
 
 OPENS: Final = "${{"
-"""How an expression begins."""
+"""The start of an expression."""
 
 _EXPRESSION: Final = re.compile(r"\$\{\{\s*matrix\.([\w-]+(?:\.[\w-]+)*)\s*\}\}")
-_LAID_OVER: Final = ("include", "exclude")
+_NOT_LISTS: Final = ("include", "exclude")
 
 
 class UnresolvedError(Exception):
-    """A value that is known only when the workflow runs. Its text is the expression."""
+    """A value that is only known when the workflow runs. The message is the expression."""
 
 
 def combinations(job: Mapping[object, object]) -> tuple[Mapping[str, object], ...]:
-    """What `matrix` is in each run of a job; one that says nothing, where the matrix is not literal or not there."""
+    """Return `matrix` for each run of a job; one empty combination if there is no literal matrix."""
     strategy = job.get("strategy")
     matrix = strategy.get("matrix") if isinstance(strategy, Mapping) else None
     if not isinstance(matrix, Mapping):
         return ({},)
-    lists = {str(key): values for key, values in matrix.items() if key not in _LAID_OVER}
+    lists = {str(key): values for key, values in matrix.items() if key not in _NOT_LISTS}
     literal = {key: values for key, values in lists.items() if isinstance(values, list)}
     if math.prod(len(values) for values in literal.values()) > LIMIT:
         return ({},)
@@ -55,9 +55,9 @@ def combinations(job: Mapping[object, object]) -> tuple[Mapping[str, object], ..
 
 
 def replaced(value: object, combination: Mapping[str, object]) -> object:
-    """`value` with what the matrix says in place of its expressions; those that it does not answer stay.
+    """Return `value` with its expressions over the matrix replaced; other expressions stay.
 
-    A value that is one expression alone becomes what the matrix holds, a list or a number too.
+    A value that is one expression becomes the value of the matrix, which may be a list or a number.
     """
     if not isinstance(value, str):
         return value
@@ -68,10 +68,10 @@ def replaced(value: object, combination: Mapping[str, object]) -> object:
 
 
 def resolved(value: object, combination: Mapping[str, object]) -> object:
-    """`value` as it is in this combination.
+    """Return `value` in this combination.
 
     Raises:
-        UnresolvedError: something in it is known only when the workflow runs.
+        UnresolvedError: a part of it is only known when the workflow runs.
 
     """
     found = replaced(value, combination)

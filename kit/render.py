@@ -1,7 +1,6 @@
-"""Text from templates, for formats that have `${{ }}` of their own.
+"""Render Jinja templates of files that contain `${{ }}`.
 
-Owns the one Jinja environment. A template uses `<[ ]>` and `<% %>`, so that GitHub's expressions stand in it as
-they will in the file; a name that is not given is an error, never an empty place.
+Templates use `<[ ]>` and `<% %>`, so that they can contain GitHub's expressions. A missing value is an error.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 def render(template: str, **values: Any) -> str:
-    """The text of `template`, a file in `kit/templates`, with `values` in it."""
+    """Render `template`, a file in `kit/templates`, with `values`."""
     return _environment().get_template(template).render(**values)
 
 

@@ -1,6 +1,6 @@
-"""The script that runs a repository's GPU tests in their container: in a workflow and by hand alike.
+"""The script that runs a repository's GPU tests in their container, in a workflow or by hand.
 
-Owns the script and its path. What happens inside is the container's own command (`docker/gpu-tests/run-gpu-tests`).
+The container's command is `docker/gpu-tests/run-gpu-tests`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ CACHES: Final = (
     ("huggingface", "HF_HOME"),
     ("torch", "TORCH_HOME"),
 )
-"""Each cache of the user's, below ~/.cache, and the variable by which it is found inside."""
+"""The caches in ~/.cache, and the variable that names each one in the container."""
 
 
 def run_script(image: str, gpus: int) -> str:
-    """The script for `image`, on a machine with `gpus` GPUs."""
+    """Return the script for `image` and a machine with `gpus` GPUs."""
     return render("run_gpu_tests.sh.j2", image=image, gpus=gpus, caches=CACHES, file=RUN_FILE)

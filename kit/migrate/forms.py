@@ -1,7 +1,7 @@
-"""One runner of an old cirun file, rewritten to the keys of today.
+"""Rewrite one runner of an old cirun file to the current keys.
 
-Owns two old forms of a runner. The nested one has `provider`, `machine` and `setup`. The flat one has cirun's own keys
-and, beside them, what people took out of the nested form on their way: `zone`, `project`, `service_account` and such.
+There are two old formats of a runner. The nested one has `provider`, `machine` and `setup`. The flat one has the
+current keys and some of the nested format: `zone`, `project`, `service_account` and others.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kit.cirun import ADDED_BY_CIRUN, LABEL_PREFIX
-from kit.cirun_extra import GOOGLE_SCOPE
+from kit.cirun_extra import GCP_SCOPE
 from kit.migrate.notes import DROPPED
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ _GPU: Final = ("type", "count")
 _IMAGE: Final = ("family", "name", "project")
 _ACCOUNT: Final = ("serviceAccount", "service_account")
 _SCOPES: Final = ("serviceAccountScopes", "service_account_scopes")
-_GOOGLE_ONLY: Final = ("zone", "project", *_ACCOUNT, *_SCOPES)
+_GCP_ONLY: Final = ("zone", "project", *_ACCOUNT, *_SCOPES)
 
 
 def rewritten(entry: dict[str, Any], path: str, notes: Notes) -> dict[str, Any]:
-    """The runner as cirun reads it today; what is wrong with it still is left to the validation of the whole."""
+    """Return the runner with current keys. Its values are validated later, with the whole file."""
     old = _nested if "provider" in entry or "machine" in entry else _flat
     found = old(entry, path, notes)
     notes.dropped(path, entry)
@@ -57,12 +57,12 @@ def _nested(entry: dict[str, Any], path: str, notes: Notes) -> dict[str, Any]:
 
 
 def _flat(entry: dict[str, Any], path: str, notes: Notes) -> dict[str, Any]:
-    google = entry.get("cloud") == "gcp"
-    moving = {"spot", *(_GOOGLE_ONLY if google else ())}
+    on_gcp = entry.get("cloud") == "gcp"
+    moving = {"spot", *(_GCP_ONLY if on_gcp else ())}
     found = {key: value for key, value in entry.items() if key not in DROPPED and key not in moving}
     if "spot" in entry:
         found["preemptible"] = _unless_stated(entry, "spot", "preemptible", entry, path, notes)
-    if not google:
+    if not on_gcp:
         return found
     if isinstance(entry.get("gpu"), dict):
         found["gpu"] = _gpu(entry, path, notes)
@@ -70,7 +70,7 @@ def _flat(entry: dict[str, Any], path: str, notes: Notes) -> dict[str, Any]:
         found["machine_image"] = _image(entry, "machine_image", path, notes)
     if "zone" in entry:
         if "region" in entry:
-            notes.note(f"{path}.region", "dropped: cirun's `region` takes the zone on Google Cloud")
+            notes.note(f"{path}.region", "dropped: cirun's `region` is the zone on Google Cloud")
         found["region"] = notes.moved(f"{path}.zone", entry["zone"], "region")
     stated = entry.get("extra_config")
     if isinstance(stated, dict | None):
@@ -84,17 +84,17 @@ def _flat(entry: dict[str, Any], path: str, notes: Notes) -> dict[str, Any]:
 
 
 def _unless_stated(
-    entry: dict[str, Any], old: str, new: str, beside: dict[str, Any], path: str, notes: Notes, below: str = ""
+    entry: dict[str, Any], old: str, new: str, stated: dict[str, Any], path: str, notes: Notes, below: str = ""
 ) -> Any:
-    """The value under its old name, or the one that today's name has already."""
-    if new in beside:
+    """Return the value of the old key, unless the new key is stated as well."""
+    if new in stated:
         notes.note(f"{path}.{old}", f"dropped: {below}{new} is stated as well")
-        return beside[new]
+        return stated[new]
     return notes.moved(f"{path}.{old}", entry[old], f"{below}{new}")
 
 
 def _accounts(entry: dict[str, Any], path: str, notes: Notes) -> list[dict[str, Any]]:
-    """Who the machine is at Google."""
+    """Return the service accounts of the machine."""
     key = next((name for name in _ACCOUNT if name in entry), None)
     email = notes.text(f"{path}.{key}", entry[key]) if key is not None else None
     if email is None:
@@ -108,18 +108,18 @@ def _accounts(entry: dict[str, Any], path: str, notes: Notes) -> list[dict[str, 
 def _gpu(parent: dict[str, Any], path: str, notes: Notes) -> Any:
     gpu = notes.part(parent, "gpu", path, _GPU)
     if gpu.get("count", 1) != 1:
-        notes.note(f"{path}.gpu.count", "dropped: cirun takes no number of GPUs; choose a type that has them")
+        notes.note(f"{path}.gpu.count", "dropped: cirun attaches one GPU; choose a machine type with more GPUs")
     return notes.moved(f"{path}.gpu.type", gpu.get("type"), "gpu")
 
 
 def _zone(provider: dict[str, Any], path: str, notes: Notes) -> Any:
-    """Cirun's `region`: on Google Cloud that is the zone."""
+    """Return cirun's `region`, which is the zone on Google Cloud."""
     zone, region = provider.get("zone"), provider.get("region")
     if provider.get("name") != "gcp":
         return notes.moved(f"{path}.provider.region", region, "region")
     if zone is not None:
         if region is not None:
-            notes.note(f"{path}.provider.region", "dropped: cirun's `region` takes the zone on Google Cloud")
+            notes.note(f"{path}.provider.region", "dropped: cirun's `region` is the zone on Google Cloud")
         return notes.moved(f"{path}.provider.zone", zone, "region")
     if region is not None:
         notes.note(f"{path}.provider.region", f"dropped: state a zone as `region`, for example {region}-b")
@@ -127,7 +127,7 @@ def _zone(provider: dict[str, Any], path: str, notes: Notes) -> Any:
 
 
 def _image(parent: dict[str, Any], key: str, path: str, notes: Notes) -> str | None:
-    """The image as cirun names it."""
+    """Return the image in cirun's notation."""
     image = notes.part(parent, key, path, _IMAGE)
     project, name, family = (
         notes.text(f"{path}.{key}.{part}", image.get(part)) for part in ("project", "name", "family")
@@ -138,8 +138,7 @@ def _image(parent: dict[str, Any], key: str, path: str, notes: Notes) -> str | N
     if family is not None:
         notes.note(
             f"{path}.{key}",
-            "became machine_image; a family works but is in no reference of cirun's: better the image's own name, "
-            "PROJECT:NAME",
+            "became machine_image; a family works, but cirun does not document it; better state PROJECT:NAME",
         )
         where = f"projects/{project}/" if project else ""
         return f"{where}global/images/family/{family}"
@@ -147,18 +146,18 @@ def _image(parent: dict[str, Any], key: str, path: str, notes: Notes) -> str | N
 
 
 def _labels(stated: Any, path: str, notes: Notes) -> list[str]:
-    """Labels with cirun's prefix; those that it adds by itself go."""
+    """Return labels with cirun's prefix, without those that cirun adds automatically."""
     texts = notes.texts(f"{path}.labels", stated)
     own = [label.replace("--", "-") for label in texts if label not in ADDED_BY_CIRUN] or ["gpu"]
     prefixed = [label if label.startswith(LABEL_PREFIX) else f"{LABEL_PREFIX}{label}" for label in own]
     if prefixed != stated:
         notes.note(
             f"{path}.labels",
-            f'became {", ".join(prefixed)}: say runs-on: "{prefixed[0]}--${{{{ github.run_id }}}}"',
+            f'became {", ".join(prefixed)}: write runs-on: "{prefixed[0]}--${{{{ github.run_id }}}}"',
         )
     return prefixed
 
 
 def _scope(scope: str) -> str:
-    """A scope in full: the short names are gcloud's."""
-    return scope if scope.startswith("https://") else f"{GOOGLE_SCOPE.rsplit('/', 1)[0]}/{scope}"
+    """Return the full name of a scope; only gcloud knows the short names."""
+    return scope if scope.startswith("https://") else f"{GCP_SCOPE.rsplit('/', 1)[0]}/{scope}"

@@ -1,8 +1,7 @@
-"""Old cirun files made today's: each key that changed is named, and none is dropped without a word.
+"""Update an old cirun file to the current format, with a note for every change.
 
-Owns the file as a whole, which was a map of runners or a list of them; what one runner was, `kit.migrate.forms`
-says. Runners by name were never cirun's own but stand in public instructions; the list is cirun's of 2022 and before,
-with `workflow` and `count`. Today's form is that of `kit.cirun`; a file that has it already comes back as it was.
+An old file is a list of runners with the keys `workflow` and `count` (cirun until 2022), or a map of runners by name,
+which cirun never supported but public instructions show. A file in the current format is not changed.
 """
 
 from __future__ import annotations
@@ -13,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from config.faults import Fault
 from kit.cirun import FILE, REMOVED, CirunFile, render
 from kit.closed import FileError, load_yaml, validated
-from kit.migrate.comments import lost
 from kit.migrate.forms import rewritten
-from kit.migrate.notes import Notes
+from kit.migrate.notes import Notes, lost
 
 if TYPE_CHECKING:
     from kit.migrate.notes import Note
@@ -23,26 +21,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migration:
-    """A file of today's form, and how it came about."""
+    """A file in the current format, and the changes."""
 
     file: CirunFile
-    """What it says."""
     text: str
-    """The new file."""
+    """The text of the new file."""
     notes: tuple[Note, ...]
-    """Every change; none where the file was of today's form already."""
+    """Every change; empty if the file was in the current format."""
 
 
 def migrate(text: str, source: str = FILE) -> Migration:
-    """Today's form of the file in `text`.
+    """Update the file in `text`.
 
     Raises:
-        FileError: it is of none of the forms, or holds keys that none of them knows; all are named.
+        FileError: it has none of the formats, or unknown keys; names every fault.
 
     """
     document = load_yaml(text, source)
     if not isinstance(document, dict) or not document:
-        raise FileError(source, [Fault("", "this is no cirun file", "write a list of runners below `runners:`")])
+        raise FileError(source, [Fault("", "not a cirun file", "write a list of runners below `runners:`")])
     notes = Notes()
     entries = _entries(document, notes)
     if notes.faults:
@@ -54,7 +51,7 @@ def migrate(text: str, source: str = FILE) -> Migration:
 
 
 def _entries(document: dict[str, Any], notes: Notes) -> list[Any]:
-    """The runners, wherever the old file keeps them."""
+    """Return the runners of either format."""
     runners = document.get("runners", document)
     if isinstance(runners, list):
         notes.known("", document, ("runners",))
@@ -63,7 +60,7 @@ def _entries(document: dict[str, Any], notes: Notes) -> list[Any]:
             for position, each in enumerate(runners)
         ]
     if not isinstance(runners, dict):
-        notes.fault("runners", "this is no list of runners", "write a runner as `- name: …`, and the rest below it")
+        notes.fault("runners", "not a list of runners", "write a runner as `- name: …`, and the rest below it")
         return []
     root = "runners." if "runners" in document else ""
     if root:
@@ -74,5 +71,5 @@ def _entries(document: dict[str, Any], notes: Notes) -> list[Any]:
         if isinstance(entry, dict):
             found.append(rewritten({"name": str(name), **entry}, f"{root}{name}", notes))
         else:
-            notes.fault(f"{root}{name}", "this is no runner", "write a map: key: value")
+            notes.fault(f"{root}{name}", "not a runner", "write a map: key: value")
     return found

@@ -63,7 +63,7 @@ def test_a_name_that_leads_nowhere_is_an_error(old: str, new: str, subject: str,
 def test_a_policy_that_lets_nobody_in_is_an_error() -> None:
     bare = "policies: [{id: p, repo: r}]\naccess_control: [{resource: gpu-runner, policies: [p]}]\n"
 
-    assert [verdict.reason for verdict in judge_access(read_access(bare), RUNNERS)] == ["p lets nobody in"]
+    assert [verdict.reason for verdict in judge_access(read_access(bare), RUNNERS)] == ["p grants access to no one"]
 
 
 def test_two_policies_of_one_id_are_an_error() -> None:

@@ -131,13 +131,13 @@ def test_the_forms_that_public_files_use_are_read() -> None:
         ("regions: [us-central1-b]", 'runners[0].regions: unknown key; did you mean "region"?'),
         ("spot: true", "runners[0].spot: unknown key"),
         ("workflow: x.yml", "runners[0].workflow: unknown key; remove it: cirun has not read it since July 2022"),
-        ("region: us-central1", '"us-central1" is a region, and cirun takes a zone here; write it with a letter'),
+        ("region: us-central1", '"us-central1" is a region, but cirun needs a zone here; add the letter of a zone'),
         ("region: [us-central1-b, Iowa]", 'runners[0].region[1]: "Iowa" is not a Google Cloud zone'),
         ("preemptible: [true, 1]", "runners[0].preemptible[1]: 1 is not valid; write true or false"),
         ("instance_type: 4", "runners[0].instance_type: 4 is not valid; write text"),
         ("extra_config: {baseDisk: {diskSizeGB: 9}}", 'baseDisk.diskSizeGB: unknown key; did you mean "diskSizeGb"?'),
         ("extra_config: {storageProfile: {}}", "runners[0].extra_config.storageProfile: unknown key"),
-        ("idle: {replicas: 1, usage_based: {replicas: 1, duration: 2}}", "usage_based, replicas of the three ways"),
+        ("idle: {replicas: 1, usage_based: {replicas: 1, duration: 2}}", "stated: usage_based, replicas"),
         ("gpu: a\n    gpu: b", "the key gpu is repeated"),
     ],
 )
@@ -151,11 +151,11 @@ def test_what_cirun_does_not_read_is_named_with_the_way_out(line: str, fault: st
 @pytest.mark.parametrize(
     ("disk", "fault"),
     [
-        ("{VolumeSize: 75, VolumeType: gp2, Throughput: 400}", "gp2 takes no Throughput"),
-        ("{VolumeSize: 75, Iops: 4000}", "gp2 takes no Iops"),
+        ("{VolumeSize: 75, VolumeType: gp2, Throughput: 400}", "gp2 does not support Throughput"),
+        ("{VolumeSize: 75, Iops: 4000}", "gp2 does not support Iops"),
         (
             "{VolumeType: gp3, Throughput: 1000}",
-            "1000 MiB/s needs 4000 IOPS, and the volume has 3000; state Iops: 4000",
+            "1000 MiB/s needs 4000 IOPS, but the volume has 3000; state Iops: 4000",
         ),
         ("{VolumeType: gp3, VolumeSize: 10, Iops: 6000}", "10 GiB of gp3 give at most 5000 IOPS; state VolumeSize: 12"),
         ("{VolumeType: io1, VolumeSize: 10, Iops: 600}", "10 GiB of io1 give at most 500 IOPS"),
@@ -195,7 +195,7 @@ def test_every_fault_is_reported_at_once() -> None:
 
 
 @pytest.mark.parametrize("broken", ["runners: [", "- a", "", "runners: {}", "a\x00b"])
-def test_what_is_no_such_file_is_no_traceback(broken: str) -> None:
+def test_an_invalid_file_is_refused(broken: str) -> None:
     with pytest.raises(FileError):
         read(broken)
 

@@ -1,4 +1,4 @@
-"""Old cirun files made today's."""
+"""Old cirun files are updated to the current format."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_each_key_that_changed_has_a_note() -> None:
     assert 'runs-on: "cirun-gpu--${{ github.run_id }}"' in changed["gpu-runner.labels"]
 
 
-def test_keys_that_cirun_dropped_go_and_the_rest_stays() -> None:
+def test_keys_that_cirun_does_not_read_are_removed() -> None:
     migration = migrate(OF_2022)
 
     assert [note.path for note in sorted(migration.notes)] == ["runners[0].count", "runners[0].workflow"]
@@ -123,32 +123,32 @@ def test_a_second_migration_changes_nothing(old: str) -> None:
     assert migrate(new).text == new
 
 
-def test_a_file_of_todays_form_comes_back_with_its_comments() -> None:
+def test_a_current_file_keeps_its_comments() -> None:
     text = "# ours\nrunners:\n  - {name: a, cloud: aws, labels: [cirun-a]}  # kept\n"
 
     assert migrate(text).text == text
 
 
-def test_a_map_below_runners_is_read_too() -> None:
+def test_a_map_of_runners_is_read() -> None:
     text = "runners:\n  a: {cloud: aws, labels: [cirun-a]}\n"
 
     assert [runner.name for runner in read(migrate(text).text).runners] == ["a"]
 
 
-def test_several_gpus_are_said_to_be_lost() -> None:
+def test_a_gpu_count_above_1_gets_a_note() -> None:
     notes = migrate(NESTED.replace("count: 1", "count: 2")).notes
 
-    assert "cirun takes no number of GPUs" in next(note.change for note in notes if note.path.endswith("gpu.count"))
+    assert "cirun attaches one GPU" in next(note.change for note in notes if note.path.endswith("gpu.count"))
 
 
-def test_a_region_alone_is_no_zone() -> None:
+def test_a_region_without_a_zone_gets_a_note() -> None:
     migration = migrate(NESTED.replace("    zone: us-central1-b\n", ""))
 
     assert read(migration.text).runners[0].region is None
     assert "state a zone as `region`, for example us-central1-b" in str(migration.notes)
 
 
-def test_every_key_that_no_form_knows_is_named() -> None:
+def test_every_unknown_key_is_a_fault() -> None:
     text = NESTED.replace("zone: us", "zon: us").replace("  setup:", "  setups:").replace("count: 1", "counts: 1")
     with pytest.raises(FileError) as error:
         migrate(text)
@@ -178,7 +178,7 @@ runners:
 """
 
 
-def test_what_was_taken_out_of_the_nested_form_on_the_way_is_read_too() -> None:
+def test_nested_keys_in_a_flat_runner_are_read() -> None:
     migration = migrate(FLAT)
 
     assert read(migration.text).runners[0].model_dump(mode="json", exclude_none=True) == {
@@ -206,7 +206,7 @@ def test_what_was_taken_out_of_the_nested_form_on_the_way_is_read_too() -> None:
     }  # fmt: skip
 
 
-def test_a_value_that_todays_key_has_already_is_kept_and_the_old_one_named() -> None:
+def test_a_stated_current_key_wins_over_an_old_one() -> None:
     text = FLAT.replace(
         "    spot: true\n", "    spot: true\n    preemptible: false\n    region: us-central1\n"
     ).replace("    # pulls", "    extra_config: {project_id: other}\n    # pulls")
@@ -218,26 +218,28 @@ def test_a_value_that_todays_key_has_already_is_kept_and_the_old_one_named() -> 
     assert runner["extra_config"]["project_id"] == "other"
     assert notes["runners.gpu-runner.spot"] == "dropped: preemptible is stated as well"
     assert notes["runners.gpu-runner.project"] == "dropped: extra_config.project_id is stated as well"
-    assert notes["runners.gpu-runner.region"].startswith("dropped: cirun's `region` takes the zone")
+    assert notes["runners.gpu-runner.region"].startswith("dropped: cirun's `region` is the zone")
 
 
-def test_googles_keys_are_not_moved_where_the_cloud_is_another() -> None:
+def test_keys_of_google_cloud_are_unknown_on_other_clouds() -> None:
     with pytest.raises(FileError) as error:
         migrate("runners:\n- {name: a, cloud: aws, zone: eu-west-1a, labels: [cirun-a]}\n")
 
-    assert "runners[0].zone: unknown key; cirun has none: on Google Cloud `region` takes the zone" in str(error.value)
+    assert "runners[0].zone: unknown key; cirun has no such key: on Google Cloud `region` is the zone" in str(
+        error.value
+    )
 
 
-def test_every_comment_that_is_left_behind_is_named_and_no_other_sign() -> None:
+def test_every_removed_comment_gets_a_note() -> None:
     lost = [note for note in migrate(FLAT).notes if note.path.startswith("line")]
 
     assert [(note.path, note.change.partition(";")[0]) for note in lost] == [
-        ("line 2", "comment left behind: # T4"),
-        ("line 12", "comment left behind: # pulls the image"),
+        ("line 2", "comment removed: # T4"),
+        ("line 12", "comment removed: # pulls the image"),
     ]
 
 
-def test_a_sign_inside_a_text_is_no_comment() -> None:
+def test_a_hash_in_a_text_is_not_a_comment() -> None:
     text = OF_2022.replace("test-gpu.yml", "test#gpu.yml").replace(
         "  - name: aws", "  - name: 'a #1'\n    gpu: |\n      # b\n#"
     )
@@ -246,13 +248,13 @@ def test_a_sign_inside_a_text_is_no_comment() -> None:
     assert [note.path for note in migrate(text).notes] == ["runners[0].workflow", "runners[0].count"]
 
 
-def test_two_hyphens_leave_a_label() -> None:
+def test_two_hyphens_in_a_label_become_one() -> None:
     migration = migrate(NESTED.replace("x64, gpu]", "x64, gpu--big]"))
 
     assert read(migration.text).runners[0].labels == ("cirun-gpu-big",)
 
 
-def test_notes_stand_in_the_order_of_the_file() -> None:
+def test_notes_are_in_the_order_of_the_file() -> None:
     dropped = "".join(f"    {key}: x\n" for key in ("username", "env", "count", "workflow", "local_ssd_count"))
     notes = migrate(f"runners:\n  - name: a\n    cloud: aws\n    labels: [cirun-a]\n{dropped}").notes
 
@@ -285,7 +287,7 @@ _VALUES = st.recursive(
         min_size=1,
     )
 )
-def test_whatever_a_file_holds_is_rewritten_or_refused_by_name(document: object) -> None:
+def test_any_document_is_migrated_or_refused(document: object) -> None:
     text = yaml.safe_dump(document)
     refused: tuple[Fault, ...] = ()
     try:
@@ -313,7 +315,7 @@ def test_whatever_a_file_holds_is_rewritten_or_refused_by_name(document: object)
         "runners:\n- {provider: {name: gcp}, labels: [a]}\n",
     ],
 )
-def test_what_is_no_file_at_all_is_refused_in_words(text: str) -> None:
+def test_an_invalid_file_is_refused_with_problem_and_fix(text: str) -> None:
     with pytest.raises(FileError) as error:
         migrate(text)
 
@@ -324,18 +326,18 @@ def run(*words: str | Path) -> int:
     return cli.run(["cirun-migrate", *map(str, words)])
 
 
-def test_the_command_prints_the_new_file_and_leaves_the_old(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_the_new_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     old = tmp_path / ".cirun.yml"
     old.write_text(OF_2022)
     code = run(old)
-    told = capsys.readouterr()
+    output = capsys.readouterr()
 
-    assert (code, told.out) == (0, migrate(OF_2022).text)
-    assert "workflow: dropped" in told.err
+    assert (code, output.out) == (0, migrate(OF_2022).text)
+    assert "workflow: dropped" in output.err
     assert old.read_text() == OF_2022
 
 
-def test_the_command_replaces_the_file_where_it_is_told_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_write_replaces_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     old = tmp_path / ".cirun.yml"
     old.write_text(OF_2022)
     code = run(old, "--write")
@@ -345,7 +347,7 @@ def test_the_command_replaces_the_file_where_it_is_told_to(tmp_path: Path, capsy
 
 
 @pytest.mark.parametrize("content", [None, b"\xff", b"a: ["])
-def test_a_file_that_cannot_be_read_ends_with_2_and_no_traceback(
+def test_a_file_that_cannot_be_read_exits_with_2(
     tmp_path: Path, content: bytes | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "old.yml"
@@ -369,16 +371,16 @@ runners:
 
 
 @pytest.mark.parametrize("words", [(), ("--check",), ("--write",)])
-def test_a_file_of_todays_form_is_judged_and_left(
+def test_a_current_file_is_checked_and_unchanged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:
     file = tmp_path / ".cirun.yml"
     file.write_text(BY_HAND)
     code = run(file, *words)
-    told = capsys.readouterr()
+    output = capsys.readouterr()
 
-    assert (code, told.out) == (1, "" if words else BY_HAND)
-    assert [line.partition(":")[0] for line in told.err.splitlines()[1:]] == [
+    assert (code, output.out) == (1, "" if words else BY_HAND)
+    assert [line.partition(":")[0] for line in output.err.splitlines()[1:]] == [
         "warning runners[0].labels[1]",
         "warning runners[0]",
         "error runners[0].machine_image",
@@ -386,7 +388,7 @@ def test_a_file_of_todays_form_is_judged_and_left(
     assert file.read_text() == BY_HAND
 
 
-def test_what_only_surprises_ends_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_minor_problem_exits_with_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / ".cirun.yml"
     file.write_text(BY_HAND.replace("[eu-west-1, eu-north-1, us-east-1]", "eu-west-1"))
 
@@ -394,17 +396,17 @@ def test_what_only_surprises_ends_well(tmp_path: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr().err.count("warning") == 1
 
 
-def test_an_old_form_is_a_finding_where_it_is_only_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_of_an_old_format_exits_with_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / ".cirun.yml"
     file.write_text(OF_2022)
 
     assert run(file, "--check") == 1
     assert run(file, "--check", "--write") == 2
-    assert "give one of them" in capsys.readouterr().err
+    assert "exclude each other" in capsys.readouterr().err
     assert file.read_text() == OF_2022
 
 
-def test_a_file_that_cannot_be_replaced_ends_with_2(
+def test_a_file_that_cannot_be_replaced_exits_with_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_words: object, **_more: object) -> int:

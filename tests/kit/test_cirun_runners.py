@@ -128,8 +128,8 @@ def test_the_root_disk_is_named_because_cirun_would_add_a_second_one() -> None:
     ("runner", "fault"),
     [
         (replace(T4, labels=("gpu",)), "write cirun-gpu"),
-        (replace(T4, places=("us-central1",), images={"us-central1": "i"}), "is a region, and cirun takes a zone"),
-        (replace(G4DN, places=("us-west-2a",), images={"us-west-2a": "i"}), "is a zone, and cirun takes a region"),
+        (replace(T4, places=("us-central1",), images={"us-central1": "i"}), "is a region, but cirun needs a zone"),
+        (replace(G4DN, places=("us-west-2a",), images={"us-west-2a": "i"}), "is a zone, but cirun needs a region"),
         (replace(G4DN, images={"us-west-2": "ami-2"}), "gpu-t4-aws.images: no image for eu-west-1"),
         (replace(G4DN, throughput=2000), "2000 MiB/s needs 8000 IOPS"),
     ],
@@ -142,5 +142,5 @@ def test_a_runner_that_would_never_start_is_refused(runner: GpuRunner, fault: st
 
 
 def test_two_runners_of_one_name_are_refused() -> None:
-    with pytest.raises(FileError, match="stands twice"):
+    with pytest.raises(FileError, match="is a duplicate"):
         cirun_file([T4, T4])

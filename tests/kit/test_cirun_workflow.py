@@ -111,9 +111,9 @@ def test_what_is_asked_for_is_there() -> None:
     ("tests", "fault"),
     [
         (replace(TESTS, runner="gpu"), "begin it with cirun-"),
-        (replace(TESTS, runner="cirun-gpu--x"), "state the label of .cirun.yml alone"),
+        (replace(TESTS, runner="cirun-gpu--x"), "state only the label of .cirun.yml"),
         (replace(TESTS, run_label="x' || true || '"), "run_label"),
-        (replace(TESTS, run_label="skip-gpu-ci"), "give them two names"),
+        (replace(TESTS, run_label="skip-gpu-ci"), "use two different labels"),
         (replace(TESTS, branches=('main"',)), "branches"),
         (replace(TESTS, python="3.12; rm"), "python"),
         (replace(TESTS, nightly="daily"), "five cron fields"),

@@ -1,4 +1,4 @@
-"""Rewrite an old cirun file to today's form, say what changed, and judge what it says."""
+"""Update an old cirun file to the current format, report every change, and check the result."""
 
 from __future__ import annotations
 
@@ -21,24 +21,22 @@ if TYPE_CHECKING:
 
 
 def main(
-    file: Annotated[Path, typer.Argument(help="The file: an old one, or one written by hand.")] = Path(FILE),
+    file: Annotated[Path, typer.Argument(help="The cirun file.")] = Path(FILE),
     write: Annotated[bool, typer.Option("--write", help="Replace the file instead of printing the new one.")] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Write and print no file; only say what is to be said.")
-    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Print only the changes and problems; write nothing.")] = False,
 ) -> None:
-    """Rewrite an old cirun file to today's form, say what changed, and judge what it says.
+    """Update an old cirun file to the current format, report every change, and check the result.
 
-    Ends with 1 where something in it cannot work, and with --check also where its form is an old one.
+    The exit code is 1 if a setting cannot work and, with --check, also if the format is outdated.
     """
     if write and check:
-        raise Stop(Exit.WRONG, "--write and --check are given; --check writes nothing, so give one of them")
+        raise Stop(Exit.WRONG, "--write and --check exclude each other; use one of them")
     migration = _migration(file)
     notes = terminal.err()
     for note in migration.notes:
         notes.print(f"{note.path}: {note.change}", markup=False, soft_wrap=True)
     if not migration.notes:
-        notes.print(f"{file}: of today's form already", markup=False, soft_wrap=True)
+        notes.print(f"{file}: already in the current format", markup=False, soft_wrap=True)
     elif write:
         _written(file, migration.text)
     verdicts = judge(migration.file, ours=False)
@@ -55,9 +53,9 @@ def _migration(file: Path) -> Migration:
     try:
         return migrate(file.read_text(encoding="utf-8"), str(file))
     except FileNotFoundError:
-        raise Stop(Exit.WRONG, f"{file}: there is no such file; name the cirun file") from None
+        raise Stop(Exit.WRONG, f"{file}: no such file; name the cirun file") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise Stop(Exit.WRONG, f"{file}: it cannot be read ({error}); give a UTF-8 file") from None
+        raise Stop(Exit.WRONG, f"{file}: cannot be read ({error}); use a UTF-8 file") from None
     except FileError as error:
         raise Stop(Exit.WRONG, str(error)) from None
 
@@ -66,6 +64,4 @@ def _written(file: Path, text: str) -> None:
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise Stop(
-            Exit.WRONG, f"{file}: it cannot be written ({error}); leave --write out to have it printed"
-        ) from None
+        raise Stop(Exit.WRONG, f"{file}: cannot be written ({error}); omit --write to print it") from None
