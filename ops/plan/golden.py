@@ -2,17 +2,14 @@
 
 A golden file is named after its stack file: `eks-arc.urns` belongs to `examples/eks-arc.yaml`. A `.urns` file lists
 every URN: a removed line is a deleted resource, a changed line a replaced one. Stack files with equal content share one
-golden file. An `.inventory.yaml` is written by hand (see `ops.plan.inventory`); this module updates its values.
+golden file.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from ruamel.yaml import YAML
-
-from ops.plan import inventory
 from ops.plan.recorder import record
 from ops.plan.stack_file import read
 
@@ -53,19 +50,9 @@ def urns_path(stack_file: Path) -> Path:
     return FOLDER / f"{stack_file.stem}.urns"
 
 
-def inventory_path(stack_file: Path) -> Path:
-    """Return the path of the inventory of a stack file, which may not exist."""
-    return FOLDER / f"{stack_file.stem}.inventory.yaml"
-
-
 def stale() -> tuple[Path, ...]:
     """Return the lists of URNs that belong to no stack file."""
     return tuple(sorted({*FOLDER.glob("*.urns")} - {urns_path(path) for path in originals().values()}))
-
-
-def load_inventory(path: Path) -> Any:
-    """Read an inventory with its comments."""
-    return _yaml().load(path)
 
 
 def write() -> Iterator[Path]:
@@ -75,17 +62,8 @@ def write() -> Iterator[Path]:
         path.unlink()
         yield path
     for path in sorted(set(originals().values())):
-        plan = record(read(path))
-        if _write(urns_path(path), urns(plan)):
+        if _write(urns_path(path), urns(record(read(path)))):
             yield urns_path(path)
-        kept = inventory_path(path)
-        if kept.is_file():
-            before = kept.read_text(encoding="utf-8")
-            content = load_inventory(kept)
-            inventory.refresh(content, plan)
-            _yaml().dump(content, kept)
-            if kept.read_text(encoding="utf-8") != before:
-                yield kept
 
 
 def _write(path: Path, text: str) -> bool:
@@ -93,10 +71,3 @@ def _write(path: Path, text: str) -> bool:
         return False
     path.write_text(text, encoding="utf-8")
     return True
-
-
-def _yaml() -> YAML:
-    yaml = YAML()
-    yaml.width = 120
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    return yaml

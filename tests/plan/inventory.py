@@ -13,8 +13,7 @@ An inventory may mention a part of a list: the list must contain each mentioned 
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -44,17 +43,6 @@ def mismatches(inventory: Mapping[str, Any], plan: Plan) -> Iterator[str]:
         if key in there or plan.of(key):
             yield f"{key}: in the plan, but listed as absent"
     yield from _differences(_map(inventory.get("outputs")), plan.outputs, "outputs")
-
-
-def refresh(inventory: MutableMapping[str, Any], plan: Plan) -> None:
-    """Update the values that the inventory mentions; the list of absent resources does not change."""
-    there = _by_key(plan)
-    for key, wanted in _map(inventory.get("resources")).items():
-        if key in there:
-            _refresh(wanted, there[key])
-    for type_ in _map(inventory.get("counts")):
-        inventory["counts"][type_] = len(plan.of(type_))
-    _refresh(inventory.get("outputs"), plan.outputs)
 
 
 def _by_key(plan: Plan) -> dict[str, Mapping[str, Any]]:
@@ -95,13 +83,3 @@ def _differences(wanted: Any, there: Any, path: str) -> Iterator[str]:
                 yield f"{path}.{index}: {value!r} is not among {list(there)!r}"
     elif wanted != there:
         yield f"{path}: {there!r}, not {wanted!r}"
-
-
-def _refresh(wanted: Any, there: Any) -> None:
-    if not isinstance(wanted, MutableMapping) or not isinstance(there, Mapping):
-        return
-    for key in list(wanted):
-        if isinstance(wanted[key], Mapping) and isinstance(there.get(key), Mapping):
-            _refresh(wanted[key], there[key])
-        elif key in there and list(_differences(wanted[key], there[key], "")):
-            wanted[key] = copy.deepcopy(there[key])
