@@ -35,7 +35,7 @@ CODE := $(sort $(patsubst %/,%,$(dir $(wildcard */*.py)))) $(wildcard *.py)
 SCRIPTS = $(shell git ls-files '*.sh' .ci/run)
 
 export PATH := $(BIN):$(PATH)
-# Who wants no compiled files beside the sources has them in the cache: without any, everything is compiled each time.
+# With PYTHONDONTWRITEBYTECODE, compiled files go to the cache instead of the sources.
 ifneq ($(PYTHONDONTWRITEBYTECODE),)
 export PYTHONPYCACHEPREFIX := $(CACHE)/bytecode
 export PYTHONDONTWRITEBYTECODE :=
@@ -53,7 +53,7 @@ help: ## List these targets
 
 # Set-up -----------------------------------------------------------------------------------------------------------
 
-# An environment whose interpreter has gone, as after an upgrade of the system, is made anew.
+# An environment without its interpreter, for example after an upgrade of the system, is created again.
 ifeq ($(wildcard $(PY)),)
 .venv/run .venv/dev: .FORCE
 endif
@@ -111,7 +111,7 @@ test-docs: .venv/dev cli ## Test the commands and the stack files that the docum
 test-pure test-plan test-engine test-artefacts test-docs:
 	@$(PYTEST) -q -m $(@:test-%=%)
 
-# Where no CLI is to be had, the tests that need one are skipped, which is a failure in CI.
+# Without a CLI, the tests that need one are skipped. In CI this is a failure.
 .PHONY: cli
 cli: .venv/run
 	@$(PY) -m tools.pulumi_path > /dev/null || echo 'test: without it, what needs the engine is skipped' >&2
@@ -155,7 +155,7 @@ record-release: .venv/run ## At a release: record the state of every stack for u
 docs: .venv/dev ## Build the documentation into site/
 	@$(PY) -m mkdocs build --strict
 
-# The command stands in the locks' first lines, in the spelling by which Renovate repeats it.
+# The locks contain this command in their first lines, in the form that Renovate repeats.
 LOCK = uv pip compile --quiet pyproject.toml --universal --python-version=3.11 --generate-hashes
 lock: ## Resolve pyproject.toml into the locks, moving only what must (all of it with UPGRADE=--upgrade); needs uv
 	@command -v uv > /dev/null || { echo 'lock: needs uv: https://docs.astral.sh/uv' >&2; exit 3; }

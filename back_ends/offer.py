@@ -91,7 +91,7 @@ class SharedNodes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostSoftware:
-    """What is installed on the machines below the job's container."""
+    """The software of the machines, below the container of the job."""
 
     image: str | None = None
     """The machine image, as `gpu.software.machine_images` names it."""
@@ -103,7 +103,7 @@ class HostSoftware:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """What a back end offers to one runner. Exactly one of `own` and `shared` is set."""
+    """The offer of a back end to one runner. Exactly one of `own` and `shared` is set."""
 
     path: str
     """The runner's path in the stack file, for example `runners.gpu-t4`."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunsOn:
-    """How a workflow asks for a runner."""
+    """The labels by which a workflow requests a runner."""
 
     line: str
     """The line of a workflow, for example `runs-on: gpu-t4`."""
@@ -48,7 +48,7 @@ class RunsOn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """What the composition root has declared before it declares the back ends."""
+    """The resources and options that exist before the back ends declare theirs."""
 
     stack: Stack
     secrets: Secrets

@@ -199,7 +199,7 @@ class ImageUse:
 
 
 def image_fits(path: str, size: int, uses: Sequence[ImageUse]) -> list[Verdict]:
-    """Check an image of `size` bytes, as it is pulled, once for all its users; return nothing where it fits."""
+    """Check the pulled size of an image, in bytes, once for all its users; return nothing if it fits."""
     rooms = [(use.left(machine), use, machine) for use in uses for machine in use.group.machines]
     # `fits` reports a job that requests more disk than a node has without any image.
     short = [(left, use, machine) for left, use, machine in rooms if 0 <= left < size]

@@ -39,7 +39,7 @@ class BuilderSettings(Section):
     disk: Size = "50Gi"
     spot: bool = True
     max_minutes: Annotated[int, Field(ge=15, le=480)] = 90
-    """Google deletes the machine after this time in minutes, even if the deploying process is gone."""
+    """Google deletes the machine after this time in minutes, even if the deploying process has ended."""
     attempts: Annotated[int, Field(ge=1, le=10)] = 3
 
 
@@ -50,7 +50,7 @@ class VerifierSettings(Section):
     gpu: Name = "t4"
     gpus: Annotated[int, Field(ge=1, le=8)] = 1
     max_minutes: Annotated[int, Field(ge=15, le=240)] = 30
-    """Google deletes the machine after this time in minutes, even if the deploying process is gone."""
+    """Google deletes the machine after this time in minutes, even if the deploying process has ended."""
 
 
 class ExportSettings(Section):

@@ -32,5 +32,5 @@ EKS_AMI_RELEASES: Final = {"1.35": "1.35.6-20260714", "1.36": "1.36.2-20260714"}
 """Release of the EKS-optimised AL2023 images, by Kubernetes minor version (awslabs/amazon-eks-ami, v20260714).
 
 The same release names the standard and the NVIDIA variant; the latter carries driver 580.159.03. A group that
-followed "recommended" instead would replace its nodes on whatever day somebody ran `pulumi up`.
+followed "recommended" instead would replace its nodes on the day of the next `pulumi up`.
 """

@@ -80,7 +80,7 @@ def _is_echo(detail: Mapping[str, Any]) -> bool:
 
 
 def _walk(model: type[BaseModel], location: Sequence[str | int]) -> tuple[str, list[str]]:
-    """Return a location as the file spells it, and the keys that are known beside its last part.
+    """Return a location as the file spells it, and the known keys next to its last part.
 
     pydantic adds `[key]` for a fault of a map's key, and the tag of a union's member; neither is part of the path.
     """

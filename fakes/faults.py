@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class FaultKind(StrEnum):
-    """The way in which a call fails."""
+    """The kind of failure of a call."""
 
     FAIL = "fail"
     """The cloud refuses the call and does nothing."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Level(StrEnum):
-    """How serious a verdict is."""
+    """The level of a verdict."""
 
     OK = "ok"
     """The check passed."""

@@ -1,1 +1,1 @@
-"""What the two back ends of cirun share. It is not a back end."""
+"""Code that the two back ends of cirun share. It is not a back end."""

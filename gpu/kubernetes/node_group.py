@@ -1,4 +1,4 @@
-"""A managed node group as it is declared, and the node that really joins the cluster.
+"""The declaration of a managed node group, and the node that really joins the cluster.
 
 The facts are plain data, so that checks can read them from the stack file or from a recorded plan.
 `gpu.kubernetes.template_node` is the node that the autoscaler assumes for the same group.

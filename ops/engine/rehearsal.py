@@ -50,7 +50,7 @@ class Rehearsal:
 
     @property
     def ok(self) -> bool:
-        """Whether every phase is as planned."""
+        """Return True if every phase is as planned."""
         return all(phase.ok for phase in self.phases)
 
     @property

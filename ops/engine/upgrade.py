@@ -65,7 +65,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """What an upgrade does to one stack."""
+    """The changes of one stack by an upgrade."""
 
     recorded: Recorded
     outcome: Outcome
@@ -96,7 +96,7 @@ class Replay:
 
     @property
     def ok(self) -> bool:
-        """Whether the preview succeeds and replaces and deletes nothing."""
+        """Return True if the preview succeeds and replaces and deletes nothing."""
         return self.outcome.ok and not self.replaced and not self.deleted
 
     def to_data(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ EXEMPT: Final = ("ami/gce-gpu-host/", "components/kubernetes/hooks/", "tests/hou
 
 PHRASES: Final = {
     r"anew": "again; recreated",
-    r"as it is": "unchanged",
+    r"as it is(?! \w+(ed|n)\b)": "unchanged",
     r"be of use|of (any|no) use|least of use": "useful; minimum",
     r"beside": "next to; in addition to",
     r"by (itself|themselves)": "automatically",
@@ -48,22 +48,7 @@ PHRASES: Final = {
 """A pattern to its replacement in plain English."""
 PATTERN: Final = re.compile(rf"(?<![\w-])(?:{'|'.join(PHRASES)})(?![\w-])", re.IGNORECASE)
 
-NOT_YET: Final = (
-    ".github/",
-    "Makefile",
-    "back_ends/",
-    "checks/",
-    "config/",
-    "docker/",
-    "docs/",
-    "fakes/",
-    "gpu/",
-    "kit/",
-    "ops/",
-    "program.py",
-    "tests/",
-    "tools/",
-)
+NOT_YET: Final = ("docker/gpu-tests/tests/", "kit/", "tests/")
 """Files and folders whose text is not rewritten yet. The list only gets shorter."""
 
 
