@@ -16,8 +16,7 @@ from pulumi import Output, ResourceOptions
 import checks
 import refusal
 from back_ends.protocol import Site
-from back_ends.registry import BACK_ENDS
-from back_ends.stack import Stack
+from back_ends.registry import BACK_ENDS, stack_of
 from config import pins
 from config.identity import Identity
 from config.load import load
@@ -56,7 +55,7 @@ def run(on_path: Callable[[str], str | None] | None = None) -> list[Verdict]:
 
     """
     settings, secrets = load()
-    stack = Stack.of(
+    stack = stack_of(
         settings, Identity(project=pulumi.get_project(), stack=pulumi.get_stack(), extra=settings.stack.tags)
     )
     findings = checks.verdicts(stack)

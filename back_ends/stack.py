@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from back_ends.registry import BACK_ENDS
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -23,11 +21,3 @@ class Stack:
     identity: Identity
     offers: Mapping[str, Offer]
     """Runner name to the offer of its back end."""
-
-    @classmethod
-    def of(cls, settings: Settings, identity: Identity) -> Stack:
-        """Ask the back end of each runner for its offer."""
-        offers = {
-            name: BACK_ENDS[runner.back_end].offer(name, runner, settings) for name, runner in settings.runners.items()
-        }
-        return cls(settings=settings, identity=identity, offers=offers)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from back_ends.protocol import Repository
-from back_ends.registry import BACK_ENDS
-from back_ends.stack import Stack
+from back_ends.registry import BACK_ENDS, stack_of
 from gpu.software.image_tags import cuda_base
 from kit.cirun_workflow import workflows
 from kit.gpu_tests import branches, gpu_tests
@@ -30,7 +29,7 @@ def files(
     if settings.gcp is not None and settings.host_image is not None:
         machine_image = host_image.name(settings.host_image, settings.gcp.region, installer)
     used = {name: BACK_ENDS[runner.back_end] for name, runner in settings.runners.items()}
-    wanted = Repository(stack=Stack.of(settings, identity), back_ends=used, machine_image=machine_image)
+    wanted = Repository(stack=stack_of(settings, identity), back_ends=used, machine_image=machine_image)
     found: dict[str, str] = {}
     for back_end in used.values():
         found |= back_end.files(wanted)

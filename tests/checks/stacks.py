@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from back_ends.offer import HostSoftware, Machine, Offer, OwnMachines
+from back_ends.registry import stack_of
 from back_ends.stack import Stack
 from config.identity import Identity
 from gpu.machines.groups import Placement
@@ -26,7 +27,7 @@ NEEDS: Final = f"runners/{RUNNER}/needs"
 
 def stack(changes: Mapping[str, Any] | None = None, name: str = stacks.STAGING) -> Stack:
     """Return a committed stack with the parts at these paths changed; the steps of a path are separated by `/`."""
-    return Stack.of(stacks.settings(name, changes), IDENTITY)
+    return stack_of(stacks.settings(name, changes), IDENTITY)
 
 
 def verdicts(check: Check, changes: Mapping[str, Any] | None = None, offer: Offer | None = None) -> list[Verdict]:

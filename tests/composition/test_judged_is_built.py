@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from back_ends.stack import Stack
+from back_ends.registry import stack_of
 from config.identity import Identity
 from gpu.kubernetes.sharing import Sharing
 from ops.plan.recorder import record
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from back_ends.offer import SharedNodes
+    from back_ends.stack import Stack
     from gpu.kubernetes.node_group import NodeGroupFacts
     from ops.plan.model import Plan
 
@@ -37,18 +38,18 @@ CLUSTERS = [name for name in stacks.NAMES if "cluster" in files.sections(name)]
 STAGING = stacks.STAGING
 
 
-def stack_of(name: str, changes: Mapping[str, Any] | None = None) -> Stack:
+def stack(name: str, changes: Mapping[str, Any] | None = None) -> Stack:
     identity = Identity(project="gpu-ci", stack=stacks.stack_file(name).name)
-    return Stack.of(files.settings(name, changes or {}), identity)
+    return stack_of(files.settings(name, changes or {}), identity)
 
 
 def judged(name: str, pool: str, changes: Mapping[str, Any] | None = None) -> NodeGroupFacts:
-    (found,) = [group for group in kubernetes.node_groups(stack_of(name, changes)) if group.name == pool]
+    (found,) = [group for group in kubernetes.node_groups(stack(name, changes)) if group.name == pool]
     return found
 
 
 def shared(name: str, runner: str) -> SharedNodes:
-    found = stack_of(name).offers[runner].shared
+    found = stack(name).offers[runner].shared
     assert found is not None
     return found
 

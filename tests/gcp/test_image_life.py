@@ -11,7 +11,7 @@ import pulumi
 import pytest
 
 from back_ends.protocol import Site
-from back_ends.stack import Stack
+from back_ends.registry import stack_of
 from config.identity import Identity
 from config.load import load, settings_of
 from kit import stack as kit
@@ -57,7 +57,7 @@ def program(installer: Path) -> Callable[[], None]:
         settings, secrets = load()
         assert settings.gcp is not None
         identity = Identity(project=pulumi.get_project(), stack=pulumi.get_stack())
-        site = Site(stack=Stack.of(settings, identity), secrets=secrets, repositories={})
+        site = Site(stack=stack_of(settings, identity), secrets=secrets, repositories={})
         gcp(site=site, account=settings.gcp, installer=installer)
 
     return run

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from back_ends.stack import Stack
+from back_ends.registry import stack_of
 from config.identity import Identity
 from kit import stack as kit
 from kit.cirun import FILE, read
@@ -110,7 +110,7 @@ def test_the_workflow_uses_a_label_of_the_cirun_file(name: str) -> None:
 def test_the_cirun_file_lists_the_offered_machines(name: str) -> None:
     identity = Identity(project="gpu-ci", stack="staging")
     settings = stacks.settings(name)
-    runner, own = next((key, offer.own) for key, offer in Stack.of(settings, identity).offers.items() if offer.own)
+    runner, own = next((key, offer.own) for key, offer in stack_of(settings, identity).offers.items() if offer.own)
     (back,) = read(files(name)[FILE]).runners
 
     assert (back.name, back.cloud) == (runner, own.cloud)

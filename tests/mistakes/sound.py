@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 import checks
-from back_ends.stack import Stack
+from back_ends.registry import stack_of
 from config.identity import Identity
 from config.load import settings_of
 from ops.cli.options import ROOT
@@ -32,7 +32,7 @@ def settings_in(path: Path) -> Settings:
 
 def verdicts(settings: Settings) -> list[Verdict]:
     """Return the verdicts of all checks."""
-    return checks.verdicts(Stack.of(settings, IDENTITY))
+    return checks.verdicts(stack_of(settings, IDENTITY))
 
 
 def staging() -> Settings:
