@@ -20,8 +20,9 @@ from back_ends.registry import BACK_ENDS, stack_of
 from config import pins
 from config.identity import Identity
 from config.load import load
+from config.values import gibibytes
 from gpu.regions import region_of
-from wiring import host_image, kubernetes, outputs, tools, values
+from wiring import host_image, kubernetes, outputs, tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +84,7 @@ def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
     import pulumi_aws
 
     from components.aws.network import Network, NetworkArgs
-    from components.aws.registry import Registry
+    from components.aws.registry import Registry, RegistryArgs, RepositoryArgs
 
     settings, identity = site.stack.settings, site.stack.identity
     declared: Declared = {}
@@ -98,7 +99,24 @@ def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
     site = replace(site, aws=ResourceOptions(providers=[provider]))
 
     if settings.ecr:
-        registry = Registry("registry", values.registry(settings, identity), site.aws)
+        registry = Registry(
+            "registry",
+            RegistryArgs(
+                prefix=identity.prefix,
+                protect=settings.stack.protect,
+                repositories={
+                    name: RepositoryArgs(
+                        keep=repository.keep,
+                        untagged_days=repository.untagged_days,
+                        pull_request_days=repository.pull_request_days,
+                        mutable_tags=repository.mutable_tags,
+                        force_delete=repository.force_delete,
+                    )
+                    for name, repository in settings.ecr.items()
+                },
+            ),
+            site.aws,
+        )
         declared["ecr"] = registry
         site = replace(site, repositories=registry.urls)
         pulumi.export("repositories", dict(registry.urls))
@@ -139,7 +157,7 @@ def _cluster(
     from components.aws.add_ons import AddOnsArgs, ClusterAddOns, NodeAddOns
     from components.aws.cluster import Cluster, ClusterArgs
     from components.aws.gpu_pool import GpuPool, GpuPoolArgs
-    from components.aws.node_group import NodeGroupArgs
+    from components.aws.node_group import Disk, NodeGroupArgs
     from components.aws.nodes import NodeRole, NodeRoleArgs, SystemNodes
     from components.kubernetes.connection import Connection, ConnectionArgs
 
@@ -181,7 +199,7 @@ def _cluster(
             instance_types=nodes.instance_types,
             min=nodes.min,
             max=nodes.max,
-            disk=values.disk(nodes.disk),
+            disk=Disk(gib=gibibytes(nodes.disk.size), iops=nodes.disk.iops, throughput=nodes.disk.throughput),
             title=f"{identity.prefix}-system",
             tags=identity.tags,
             after=joinable,
@@ -202,7 +220,7 @@ def _cluster(
                     instance_types=pool.instance_types,
                     min=pool.min,
                     max=pool.max,
-                    disk=values.disk(pool.disk),
+                    disk=Disk(gib=gibibytes(pool.disk.size), iops=pool.disk.iops, throughput=pool.disk.throughput),
                     title=f"{identity.prefix}-{name}",
                     tags=identity.tags,
                     after=joinable,

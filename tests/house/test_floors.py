@@ -283,8 +283,8 @@ LOWEST = {"gpu.verdict": "", "config.values": "", "config.pins": "", "gpu": "", 
             "back_ends.arc.section: imports back_ends.offer, which is in layer 5; its own layer is 2",
         ),
         (
-            {"wiring.values": "import checks.fit", "checks.fit": ""},
-            "wiring.values: imports checks.fit, which is in layer 7; its own layer is 6",
+            {"wiring.outputs": "import checks.fit", "checks.fit": ""},
+            "wiring.outputs: imports checks.fit, which is in layer 7; its own layer is 6",
         ),
         (
             {"kit.stack": "import ops.plan", "ops.plan": ""},
