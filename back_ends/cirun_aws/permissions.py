@@ -1,8 +1,8 @@
 """Permissions of cirun's IAM user: what starting and deleting a runner needs, and nothing else.
 
-cirun publishes no list: its reference asks for an account with EC2 administration (AktechLabs/cirun-docs,
-`docs/cloud`, 18 May 2026). The permissions here are those that the API checks for these calls (AWS Service
-Authorization Reference, 2026). If cirun makes another call, its dashboard shows the one that was refused.
+cirun publishes no list of permissions. Its reference requires an account with EC2 administration
+(AktechLabs/cirun-docs, `docs/cloud`, 18 May 2026). The permissions here are those that the API checks for these calls
+(AWS Service Authorization Reference, 2026). If cirun makes another call, its dashboard shows the denied one.
 """
 
 from __future__ import annotations

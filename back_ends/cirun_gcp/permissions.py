@@ -1,8 +1,8 @@
 """Permissions of cirun's service account on Google Cloud: what starting and deleting a runner needs, and nothing else.
 
-cirun publishes no list: its reference asks for Compute Engine Admin (AktechLabs/cirun-docs, `docs/cloud`, 18 May
-2026). The permissions here are those that the API checks for these calls (Google's list of IAM permissions, 2026). If
-cirun makes another call, its dashboard shows the one that was refused.
+cirun publishes no list of permissions. Its reference requires Compute Engine Admin
+(AktechLabs/cirun-docs, `docs/cloud`, 18 May 2026). The permissions here are those that the API checks for these calls
+(Google's list of IAM permissions, 2026). If cirun makes another call, its dashboard shows the denied one.
 """
 
 from __future__ import annotations
