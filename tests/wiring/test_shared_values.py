@@ -8,10 +8,9 @@ import pytest
 
 from back_ends.arc.section import ArcSection
 from back_ends.arc.values import scale_set
-from config.identity import Identity
 from tests.config import stacks
 from tests.config.stacks import OUT, SHARED, STAGING
-from wiring import kubernetes, values
+from wiring import kubernetes
 
 pytestmark = pytest.mark.pure
 
@@ -88,10 +87,3 @@ def test_a_scale_set_gets_the_stated_values() -> None:
     assert (found.gpus, found.cpu, found.memory, found.disk, found.timeout_minutes) == (1, 3, "12Gi", "40Gi", 60)
     assert list(found.pools) == ["t4-spot", "t4-on-demand"]
     assert found.github_url == "https://github.com/example-org"
-
-
-def test_repositories_of_two_stacks_have_different_names() -> None:
-    settings = stacks.settings()
-    prefixes = {values.registry(settings, Identity(project="gpu-ci", stack=stack)).prefix for stack in ("a", "b")}
-
-    assert prefixes == {"gpu-ci-a", "gpu-ci-b"}
