@@ -8,7 +8,7 @@ import pytest
 
 from checks.compatibility import CHECK
 from gpu.verdict import Level, Verdict
-from tests.mistakes.catalogue import MISTAKES, OUT, PARAMETER, put_over
+from tests.mistakes.catalogue import MISTAKES, OUT, PARAMETER, merge
 from tests.mistakes.saying import write
 from tests.mistakes.sound import settings_in, verdicts
 
@@ -42,69 +42,77 @@ def job(name: str, **needs: Any) -> dict[str, Any]:
 
 
 APPLIED: Final = (
-    ("a driver branch too old for the CUDA", 'set host-image.driver to "580"', driver("580")),
-    ("a driver far too old for everything", 'set host-image.driver to "580"', driver("580")),
+    ("a driver branch too old for the CUDA version", 'set host-image.driver to "580"', driver("580")),
+    ("a driver too old for every runner", 'set host-image.driver to "580"', driver("580")),
     ("a driver branch that Ubuntu no longer has", 'set host-image.driver to "580"', driver("580")),
-    ("a driver branch that there never was", 'did you mean "580"?', driver("580")),
-    ("a driver branch that NVIDIA has ended", 'set host-image.driver to "580"', driver("580")),
-    ("a driver older than the CUDA, of the same generation", 'use cuda: "13.0"', job("cirun-gcp-gpu", cuda="13.0")),
-    ("a driver older than the CUDA, of the same generation", 'set host-image.driver to "595"', driver("595")),
+    ("a driver branch that never existed", 'did you mean "580"?', driver("580")),
+    ("a driver branch after its end of life", 'set host-image.driver to "580"', driver("580")),
     (
-        "a GPU that AWS's own image does not drive",
+        "a driver older than the CUDA version but of the same major version",
+        'use cuda: "13.0"',
+        job("cirun-gcp-gpu", cuda="13.0"),
+    ),
+    (
+        "a driver older than the CUDA version but of the same major version",
+        'set host-image.driver to "595"',
+        driver("595"),
+    ),
+    (
+        "a GPU that the driver of the AWS image does not support",
         "use images with driver R580 with the proprietary kernel modules and remove runners.cirun-aws-gpu.cirun-aws",
         on_aws(images={"us-west-2": "ami-0fedcba9876543210"}, image_parameter=OUT),
     ),
-    ("a newer CUDA than the driver of AWS's own image", 'use cuda: "13.2"', on_aws({"cuda": "13.2"})),
-    ("an image parameter that nobody knows", f'did you mean "{PARAMETER}"?', on_aws(image_parameter=PARAMETER)),
+    ("a newer CUDA version than the driver of the AWS image supports", 'use cuda: "13.2"', on_aws({"cuda": "13.2"})),
+    ("an unknown image parameter", f'did you mean "{PARAMETER}"?', on_aws(image_parameter=PARAMETER)),
     (
-        "GitHub's own runner image for jobs that need CUDA",
+        "the runner image of GitHub for jobs that need CUDA",
         "state needs.torch if torch brings them",
-        put_over(job("gpu-t4", torch="2.9.1"), job("gpu-t4-steady", torch="2.9.1")),
+        merge(job("gpu-t4", torch="2.9.1"), job("gpu-t4-steady", torch="2.9.1")),
     ),
     (
-        "another CUDA stated than the image's tag names",
+        "a CUDA version that differs from the image tag",
         "use a tag with CUDA 12.9.2",
         {"images": {"runner-gpu": {"tag": "12.9.2-runtime-ubuntu24.04"}}},
     ),
     (
-        "an image of runners that NVIDIA never made",
+        "an unknown tag of nvidia/cuda for runners",
         'did you mean "12.9.2-cudnn-runtime-ubuntu24.04"?',
         {"images": {"runner-gpu": {"tag": "12.9.2-cudnn-runtime-ubuntu24.04"}}},
     ),
     (
-        "a cuDNN as tags named it once",
+        "a base image tag with an old cuDNN name",
         'did you mean "13.0.3-cudnn-runtime-ubuntu24.04"?',
         base("13.0.3-cudnn-runtime-ubuntu24.04"),
     ),
     (
-        "an Ubuntu that CUDA has left behind",
+        "a base image tag with an unsupported Ubuntu version",
         'did you mean "13.0.3-base-ubuntu24.04"?',
         base("13.0.3-base-ubuntu24.04"),
     ),
-    ("a misspelt tag", 'did you mean "13.0.3-base-ubuntu24.04"?', base("13.0.3-base-ubuntu24.04")),
+    ("a misspelt base image tag", 'did you mean "13.0.3-base-ubuntu24.04"?', base("13.0.3-base-ubuntu24.04")),
     (
-        "an unknown point release of an image",
+        "an unknown point release of a CUDA image",
         'did you mean "13.0.3-base-ubuntu24.04"?',
         base("13.0.3-base-ubuntu24.04"),
     ),
     (
-        "an image that NVIDIA has ended",
+        "a CUDA image after its end of life",
         "copy it to your own registry and name it by its digest",
         base(f"{MINE}:11.8.0-base-ubuntu22.04@{DIGEST}"),
     ),
     (
-        "an image that a point release has superseded",
+        "a CUDA image that a point release supersedes",
         "use 13.0.3-base-ubuntu24.04",
         base("13.0.3-base-ubuntu24.04"),
     ),
     (
-        "an image that a point release has superseded",
+        "a CUDA image that a point release supersedes",
         "copy it to your own registry and name it by its digest",
         base(f"{MINE}:13.0.0-base-ubuntu24.04@{DIGEST}"),
     ),
-    ("an onnxruntime for another CUDA", "use onnxruntime-gpu 1.26", job("gpu-t4", onnxruntime="1.26")),
+    ("an onnxruntime for another CUDA version", "use onnxruntime-gpu 1.26", job("gpu-t4", onnxruntime="1.26")),
     (
-        "an onnxruntime for another CUDA",
+        "an onnxruntime for another CUDA version",
         'use an image with CUDA 13.0.3 and cuda: "13.0"',
         {
             "images": {"another": ANOTHER_IMAGE},
@@ -125,7 +133,7 @@ def test_a_fix_works(tmp_path: Path, name: str, words: str, applied: Mapping[str
     mistake = BY_NAME[name]
     before = problems(mistake.change, tmp_path)
     reported = [verdict for verdict in before if verdict.subject == mistake.path and words in verdict.fix]
-    after = problems(put_over(mistake.change, applied), tmp_path)
+    after = problems(merge(mistake.change, applied), tmp_path)
 
     assert len(reported) == 1, [str(verdict) for verdict in before]
     assert {verdict.reason for verdict in after} & {verdict.reason for verdict in reported} == set()

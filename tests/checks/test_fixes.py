@@ -11,7 +11,7 @@ from checks import money, queue_time, quota, spot_plan
 from config.load import settings_of
 from gpu.verdict import Level
 from ops.plan.stack_file import read
-from tests.mistakes.catalogue import MISTAKES, OUT, Mistake, Told
+from tests.mistakes.catalogue import MISTAKES, OUT, Mistake, Severity
 from tests.mistakes.saying import write
 from tests.mistakes.sound import verdicts
 
@@ -66,7 +66,7 @@ def found(change: Mapping[str, Any], mistake: Mistake, folder: Path) -> list[Ver
     """Return the verdicts on the mistake in the stack file with this change."""
     file = read(write(change, folder))
     settings = settings_of(file.config, file.secret_keys, file.name, file.path.name)
-    level = {Told.ERROR: Level.ERROR, Told.WARNING: Level.WARNING}[mistake.told]
+    level = {Severity.ERROR: Level.ERROR, Severity.WARNING: Level.WARNING}[mistake.level]
     return [
         one for one in verdicts(settings) if (one.check, one.level, one.subject) == (mistake.check, level, mistake.path)
     ]

@@ -10,14 +10,14 @@ import pytest
 from config.stated import settle
 from tests.config import stacks
 from tests.config.stacks import STAGING
-from tests.mistakes.catalogue import MISTAKES, Mistake, Told, put_over
+from tests.mistakes.catalogue import MISTAKES, Mistake, Severity, merge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 pytestmark = pytest.mark.pure
 
-SOUND: Final = stacks.sections(STAGING)
+VALID: Final = stacks.sections(STAGING)
 
 
 def reported(changes: Mapping[str, Any]) -> list[str]:
@@ -83,14 +83,14 @@ def changed(change: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...
 
 
 DEPENDS_ON: Final[Mapping[str, list[tuple[str, ...]]]] = {
-    "another GPU than the pool's": [("gpu-pools", "t4-on-demand", "instance-types")],
-    "a pool that nothing ever scales": [("gpu-pools", "t4-spot", "min")],
-    "more GPUs than cirun gives a machine": [("runners", "cirun-gcp-gpu", "cirun-gcp", "machine-types")],
+    "a GPU model that the pool does not have": [("gpu-pools", "t4-on-demand", "instance-types")],
+    "a pool without an autoscaler": [("gpu-pools", "t4-spot", "min")],
+    "more GPUs than cirun attaches to a machine": [("runners", "cirun-gcp-gpu", "cirun-gcp", "machine-types")],
     "a zone of another region": [("aws", "region")],
-    "a zone of AWS that its region has not": [("aws", "region")],
-    "machines that all stand elsewhere than their images": [("gcp", "region")],
-    "longest jobs shorter than a typical one": [("runners", "gpu-t4", "workload", "minutes")],
-    "a repository's tests on a runner that cirun does not serve": [
+    "an unknown zone of an AWS region": [("aws", "region")],
+    "machines only outside the region of their images": [("gcp", "region")],
+    "a 95th percentile below the typical duration": [("runners", "gpu-t4", "workload", "minutes")],
+    "GPU tests on a runner that cirun does not serve": [
         ("runners", "gpu-t4"),
         ("runners", "gpu-t4-steady"),
     ],
@@ -117,13 +117,13 @@ def lines_of(mistake: Mistake, faults: list[str]) -> list[str]:
 
 def is_invalid(mistake: Mistake) -> bool:
     """Return whether the value itself is invalid; else a rule is broken."""
-    return bool(settle(put_over(SOUND, mistake.change))[1])
+    return bool(settle(merge(VALID, mistake.change))[1])
 
 
 FAULTS: Final = {
     mistake.name: mistake
     for mistake in MISTAKES
-    if mistake.told is Told.FAULT and lines_of(mistake, stacks.faults(put_over(SOUND, mistake.change)))
+    if mistake.level is Severity.FAULT and lines_of(mistake, stacks.faults(merge(VALID, mistake.change)))
 }
 """The mistakes that sections alone show; some others are found while the file is read."""
 INVALID: Final = {name for name, mistake in FAULTS.items() if is_invalid(mistake)}
@@ -134,16 +134,16 @@ def test_most_mistakes_are_apart() -> None:
     assert len(PAIRS) > len(FAULTS) * (len(FAULTS) - 1) / 2 * 0.9
 
 
-def test_of_any_two_mistakes_both_are_reported_and_nothing_else() -> None:
-    """A broken rule may wait for the next run, where the other mistake is an invalid value."""
-    amiss: dict[tuple[str, str], list[str]] = {}
+def test_two_mistakes_are_both_reported_and_nothing_else() -> None:
+    """If the other mistake is an invalid value, a broken rule may be reported only in the next run."""
+    unexpected: dict[tuple[str, str], list[str]] = {}
     for one, other in PAIRS:
-        faults = stacks.faults(put_over(put_over(SOUND, one.change), other.change))
+        faults = stacks.faults(merge(merge(VALID, one.change), other.change))
         both = {one.name: lines_of(one, faults), other.name: lines_of(other, faults)}
         due = both.keys() & INVALID or both.keys()
-        beside = [line for line in faults if line.partition(": ")[0] in (*one.beside, *other.beside)]
-        expected = [*both[one.name], *both[other.name], *beside]
+        others = [line for line in faults if line.partition(": ")[0] in (*one.also_at, *other.also_at)]
+        expected = [*both[one.name], *both[other.name], *others]
         if any(len(both[name]) != 1 for name in due) or sorted(faults) != sorted(expected):
-            amiss[one.name, other.name] = faults
+            unexpected[one.name, other.name] = faults
 
-    assert amiss == {}
+    assert unexpected == {}

@@ -1,7 +1,7 @@
-"""The catalogue of mistakes in a stack file, each with the line that reports it.
+"""The catalogue of mistakes in a stack file.
 
-A mistake is a change to `tests/stacks/staging.yaml`, merged into it map by map. Exactly one line with its path has its
-words. If the change causes other problems too, their paths are listed.
+Each mistake is a change that is merged into `tests/stacks/staging.yaml`, map by map. Exactly one line of the output has
+the path and the words of the mistake. If the change causes other problems too, their paths are listed.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any, Final
 from ops.outcome import Exit
 
 OUT: Final = object()
-"""The value of a key that the change removes."""
+"""Marks a key that the change removes."""
 
 
-class Told(StrEnum):
+class Severity(StrEnum):
     """The kind of line that reports a mistake."""
 
     FAULT = "fault"
@@ -32,7 +32,7 @@ class Told(StrEnum):
     @property
     def exit(self) -> Exit:
         """The exit code of the command."""
-        return {Told.FAULT: Exit.WRONG, Told.WARNING: Exit.GOOD}.get(self, Exit.FINDING)
+        return {Severity.FAULT: Exit.WRONG, Severity.WARNING: Exit.GOOD}.get(self, Exit.FINDING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,23 +42,23 @@ class Mistake:
     name: str
     change: Mapping[str, Any]
     """The change to the sections of the stack file."""
-    told: Told = Told.FAULT
+    level: Severity = Severity.FAULT
     path: str
     """The path in the line."""
     words: tuple[str, ...]
     """Parts of the line, above all of the fix."""
     check: str = ""
-    """The check that reports it; empty where the stack file is refused when it is read."""
-    beside: tuple[str, ...] = ()
+    """The check that reports it; empty if the stack file is refused when it is read."""
+    also_at: tuple[str, ...] = ()
     """The paths of other problems that the same change causes."""
 
 
-def put_over(below: Any, above: Any) -> Any:
+def merge(below: Any, above: Any) -> Any:
     """Return `below` with a change merged into it, map by map."""
     if not (isinstance(below, Mapping) and isinstance(above, Mapping)):
         return above
     kept = {key: value for key, value in below.items() if above.get(key) is not OUT}
-    changed = {key: put_over(below.get(key, {}), value) for key, value in above.items() if value is not OUT}
+    changed = {key: merge(below.get(key, {}), value) for key, value in above.items() if value is not OUT}
     return {**kept, **changed}
 
 
@@ -74,7 +74,7 @@ def _image(**change: Any) -> dict[str, Any]:
     return {"images": {"runner-gpu": {"digest": OUT, **change}}}
 
 
-def _on_google(**change: Any) -> dict[str, Any]:
+def _on_gcp(**change: Any) -> dict[str, Any]:
     return _runner("cirun-gcp-gpu", cirun_gcp={key.replace("_", "-"): value for key, value in change.items()})
 
 
@@ -88,7 +88,7 @@ STEADY: Final[dict[str, Any]] = {
 """A valid runner on a pool that other runners use."""
 GRANTED: Final = {"quotas": {"NVIDIA_V100_GPUS": 2, "PREEMPTIBLE_NVIDIA_V100_GPUS": 2}}
 """The quotas that machines with a V100 need, so that the quota check reports nothing."""
-ON_AMAZON: Final = {
+ON_AWS: Final = {
     "needs": {"gpu": "t4", "cpu": 3, "memory": "12Gi", "cuda": "12.9"},
     "timeout-minutes": 60,
     "cirun-aws": {
@@ -114,26 +114,26 @@ NAMES: Final = (
         words=("unknown key", 'did you mean "disk"?'),
     ),
     Mistake(
-        name="a pool that is not there",
+        name="an unknown pool",
         change=_runner(arc={"pool": "t4-spto"}),
         path="runners.gpu-t4.arc.pool",
         words=('"t4-spto" is not in gpu-pools', 'did you mean "t4-spot"?'),
     ),
     Mistake(
-        name="an image that is not there",
+        name="an unknown image",
         change=_runner(arc={"image": "runner-gpuu"}),
         path="runners.gpu-t4.arc.image",
         words=('"runner-gpuu" is not in images', 'did you mean "runner-gpu"?'),
     ),
     Mistake(
-        name="a repository that is not there",
+        name="an unknown repository",
         change={"images": {"runner-gpu": {"repository": "runner-gpuu"}}},
         path="images.runner-gpu.repository",
         words=("is not in ecr", 'did you mean "runner-gpu"?'),
     ),
     Mistake(
-        name="an image family that nobody builds",
-        change=_on_google(image_family="gpu-hosts"),
+        name="an image family that the stack does not build",
+        change=_on_gcp(image_family="gpu-hosts"),
         path="runners.cirun-gcp-gpu.cirun-gcp.image-family",
         words=("is not the family of host-image", 'write "gpu-host"'),
     ),
@@ -145,7 +145,7 @@ NAMES: Final = (
     ),
     Mistake(
         name="an unknown machine type",
-        change=_on_google(machine_types=["n1-standart-4"]),
+        change=_on_gcp(machine_types=["n1-standart-4"]),
         path="runners.cirun-gcp-gpu.cirun-gcp.machine-types[0]",
         words=("is not a known GCE machine type", 'did you mean "n1-standard-4"?'),
     ),
@@ -156,7 +156,7 @@ NAMES: Final = (
         words=('"t4g" is not a known GPU model', 'did you mean "t4"?'),
     ),
     Mistake(
-        name="another GPU than the pool's",
+        name="a GPU model that the pool does not have",
         change=_runner("gpu-t4-steady", needs={"gpu": "a10g"}),
         path="runners.gpu-t4-steady.needs.gpu",
         words=("g4dn.xlarge has the GPU t4, not a10g", "write t4, or remove g4dn.xlarge"),
@@ -174,7 +174,7 @@ NAMES: Final = (
         words=("us-west-2d has no subnet", 'did you mean "us-west-2'),
     ),
     Mistake(
-        name="a control plane in one zone",
+        name="a control plane in only one zone",
         change={"cluster": {"zones": ["us-west-2a"]}},
         path="cluster.zones",
         words=("2",),
@@ -194,31 +194,31 @@ NAMES: Final = (
     Mistake(
         name="an unknown CUDA version",
         change=_runner(needs={"cuda": "12.7"}),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="compatibility",
         path="runners.gpu-t4",
         words=("12.7 is not a known CUDA version", 'did you mean "12.'),
     ),
     Mistake(
-        name="an unknown point release of an image",
+        name="an unknown point release of a CUDA image",
         change={"test-image": {"cuda-image": "13.0.9-base-ubuntu24.04"}},
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="compatibility",
         path="test-image.cuda-image",
         words=("13.0.9-base-ubuntu24.04 is not a known tag of nvidia/cuda", 'did you mean "13.0.3-base-ubuntu24.04"?'),
     ),
     Mistake(
-        name="an unknown torch",
+        name="an unknown torch version",
         change=_runner(needs={"torch": "2.9.9"}),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="compatibility",
         path="runners.gpu-t4",
         words=("2.9.9 is not a known torch version", 'did you mean "2.9.1"?'),
     ),
     Mistake(
-        name="an unknown onnxruntime",
+        name="an unknown onnxruntime version",
         change=_runner(needs={"onnxruntime": "1.99.0"}),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="compatibility",
         path="runners.gpu-t4",
         words=("1.99 is not a known onnxruntime-gpu version", 'did you mean "1.'),
@@ -230,7 +230,7 @@ NAMES: Final = (
         words=("1.34 has no pinned node image and add-ons", 'did you mean "1.3'),
     ),
     Mistake(
-        name="a scale set's name that the chart refuses",
+        name="a scale set name that is too long for the chart",
         change={"runners": {"gpu-t4": OUT, f"gpu-{'t' * 42}": {
             "needs": {"gpu": "t4", "cpu": 3, "memory": "12Gi", "cuda": "12.9"},
             "timeout-minutes": 60,
@@ -240,35 +240,35 @@ NAMES: Final = (
         words=("46 characters", "the chart allows 45"),
     ),
 )  # fmt: skip
-"""Names that are not known, with the one that was probably meant."""
+"""Unknown names. The message suggests a known one."""
 
 WRITING: Final = (
     Mistake(
-        name="a CUDA version that YAML takes for a number",
+        name="a CUDA version without quotes",
         change=_runner(needs={"cuda": 12.9}),
         path="runners.gpu-t4.needs.cuda",
         words=('write it in quotes: "12.9"',),
     ),
     Mistake(
-        name="a Kubernetes version that YAML takes for a number",
+        name="a Kubernetes version without quotes",
         change={"cluster": {"version": 1.35}},
         path="cluster.version",
         words=('write it in quotes: "1.35"',),
     ),
     Mistake(
-        name="an account id that YAML takes for a number",
+        name="an account ID without quotes",
         change={"aws": {"account": 123456789012}},
         path="aws.account",
         words=('write it in quotes: "123456789012"',),
     ),
     Mistake(
-        name="a size in another unit",
+        name="a size in a decimal unit",
         change=_runner(needs={"memory": "12GB"}),
         path="runners.gpu-t4.needs.memory",
         words=('"12GB" is not a size', "12Gi"),
     ),
     Mistake(
-        name="a taint as the EKS API spells it",
+        name="a taint effect in the spelling of the EKS API",
         change=_pool(taints={"team": "vision:NO_SCHEDULE"}),
         path="gpu-pools.t4-spot.taints.team",
         words=("NO_SCHEDULE", "write vision:NoSchedule"),
@@ -280,113 +280,113 @@ WRITING: Final = (
         words=("the autoscaler ignores such a taint", "write true:NoSchedule"),
     ),
     Mistake(
-        name="a second owner of a GPU node's label",
+        name="a pool label that gpu-ci sets",
         change=_pool(labels={"nvidia.com/gpu.product": "T4"}),
         path="gpu-pools.t4-spot.labels.nvidia.com/gpu.product",
         words=("is set by gpu-ci", "use another key"),
     ),
     Mistake(
-        name="a second owner of the GPU's taint",
+        name="a pool taint that gpu-ci sets",
         change=_pool(taints={"nvidia.com/gpu": "t4:NoSchedule"}),
         path="gpu-pools.t4-spot.taints.nvidia.com/gpu",
         words=("is set by gpu-ci",),
     ),
     Mistake(
-        name="a tag that AWS keeps for itself",
+        name="a tag key with the reserved prefix aws:",
         change={"stack": {"tags": {"aws:team": "ml"}}},
         path="stack.tags.aws:team",
         words=("is not a tag's key", "not aws:"),
     ),
     Mistake(
-        name="a region in a zone's place",
+        name="a region instead of a zone",
         change={"host-image": {"zones": ["us-central1"]}},
         path="host-image.zones[0]",
         words=('"us-central1" is not a Google Cloud zone', "us-central1-b"),
     ),
     Mistake(
-        name="no zone to build in",
+        name="a host image without zones",
         change={"host-image": {"zones": []}},
         path="host-image.zones",
         words=("list at least 1",),
     ),
     Mistake(
-        name="a range with bits behind its prefix",
+        name="a network range with host bits",
         change={"network": {"cidr": "10.0.0.1/16"}},
         path="network.cidr",
         words=("write the network address: 10.0.0.0/16",),
     ),
     Mistake(
-        name="a range that an office has",
+        name="a network range that overlaps a reserved range",
         change={"network": {"reserved": {"office": "10.0.128.0/20"}}},
         path="network.reserved.office",
         words=("overlaps network.cidr 10.0.0.0/16", "use ranges that do not overlap"),
     ),
     Mistake(
-        name="a slot given twice",
+        name="two zones with one slot",
         change={"network": {"zones": {"us-west-2c": 1}}},
         path="network.zones.us-west-2c",
         words=("us-west-2b already uses slot 1", "use a free slot, for example 2"),
     ),
     Mistake(
-        name="more throughput than the IOPS carry",
+        name="a disk throughput that is too high for its IOPS",
         change=_pool(disk={"throughput": 1000}),
         path="gpu-pools.t4-spot.disk",
         words=("1000 MiB/s needs 4000 IOPS", "state iops: 4000, or throughput: 750"),
     ),
     Mistake(
-        name="a disk smaller than the nodes' image",
+        name="a disk smaller than the node image",
         change=_pool(disk={"size": "10Gi"}),
         path="gpu-pools.t4-spot.disk",
         words=("10Gi is smaller than the node image of 20 GiB", "state size: 20Gi or more"),
     ),
     Mistake(
-        name="more IOPS than the disk's size carries",
+        name="disk IOPS that are too high for its size",
         change=_pool(disk={"size": "30Gi", "iops": 16000}),
         path="gpu-pools.t4-spot.disk",
         words=("16000 IOPS need 32 GiB, but size is 30Gi", "state size: 32Gi, or iops: 15000"),
     ),
     Mistake(
-        name="more runners kept than there may be",
+        name="a minimum of runners above the maximum",
         change=_runner(arc={"min": 6}),
         path="runners.gpu-t4.arc.min",
         words=("6 is more than max 5", "write at most 5, or raise max"),
     ),
     Mistake(
-        name="more nodes kept than there may be",
+        name="a minimum of nodes above the maximum",
         change=_pool(min=6),
         path="gpu-pools.t4-spot.min",
         words=("6 is more than max 5",),
     ),
     Mistake(
-        name="two back ends for one name",
-        change=_runner("gpu-t4-steady", cirun_aws=ON_AMAZON["cirun-aws"]) | {"cirun": {"aws": True}},
+        name="a runner with two back ends",
+        change=_runner("gpu-t4-steady", cirun_aws=ON_AWS["cirun-aws"]) | {"cirun": {"aws": True}},
         path="runners.gpu-t4-steady",
         words=("states arc and cirun-aws", "keep arc, and move cirun-aws to another runner"),
     ),
     Mistake(
-        name="a label that is another runner",
+        name="a label that is the name of another runner",
         change=_runner(arc={"labels": ["gpu-t4-steady"]}),
         path="runners.gpu-t4.arc.labels[0]",
         words=("gpu-t4-steady is the name of another runner, whose jobs would run here too", "use a label"),
     ),
     Mistake(
-        name="no back end at all",
+        name="a runner without a back end",
         change=_runner(arc=OUT),
         path="runners.gpu-t4",
         words=("no back end serves it", "state one of arc, cirun-aws, cirun-gcp"),
     ),
     Mistake(
-        name="jobs that need a volume without one to be had",
+        name="a container mode that needs a volume",
         change=_runner(arc={"container-mode": "kubernetes"}),
         path="runners.gpu-t4.arc.container-mode",
         words=('"kubernetes" is not valid', "kubernetes-novolume"),
     ),
 )
-"""What is written so that it does not mean what it says."""
+"""Values in a wrong form, and values that contradict each other within one section."""
 
 WHOLES: Final = (
     Mistake(
-        name="alerts on figures that nobody fetches",
+        name="alerts without metrics",
         change={"monitoring": {"dcgm": {"alerts": True}}},
         path="monitoring.dcgm",
         words=("alerts needs metrics", "state service-monitor: true"),
@@ -398,43 +398,43 @@ WHOLES: Final = (
         words=("missing, but gpu-pools needs it", "state device-plugin"),
     ),
     Mistake(
-        name="a pool that nothing ever scales",
+        name="a pool without an autoscaler",
         change={"autoscaler": OUT} | _pool("t4-on-demand", min=2),
         path="gpu-pools.t4-spot.max",
         words=("the pool stays at 0 nodes, because there is no autoscaler", "state autoscaler: {}, or min: 5"),
     ),
     Mistake(
-        name="runners on cirun without a way in for cirun",
+        name="a cirun runner without cloud access for cirun",
         change={"cirun": {"gcp": False}},
         path="cirun.gcp",
         words=("not enabled, but runners.cirun-gcp-gpu needs it", "state cirun: {gcp: true}"),
     ),
     Mistake(
-        name="two runners that a job asks for by one label",
-        change={"cirun": {"aws": True}, "runners": {"gcp-gpu": ON_AMAZON}},
+        name="two runners with one cirun label",
+        change={"cirun": {"aws": True}, "runners": {"gcp-gpu": ON_AWS}},
         path="runners.gcp-gpu",
         words=("has the label cirun-gcp-gpu, as has runners.cirun-gcp-gpu", "rename one of them"),
     ),
     Mistake(
-        name="a label that cirun reads as a machine",
-        change={"cirun": {"aws": True}, "runners": {"aws-t4-ubuntu": ON_AMAZON}},
+        name="a label that cirun parses as a machine",
+        change={"cirun": {"aws": True}, "runners": {"aws-t4-ubuntu": ON_AWS}},
         path="runners.aws-t4-ubuntu",
         words=("cirun reads the label cirun-aws-t4-ubuntu as CLOUD-TYPE-IMAGE", "with the cloud's name last"),
     ),
     Mistake(
-        name="a repository's tests on a runner that cirun does not serve",
+        name="GPU tests on a runner that cirun does not serve",
         change={"gpu-tests": {"vision": {"runner": "gpu-t4"}}},
         path="gpu-tests.vision.runner",
         words=("cirun does not serve gpu-t4", "cirun-gcp-gpu"),
     ),
     Mistake(
-        name="no key of the GitHub App",
+        name="a missing key of the GitHub App",
         change={"github-app-private-key": OUT},
         path="github-app-private-key",
         words=("missing, but github needs it", "pulumi config set --secret"),
     ),
     Mistake(
-        name="the GitHub App's key in plain text",
+        name="the key of the GitHub App in plain text",
         change={"github-app-private-key": "no longer secret"},
         path="github-app-private-key",
         words=("is in plain text", "pulumi config set --secret"),
@@ -446,7 +446,7 @@ WHOLES: Final = (
         words=("contains a credential in plain text", "revoke it"),
     ),
     Mistake(
-        name="an image tag that moves",
+        name="an image tag that is not fixed",
         change=_image(tag="latest"),
         path="images.runner-gpu.tag",
         words=('"latest" is not a fixed tag', "name an exact version"),
@@ -458,28 +458,28 @@ WHOLES: Final = (
         words=("the image is not pinned", "state digest: sha256:… or an exact tag"),
     ),
     Mistake(
-        name="half of a digest",
+        name="a digest that is too short",
         change={"images": {"runner-gpu": {"digest": "sha256:9f86d081"}}},
         path="images.runner-gpu.digest",
         words=("is not an image digest", "64 hexadecimal digits"),
     ),
     Mistake(
-        name="a base image that is a family",
+        name="an image family as the base image",
         change={"host-image": {"source-image": "ubuntu-2404-lts-amd64"}},
         path="host-image.source-image",
         words=("is not an exact image of ubuntu-os-cloud", "ubuntu-2404-noble-amd64-v20261105"),
     ),
     Mistake(
-        name="an AMI of one region for another",
+        name="a region without an AMI",
         change={
             "cirun": {"aws": True},
-            "runners": {"cirun-aws-gpu": put_over(ON_AMAZON, {"cirun-aws": {"regions": ["us-west-2", "us-east-1"]}})},
+            "runners": {"cirun-aws-gpu": merge(ON_AWS, {"cirun-aws": {"regions": ["us-west-2", "us-east-1"]}})},
         },
         path="runners.cirun-aws-gpu.cirun-aws.regions[1]",
         words=("us-east-1 has no image", "state images: {us-east-1: ami-…}"),
     ),
     Mistake(
-        name="a protected cluster that is open to all",
+        name="a protected cluster with an API open to the internet",
         change={
             "stack": {"protect": True},
             "ecr": {"runner-gpu": {"force-delete": False}},
@@ -489,41 +489,55 @@ WHOLES: Final = (
         words=("exposes the API of a protected stack to the internet", "list only the ranges that need it"),
     ),
     Mistake(
-        name="a cluster that is open to all",
+        name="a cluster with an API open to the internet",
         change={"cluster": {"endpoint": {"public": ["0.0.0.0/0"]}}},
-        told=Told.RULE,
+        level=Severity.RULE,
         check="no-ingress-from-everywhere",
         path="Cluster cluster",
         words=("publicAccessCidrs grants access to 0.0.0.0/0", "list the ranges that need access"),
     ),
     Mistake(
-        name="a protected registry that is deleted by force",
+        name="a protected registry with force-delete",
         change={"stack": {"protect": True}},
         path="ecr.runner-gpu.force-delete",
         words=("contradicts stack.protect", "write false, or write stack.protect: false"),
     ),
     Mistake(
-        name="machines that all stand elsewhere than their images",
-        change=_on_google(zones=["us-east4-a"]),
+        name="machines only outside the region of their images",
+        change=_on_gcp(zones=["us-east4-a"]),
         path="runners.cirun-gcp-gpu.cirun-gcp.zones[0]",
         words=("no zone is in us-central1, the region of its container images", "add a zone of us-central1"),
     ),
+    Mistake(
+        name="a declared image without the hash that its builder reported",
+        change={"host-image": {"mode": "declared", "phase": "image", "keep": OUT, "zones": ["us-central1-b"]}},
+        path="host-image",
+        words=("phase: image needs proved", "write the hash that the builder reported after ok:, in quotes"),
+    ),
+    Mistake(
+        name="options that a declared image does not use",
+        change={
+            "host-image": {"mode": "declared", "export": {"bucket": "gpu-images-example"}, "builder": {"attempts": 2}}
+        },
+        path="host-image",
+        words=("does not use export, keep, builder.attempts, zones after the first", "state mode: controller"),
+    ),
 )
-"""What one part of the stack file needs of another, or contradicts."""
+"""Sections that need another section, or contradict it."""
 
 ERRORS: Final = (
     Mistake(
-        name="an image with a runner that GitHub takes no more",
+        name="an image with a runner version that GitHub refuses",
         change={"images": {"runner-gpu": {"runner": "2.321.0"}}},
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="runner-version",
         path="images.runner-gpu.runner",
         words=("2.321.0 cannot register at GitHub", "2.329.0 and later", "ghcr.io/actions/actions-runner:2.337.0"),
     ),
     Mistake(
-        name="system nodes with no room for what the cluster needs",
+        name="system nodes too small for the system pods",
         change={"system-nodes": {"instance-types": ["t3.micro"]}},
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="system-room",
         path="system-nodes",
         words=("4 x t3.micro have no room for", "use a larger type", "left for 0 pods"),
@@ -531,57 +545,57 @@ ERRORS: Final = (
     Mistake(
         name="a runner larger than its node",
         change=_runner("gpu-t4-steady", needs={"cpu": 4, "memory": "16Gi"}),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="fit",
         path="runners.gpu-t4-steady",
         words=("a g4dn.xlarge of gpu-pools.t4-on-demand has at most 3.64 CPU and 13.7Gi", "it requests 4 CPU and 16Gi",
                "request cpu: 3 and memory: 13Gi", "g4dn.2xlarge"),
     ),
     Mistake(
-        name="a runner that fits only the larger types of its pool",
+        name="a runner larger than the smallest type of its pool",
         change=_runner(needs={"cpu": 6}, arc={"fallback": OUT}),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="fit",
         path="runners.gpu-t4",
         words=("a g4dn.xlarge of gpu-pools.t4-spot has at most 3.64 CPU", "list only g4dn.2xlarge in gpu-pools.t4-spot"),
     ),
     Mistake(
-        name="a job with more files than its node's disk holds",
+        name="a job that needs more disk than its node has",
         change=_runner("gpu-t4-steady", needs={"disk": "300Gi"}),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="fit",
         path="runners.gpu-t4-steady",
         words=("it requests 300Gi of disk", "set gpu-pools.t4-on-demand.disk.size: 335Gi"),
     ),
     Mistake(
-        name="a job with more files than the instance store holds",
+        name="a job that needs more disk than the instance store has",
         change=_pool("t4-on-demand", fast_image_pull=True) | _runner("gpu-t4-steady", needs={"disk": "150Gi"}),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="fit",
         path="runners.gpu-t4-steady",
         words=("103.7Gi of disk", "remove gpu-pools.t4-on-demand.fast-image-pull, so that pods use the root disk"),
     ),
     Mistake(
-        name="an image that no node's disk holds",
+        name="an image larger than the disk of every node",
         change={"images": {"runner-gpu": {"compressed": "500Gi"}}},
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="fit",
         path="images.runner-gpu.compressed",
         words=("the image takes at least 500Gi", "has 179Gi of disk for it", "set gpu-pools.t4-spot.disk.size: 557Gi"),
     ),
     Mistake(
-        name="a job with more files than its machine's disk holds",
+        name="a job that needs more disk than its machine has",
         change=_runner("cirun-gcp-gpu", needs={"disk": "300Gi"}),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="fit",
         path="runners.cirun-gcp-gpu",
         words=("its machines have 90Gi of disk besides the system, and it asks for 300Gi",
                "state runners.cirun-gcp-gpu.cirun-gcp.disk: 310Gi"),
     ),
     Mistake(
-        name="a machine's disk smaller than its image",
-        change=_on_google(disk="40Gi"),
-        told=Told.ERROR,
+        name="a machine disk smaller than its image",
+        change=_on_gcp(disk="40Gi"),
+        level=Severity.ERROR,
         check="fit",
         path="runners.cirun-gcp-gpu.cirun-gcp.disk",
         words=("40Gi is smaller than the 50Gi of the image", "state at least 50Gi"),
@@ -589,7 +603,7 @@ ERRORS: Final = (
     Mistake(
         name="more GPUs than the node has",
         change=_runner("gpu-t4-steady", needs={"gpus": 2}),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="fit",
         path="runners.gpu-t4-steady",
         words=("has at most 1 nvidia.com/gpu", "request gpus: 1, or list only g4dn.12xlarge"),
@@ -597,52 +611,52 @@ ERRORS: Final = (
     Mistake(
         name="a runner larger than its machine",
         change=_runner("cirun-gcp-gpu", needs={"memory": "16Gi"}),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="fit",
         path="runners.cirun-gcp-gpu",
         words=("n1-standard-4 has 13184 MiB of memory but the job needs 16384", "memory: 12Gi"),
     ),
     Mistake(
-        name="several shares of a GPU by MPS",
+        name="a job with several MPS shares of a GPU",
         change=_pool("t4-on-demand", sharing={"mode": "mps", "replicas": 4})
         | _runner("gpu-t4-steady", needs={**SMALL, "gpus": 2}),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="counts",
         path="runners.gpu-t4-steady",
         words=("it requests 2 shares of a GPU, which the device plugin refuses", "request one share"),
     ),
     Mistake(
-        name="more idle runners than nodes have room for",
+        name="more idle runners than the pool can hold",
         change=_runner(arc={"min": 7, "max": 7, "fallback": OUT}),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="counts",
         path="runners.gpu-t4",
         words=("7 idle runners, but gpu-pools.t4-spot has room for 5", "lower its min to 5, or raise gpu-pools.t4-spot.max"),
     ),
     Mistake(
-        name="more idle runners than nodes and those to fall back on have room for",
+        name="more idle runners than the pool and its fallback can hold",
         change=_runner(arc={"min": 9, "max": 9}),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="counts",
         path="runners.gpu-t4",
         words=("gpu-pools.t4-spot and gpu-pools.t4-on-demand together have room for 7", "lower its min to 7"),
     ),
     Mistake(
-        name="idle runners of several kinds on one pool",
+        name="more idle runners of several runner sets than their pool can hold",
         change={"runners": {
             name: {**STEADY, "arc": {**STEADY["arc"], "min": 1, "max": 1}}
             for name in ("gpu-t4-steady", "gpu-t4-nightly", "gpu-t4-release")
         }},
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="counts",
         path="gpu-pools.t4-on-demand.max",
         words=("3 idle runners (gpu-t4-nightly 1, gpu-t4-release 1 and gpu-t4-steady 1)",
                "gpu-pools.t4-on-demand has room for 2", "raise gpu-pools.t4-on-demand.max to 3"),
     ),
     Mistake(
-        name="a driver branch too old for the CUDA",
+        name="a driver branch too old for the CUDA version",
         change={"host-image": {"driver": "550"}},
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="compatibility",
         path="host-image.driver",
         words=("CUDA 13.0 cannot run on driver R550", "needs driver 580.65.06 or newer",
@@ -651,27 +665,27 @@ ERRORS: Final = (
     Mistake(
         name="a V100 with CUDA 13",
         change=_runner("cirun-gcp-gpu", needs={"gpu": "v100", "cuda": "13.0"}) | GRANTED,
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="compatibility",
         path="runners.cirun-gcp-gpu",
         words=("CUDA 13.0 cannot run on v100: CUDA 13 dropped sm_70", 'use cuda: "12.9"'),
     ),
     Mistake(
-        name="a GPU older than any toolkit of today",
+        name="a GPU that no supported CUDA version supports",
         change=_runner("cirun-gcp-gpu", needs={"gpu": "p100"}),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="floor",
         path="runners.cirun-gcp-gpu",
         words=("p100 has compute capability 6.0, and CUDA 12.9 needs 7.0", "choose a newer GPU"),
     ),
     Mistake(
-        name="a part of a GPU",
+        name="an instance type with a fraction of a GPU",
         change=_pool("t4-on-demand", instance_types=["g6f.xlarge"])
         | {"runners": {
             "gpu-t4": {"arc": {"fallback": OUT}},
             "gpu-t4-steady": {"needs": {"gpu": "l4", "cpu": 2, "memory": "8Gi"}},
         }},
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="floor",
         path="runners.gpu-t4-steady",
         words=("g6f.xlarge has 3 GB of GPU memory; the minimum is 8", "choose a type with a whole GPU"),
@@ -679,32 +693,32 @@ ERRORS: Final = (
     Mistake(
         name="a machine with too few vCPU and too little memory",
         change=_runner("cirun-gcp-gpu", needs=SMALL, cirun_gcp={"machine-types": ["n1-standard-2"]}),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="floor",
         path="runners.cirun-gcp-gpu",
         words=("n1-standard-2 has 2 vCPUs; the minimum is 4", "choose a larger type"),
-        beside=("runners.cirun-gcp-gpu",),
+        also_at=("runners.cirun-gcp-gpu",),
     ),
     Mistake(
-        name="an image with an older CUDA than the job's",
+        name="an image with an older CUDA version than the job needs",
         change=_runner(needs={"cuda": "13.0"}),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="compatibility",
         path="runners.gpu-t4",
         words=("the job needs CUDA 13.0, but the image has CUDA 12.9", 'use an image with CUDA 13.0.3, or cuda: "12.9"'),
     ),
     Mistake(
-        name="a torch without code for the GPU",
+        name="a torch build without kernels for the GPU",
         change=_runner("cirun-gcp-gpu", needs={"gpu": "v100", "torch": "2.9.1+cu130"}) | GRANTED,
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="compatibility",
         path="runners.cirun-gcp-gpu",
         words=("cannot run on v100", "install torch=="),
     ),
     Mistake(
-        name="an onnxruntime for another CUDA",
+        name="an onnxruntime for another CUDA version",
         change=_runner(needs={"onnxruntime": "1.28.0"}),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="compatibility",
         path="runners.gpu-t4",
         words=("loads CUDA 13 libraries, but the job has CUDA 12.9", "use onnxruntime-gpu 1."),
@@ -712,7 +726,7 @@ ERRORS: Final = (
     Mistake(
         name="a Spot quota too small on AWS",
         change={"quotas": {"L-3819A6DF": 16}},
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="quota",
         path="gpu-pools.t4-spot",
         words=("56 vCPUs in us-west-2, quota L-3819A6DF", "the stack file states 16",
@@ -721,7 +735,7 @@ ERRORS: Final = (
     Mistake(
         name="a GPU quota too small on Google Cloud",
         change={"quotas": {"NVIDIA_T4_GPUS": 1}},
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="quota",
         path="runners.cirun-gcp-gpu",
         words=("3 GPUs in us-central1, quota NVIDIA_T4_GPUS", "the stack file states 1", "--preferred-value=3"),
@@ -729,100 +743,109 @@ ERRORS: Final = (
     Mistake(
         name="a Spot GPU quota too small on Google Cloud",
         change={"quotas": {"PREEMPTIBLE_NVIDIA_T4_GPUS": 1}},
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="quota",
         path="runners.cirun-gcp-gpu",
         words=("quota PREEMPTIBLE_NVIDIA_T4_GPUS", "--preferred-value=3"),
     ),
     Mistake(
-        name="no GPU left for the image to be tried on",
+        name="a GPU quota without a GPU for the image test",
         change={"quotas": {"NVIDIA_T4_GPUS": 2}},
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="quota",
         path="runners.cirun-gcp-gpu",
         words=("3 GPUs in us-central1, quota NVIDIA_T4_GPUS", "lower runners.cirun-gcp-gpu.cirun-gcp.at-once to 1"),
     ),
     Mistake(
-        name="a month over its budget",
+        name="an expected month over the budget",
         change={"budget": {"expected": 100}},
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="money",
         path="budget.expected",
         words=("the expected month costs", "over the limit of 100.00 USD", "use fewer or cheaper machines in ", "or raise the limit to "),
     ),
     Mistake(
-        name="a worst month over its budget",
+        name="a worst month over the budget",
         change={"budget": {"worst": 1000}},
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="money",
         path="budget.worst",
         words=("the worst month costs", "over the limit of 1,000.00 USD", "use fewer or cheaper machines in gpu-pools.t4-spot"),
     ),
     Mistake(
-        name="a wait that cirun cannot make shorter",
+        name="a queue target below the start time of cirun",
         change=_runner("cirun-gcp-gpu", queue_target_minutes=1),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="queue-time",
         path="runners.cirun-gcp-gpu.queue-target-minutes",
         words=("over the target of 1", "no setting makes it shorter; raise the target to 3"),
     ),
     Mistake(
-        name="a fallback that a budget does not bear",
+        name="a fallback that exceeds the budget",
         change={"budget": {"worst": 3200}},
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="money",
         path="budget.worst",
         words=("the worst month costs", "over the limit of 3,200.00 USD", "raise the limit to "),
     ),
     Mistake(
-        name="a budget that cannot be checked",
-        change=_on_google(zones=["europe-west4-a", "us-central1-b"])
+        name="a budget with an unknown price",
+        change=_on_gcp(zones=["europe-west4-a", "us-central1-b"])
         | {"budget": {"expected": 9999}, "quotas": {"GPUS_ALL_REGIONS": 8}},
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="money",
         path="runners.cirun-gcp-gpu",
         words=("no price is known for n1-standard in europe-west4", "so the budget cannot be checked", "remove budget, or add the price"),
     ),
     Mistake(
-        name="a wait that most jobs exceed",
+        name="a queue target that most jobs exceed",
         change=_runner(queue_target_minutes=2),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="queue-time",
         path="runners.gpu-t4.queue-target-minutes",
         words=("over the target of 2", "set gpu-pools.t4-spot.min: 1", "USD a month"),
     ),
+    Mistake(
+        name="a declared image with a stale content hash",
+        change={"host-image": {"mode": "declared", "phase": "image", "proved": "ffffffff", "keep": OUT,
+            "zones": ["us-central1-b"]}},
+        level=Severity.ERROR,
+        check="image-proof",
+        path="host-image.proved",
+        words=("the stated hash ffffffff is stale: the current content hashes to", "go back to phase: build"),
+    ),
 )  # fmt: skip
-"""What a stack file may say, and no machine can do."""
+"""Stacks that cannot work: checks report errors."""
 
 WARNINGS: Final = (
     Mistake(
         name="Spot with one type",
         change=_pool(instance_types=["g4dn.xlarge"]),
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="counts",
         path="gpu-pools.t4-spot.capacity",
         words=("spot with one type", "every job waits for a node of gpu-pools.t4-on-demand", "add more types"),
     ),
     Mistake(
-        name="Spot with one type and nothing behind it",
+        name="Spot with one type and no fallback",
         change=_pool(instance_types=["g4dn.xlarge"]) | _runner(arc={"fallback": OUT}),
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="counts",
         path="gpu-pools.t4-spot.capacity",
         words=("there are no runners", "add more types, or add an on-demand pool as the fallback of its runners"),
     ),
     Mistake(
-        name="Spot alone for machines of one type",
-        change=_on_google(spot=[True]),
-        told=Told.WARNING,
+        name="only Spot for machines of one type",
+        change=_on_gcp(spot=[True]),
+        level=Severity.WARNING,
         check="counts",
         path="runners.cirun-gcp-gpu.cirun-gcp.spot",
         words=("spot with one type and no fallback", "add more types, or state [true, false] to fall back"),
     ),
     Mistake(
-        name="shares of a GPU's memory that are too small",
+        name="shares with too little GPU memory",
         change=_pool("t4-on-demand", sharing={"mode": "mps", "replicas": 3}) | _runner("gpu-t4-steady", needs=SMALL),
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="counts",
         path="gpu-pools.t4-on-demand.sharing.replicas",
         words=("each of 3 jobs gets 5.7 GB of the GPU memory of a g4dn.xlarge; the minimum is 8 GB", "set it to 2"),
@@ -830,15 +853,15 @@ WARNINGS: Final = (
     Mistake(
         name="Spot in one zone",
         change=_pool(zones=["us-west-2a"]),
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="counts",
         path="gpu-pools.t4-spot.capacity",
         words=("spot with one zone", "add more zones"),
     ),
     Mistake(
-        name="more jobs than nodes have room for",
+        name="more jobs than the pools can hold",
         change=_runner(arc={"max": 9}),
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="counts",
         path="runners.gpu-t4",
         words=("11 jobs at most (gpu-t4 9 and gpu-t4-steady 2)",
@@ -846,18 +869,18 @@ WARNINGS: Final = (
                "lower the max of these runners to 7 in total, or raise gpu-pools.t4-spot.max to"),
     ),
     Mistake(
-        name="more jobs than nodes have room for, with nothing behind them",
+        name="more jobs than the pool can hold, without a fallback",
         change=_runner(arc={"max": 9, "fallback": OUT}),
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="counts",
         path="runners.gpu-t4",
         words=("9 jobs at most, but gpu-pools.t4-spot has room for 5",
                "lower its max to 5, or raise gpu-pools.t4-spot.max to 9"),
     ),
     Mistake(
-        name="more jobs of two runners than their pool has room for",
+        name="more jobs of two runners than their pool can hold",
         change={"runners": {"gpu-t4-nightly": {**STEADY, "arc": {**STEADY["arc"], "max": 2}}}},
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="counts",
         path="gpu-pools.t4-on-demand.max",
         words=("4 jobs at most (gpu-t4-nightly 2 and gpu-t4-steady 2)", "raise gpu-pools.t4-on-demand.max to 4"),
@@ -865,227 +888,205 @@ WARNINGS: Final = (
     Mistake(
         name="more nodes than jobs can use",
         change=_pool("t4-on-demand", max=8) | {"quotas": {"L-DB2E81BA": 64}},
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="counts",
         path="gpu-pools.t4-on-demand.max",
         words=("up to 8 nodes, but its runners can use at most 7", "set it to 7"),
     ),
     Mistake(
-        name="several shares of a GPU by turns",
+        name="a job with several time slices of a GPU",
         change=_pool("t4-on-demand", sharing={"mode": "time-slicing", "replicas": 2})
         | _runner("gpu-t4-steady", needs={**SMALL, "gpus": 2}),
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="counts",
         path="runners.gpu-t4-steady",
         words=("it requests 2 shares of a GPU, which gives it no more of the GPU than one", "request one share"),
     ),
     Mistake(
-        name="a share of a GPU that nobody can use",
+        name="a share of a GPU that no job can use",
         change=_pool("t4-on-demand", sharing={"mode": "mps", "replicas": 2}),
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="counts",
         path="runners.gpu-t4-steady",
         words=("only 1 of the 2 nvidia.com/gpu of a g4dn.xlarge can be used",
                "request cpu: 1 and memory: 6Gi, or remove gpu-pools.t4-on-demand.sharing"),
     ),
     Mistake(
-        name="a GPU node that is kept for nothing",
+        name="an idle GPU node without a queue target",
         change=_pool(min=1),
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="money",
         path="gpu-pools.t4-spot.min",
         words=("1 idle node costs", "USD a month", "set it to 0, or state runners.gpu-t4.queue-target-minutes"),
     ),
     Mistake(
-        name="a GPU runner that is kept for nothing",
+        name="an idle GPU runner without a queue target",
         change=_runner(arc={"min": 1}),
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="money",
         path="runners.gpu-t4.arc.min",
         words=("1 idle runner costs", "set it to 0"),
     ),
     Mistake(
-        name="more work than a pool can do",
+        name="more work than a pool has machine hours for",
         change=_pool(max=1) | _runner(arc={"max": 1}, workload={"jobs-per-month": 5000}),
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="money",
         path="gpu-pools.t4-spot.max",
         words=("machine hours a month, and at most 730 are available", "set it to at least"),
-        beside=("runners.gpu-t4.arc.max",),
+        also_at=("runners.gpu-t4.arc.max",),
     ),
     Mistake(
-        name="Spot for jobs longer than Spot lasts",
+        name="Spot for jobs that are often interrupted",
         change=_pool(interruptions_per_hour=0.1) | _runner(timeout_minutes=240),
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="spot-plan",
         path="runners.gpu-t4",
         words=("a spot job of 240 minutes is interrupted", "name an on-demand pool in runners.gpu-t4.arc.pool and remove runners.gpu-t4.arc.fallback",
                "or lower runners.gpu-t4.timeout-minutes to 63"),
     ),
     Mistake(
-        name="a wait that some jobs exceed",
+        name="a queue target that some jobs exceed",
         change=_runner(queue_target_minutes=6),
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="queue-time",
         path="runners.gpu-t4.queue-target-minutes",
         words=("over the target of 6", "set gpu-pools.t4-spot."),
     ),
     Mistake(
-        name="fewer runners than the working hours bring jobs for",
+        name="too few runners for the jobs of the working hours",
         change=_runner(workload={"jobs-per-month": 9000}),
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="queue-time",
         path="runners.gpu-t4.arc.max",
         words=("the queue grows all day", "set it to at least"),
     ),
     Mistake(
-        name="parallel pulling where it does nothing",
+        name="parallel image pulls on a slow disk",
         change=_pool("t4-on-demand", fast_image_pull=True, instance_types=["p3.2xlarge"])
         | {"runners": {"gpu-t4": {"arc": {"fallback": OUT}}, "gpu-t4-steady": {"needs": {"gpu": "v100"}}},
            "quotas": {"L-417A185B": 64}},
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="queue-time",
         path="gpu-pools.t4-on-demand.fast-image-pull",
         words=("parallel image pulls are no faster", "they need a disk of 600 MiB/s", "remove fast-image-pull"),
-        beside=("gpu-pools.t4-on-demand.instance-types", "runners.gpu-t4-steady"),
+        also_at=("gpu-pools.t4-on-demand.instance-types", "runners.gpu-t4-steady"),
     ),
     Mistake(
-        name="a disk that one image fills",
+        name="a disk below the recommended minimum",
         change=_pool(disk={"size": "40Gi"}),
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="floor",
         path="runners.gpu-t4",
         words=("its machines have 42.9 GB of disk; the recommended minimum is 50", "state a larger disk"),
     ),
     Mistake(
-        name="a driver older than the CUDA, of the same generation",
+        name="a driver older than the CUDA version but of the same major version",
         change=_runner("cirun-gcp-gpu", needs={"cuda": "13.1"}),
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="compatibility",
         path="runners.cirun-gcp-gpu",
         words=("CUDA 13.1 runs on driver R580 only through minor version compatibility",
                'use cuda: "13.0", or set host-image.driver to "595"'),
     ),
     Mistake(
-        name="an image that NVIDIA has ended",
+        name="a CUDA image after its end of life",
         change={"test-image": {"cuda-image": "11.8.0-base-ubuntu22.04"}},
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="compatibility",
         path="test-image.cuda-image",
         words=("reached its end of life with its last driver branch", "copy it to your own registry"),
     ),
     Mistake(
-        name="an image that a point release has superseded",
+        name="a CUDA image that a point release supersedes",
         change={"test-image": {"cuda-image": "13.0.0-base-ubuntu24.04"}},
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="compatibility",
         path="test-image.cuda-image",
         words=("CUDA 13.0.3 supersedes nvidia/cuda:13.0.0-base-ubuntu24.04", "use 13.0.3-base-ubuntu24.04"),
     ),
     Mistake(
-        name="a quota that nobody has stated",
+        name="a quota that is not stated",
         change={"quotas": {"L-3819A6DF": OUT}},
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="quota",
         path="gpu-pools.t4-spot",
         words=("a new account has 0", "once it is granted state 56 as quotas.us-west-2/L-3819A6DF", "--desired-value 56"),
     ),
     Mistake(
-        name="a quota under another name",
+        name="a quota with a misspelt name",
         change={"quotas": {"NVIDIA_T4_GPU": 4}},
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="quota",
         path="quotas.NVIDIA_T4_GPU",
         words=("no machine counts against a quota named NVIDIA_T4_GPU", "did you mean NVIDIA_T4_GPUS?"),
     ),
     Mistake(
-        name="a quota for a region that is misspelt",
+        name="a quota with a misspelt region",
         change={"quotas": {"us-west-22/L-3819A6DF": 64}},
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="quota",
         path="quotas.us-west-22/L-3819A6DF",
         words=("the stack has no machines in us-west-22", "did you mean us-west-2/L-3819A6DF?"),
     ),
     Mistake(
-        name="an image with a runner that grows old",
+        name="an image with an outdated runner version",
         change={"images": {"runner-gpu": {"runner": "2.330.0"}}},
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="runner-version",
         path="images.runner-gpu.runner",
         words=("2.330.0 is behind 2.337.0", "thirty days"),
     ),
     Mistake(
-        name="runners that wait on system nodes for more jobs than those hold",
+        name="more runner pods than the system nodes can hold",
         change={"runners": {"gpu-t4": {"arc": {"max": 5, "container-mode": "kubernetes-novolume"}}},
             "system-nodes": {"instance-types": ["t3.medium"], "min": 1, "max": 1}},
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="system-room",
         path="system-nodes",
         words=("1 x t3.medium has no room for", "x runner of gpu-t4", "raise system-nodes.max to 2"),
     ),
     Mistake(
-        name="a declared image of another content than its builder reported",
-        change={"host-image": {"mode": "declared", "phase": "image", "proved": "ffffffff", "keep": OUT,
-            "zones": ["us-central1-b"]}},
-        told=Told.ERROR,
-        check="image-proof",
-        path="host-image.proved",
-        words=("the stated hash ffffffff is stale: the current content hashes to", "go back to phase: build"),
-    ),
-    Mistake(
-        name="a declared image without a word of its builder's end",
-        change={"host-image": {"mode": "declared", "phase": "image", "keep": OUT, "zones": ["us-central1-b"]}},
-        path="host-image",
-        words=("phase: image needs proved", "write the hash that the builder reported after ok:, in quotes"),
-    ),
-    Mistake(
-        name="options that a declared image does not use",
-        change={"host-image": {"mode": "declared", "export": {"bucket": "gpu-images-example"},
-            "builder": {"attempts": 2}}},
-        path="host-image",
-        words=("does not use export, keep, builder.attempts, zones after the first", "state mode: controller"),
-    ),
-    Mistake(
-        name="machines that may stand elsewhere than their images",
-        change=_on_google(zones=["us-central1-b", "us-east4-a"]) | {"quotas": {
+        name="machines partly outside the region of their images",
+        change=_on_gcp(zones=["us-central1-b", "us-east4-a"]) | {"quotas": {
             "us-east4/NVIDIA_T4_GPUS": 2, "us-east4/PREEMPTIBLE_NVIDIA_T4_GPUS": 2, "GPUS_ALL_REGIONS": 8}},
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="image-region",
         path="runners.cirun-gcp-gpu.cirun-gcp.zones",
         words=("machines in us-east4 pull their images from us-central1", "keep a repository in us-east4 as well"),
     ),
     Mistake(
-        name="more work than cirun may have machines for",
+        name="more work than cirun has machine hours for",
         change=_runner("cirun-gcp-gpu", workload={"jobs-per-month": 9000}),
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="money",
         path="runners.cirun-gcp-gpu.cirun-gcp.at-once",
         words=("machine hours a month, and at most 1460 are available", "set it to at least"),
     ),
     Mistake(
         name="a region without known prices",
-        change=_on_google(zones=["europe-west4-a", "us-central1-b"]) | {"quotas": {"GPUS_ALL_REGIONS": 8}},
-        told=Told.WARNING,
+        change=_on_gcp(zones=["europe-west4-a", "us-central1-b"]) | {"quotas": {"GPUS_ALL_REGIONS": 8}},
+        level=Severity.WARNING,
         check="money",
         path="runners.cirun-gcp-gpu",
         words=("no price is known for n1-standard in europe-west4", "add the price to gpu/cost/prices_gcp.py"),
-        beside=("runners.cirun-gcp-gpu.cirun-gcp.zones",),
+        also_at=("runners.cirun-gcp-gpu.cirun-gcp.zones",),
     ),
 )  # fmt: skip
-"""What works, and surprises."""
+"""Stacks that work but may surprise: checks report warnings."""
 
 PARAMETER: Final = "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id"
-"""By which AWS's own images for GPUs are found: driver R595 with open kernel modules."""
+"""The SSM parameter of the AWS images for GPUs: driver R595 with open kernel modules."""
 
 
 def _found_by(parameter: str, **needs: Any) -> dict[str, Any]:
-    """A runner of cirun on AWS whose images were found by a parameter."""
-    runner = put_over(ON_AMAZON, {"needs": needs, "cirun-aws": {"image-parameter": parameter}})
+    """Return a runner of cirun on AWS with images from an SSM parameter."""
+    runner = merge(ON_AWS, {"needs": needs, "cirun-aws": {"image-parameter": parameter}})
     return {"cirun": {"aws": True}, "quotas": {"L-DB2E81BA": 64}, "runners": {"cirun-aws-gpu": runner}}
 
 
 def _published(reference: str, tag: str, **change: Any) -> dict[str, Any]:
-    """The runners' image, as somebody else publishes it."""
+    """Return a change of the runner image to an image from another registry."""
     return _image(repository=OUT, reference=reference, tag=tag, **change)
 
 
@@ -1095,9 +1096,9 @@ def _base(tag: str) -> dict[str, Any]:
 
 COMPATIBILITY: Final = (
     Mistake(
-        name="a driver far too old for everything",
+        name="a driver too old for every runner",
         change={"host-image": {"driver": "450"}},
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="compatibility",
         path="host-image.driver",
         words=("CUDA 13.0 cannot run on driver R450", 'set host-image.driver to "580"'),
@@ -1105,34 +1106,34 @@ COMPATIBILITY: Final = (
     Mistake(
         name="a driver branch that Ubuntu no longer has",
         change={"host-image": {"driver": "570"}},
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="compatibility",
         path="host-image.driver",
         words=("R570 is not available", "only installs R580", 'set host-image.driver to "580"'),
     ),
     Mistake(
-        name="a driver branch that there never was",
+        name="a driver branch that never existed",
         change={"host-image": {"driver": "585"}},
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="compatibility",
         path="host-image.driver",
         words=("585 is not a known driver branch", 'did you mean "580"?'),
     ),
     Mistake(
-        name="a driver branch that NVIDIA has ended",
+        name="a driver branch after its end of life",
         change={"host-image": {"driver": "610"}},
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="compatibility",
         path="host-image.driver",
         words=("driver branch R610 reached its end of life on 2026-08-31", 'set host-image.driver to "580"'),
     ),
     Mistake(
-        name="a GPU that AWS's own image does not drive",
-        change=put_over(
+        name="a GPU that the driver of the AWS image does not support",
+        change=merge(
             _found_by(PARAMETER, gpu="v100"),
             {"runners": {"cirun-aws-gpu": {"cirun-aws": {"instance-types": ["p3.2xlarge"]}}}},
         ),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="compatibility",
         path="runners.cirun-aws-gpu.cirun-aws.image-parameter",
         words=(
@@ -1142,114 +1143,114 @@ COMPATIBILITY: Final = (
         ),
     ),
     Mistake(
-        name="a newer CUDA than the driver of AWS's own image",
+        name="a newer CUDA version than the driver of the AWS image supports",
         change=_found_by(PARAMETER, cuda="13.4"),
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="compatibility",
         path="runners.cirun-aws-gpu.cirun-aws.image-parameter",
         words=("CUDA 13.4 runs on driver 595.91.07 only through minor version compatibility", 'use cuda: "13.2"'),
     ),
     Mistake(
-        name="an image parameter that nobody knows",
+        name="an unknown image parameter",
         change=_found_by(PARAMETER.replace("24.04", "24.10")),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="compatibility",
         path="runners.cirun-aws-gpu.cirun-aws.image-parameter",
         words=("is not a known machine image", f'did you mean "{PARAMETER}"?'),
     ),
     Mistake(
-        name="GitHub's own runner image for jobs that need CUDA",
+        name="the runner image of GitHub for jobs that need CUDA",
         change=_published("ghcr.io/actions/actions-runner", "2.337.0"),
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="compatibility",
         path="runners.gpu-t4",
         words=("has no CUDA libraries, but the job needs CUDA 12.9", "an image built on nvidia/cuda"),
-        beside=("runners.gpu-t4-steady",),
+        also_at=("runners.gpu-t4-steady",),
     ),
     Mistake(
-        name="another CUDA stated than the image's tag names",
+        name="a CUDA version that differs from the image tag",
         change=_published("nvcr.io/nvidia/cuda", "13.0.3-runtime-ubuntu24.04"),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="compatibility",
         path="images.runner-gpu.cuda",
         words=("has CUDA 13.0, but CUDA 12.9 is stated for it", "use a tag with CUDA 12.9.2", 'write "13.0"'),
     ),
     Mistake(
-        name="a CUDA in an image that there never was",
+        name="an unknown CUDA version of an image",
         change={"images": {"runner-gpu": {"cuda": "12.7"}}},
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="compatibility",
         path="images.runner-gpu.cuda",
         words=("12.7 is not a known CUDA version", 'did you mean "12.'),
     ),
     Mistake(
-        name="an image of runners that NVIDIA never made",
+        name="an unknown tag of nvidia/cuda for runners",
         change=_published("nvidia/cuda", "12.9.2-cudnn9-runtime-ubuntu24.04"),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="compatibility",
         path="images.runner-gpu.tag",
         words=("is not a known tag of nvidia/cuda", 'did you mean "12.9.2-cudnn-runtime-ubuntu24.04"?'),
     ),
     Mistake(
-        name="a cuDNN as tags named it once",
+        name="a base image tag with an old cuDNN name",
         change=_base("13.0.3-cudnn8-runtime-ubuntu24.04"),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="compatibility",
         path="test-image.cuda-image",
         words=("is not a known tag of nvidia/cuda", 'did you mean "13.0.3-cudnn-runtime-ubuntu24.04"?'),
     ),
     Mistake(
-        name="an Ubuntu that CUDA has left behind",
+        name="a base image tag with an unsupported Ubuntu version",
         change=_base("13.0.3-base-ubuntu20.04"),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="compatibility",
         path="test-image.cuda-image",
         words=("is not a known tag of nvidia/cuda", 'did you mean "13.0.3-base-ubuntu2'),
     ),
     Mistake(
-        name="a misspelt tag",
+        name="a misspelt base image tag",
         change=_base("13.0.3-bse-ubuntu24.04"),
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="compatibility",
         path="test-image.cuda-image",
         words=("13.0.3-bse-ubuntu24.04 is not a known tag of nvidia/cuda", 'did you mean "13.0.3-base-ubuntu24.04"?'),
     ),
     Mistake(
-        name="a base image that the recipe's apt knows nothing of",
+        name="a base image that is not Ubuntu",
         change=_base("13.0.3-base-rockylinux9"),
         path="test-image.cuda-image",
         words=("is not based on Ubuntu, which the container needs", "as in 13.0.3-base-ubuntu24.04"),
     ),
     Mistake(
-        name="a base image without its tag",
+        name="a base image without a tag",
         change=_base("us-central1-docker.pkg.dev/project/gpu-tests/cuda"),
         path="test-image.cuda-image",
         words=("is not a base image with its tag", "13.0.3-base-ubuntu24.04", "REGISTRY/NAME:TAG@sha256:"),
     ),
 )
-"""What does not go together, told once and where it stands."""
+"""Software and hardware that are not compatible. Each problem is reported once, at its path."""
 
 PLACES_AND_TIMES: Final = (
     Mistake(
-        name="a region of AWS that there is not",
+        name="an unknown AWS region",
         change={"aws": {"region": "us-west-9"}},
         path="aws.region",
         words=('"us-west-9" is not a known region', 'did you mean "us-west-2"?'),
     ),
     Mistake(
-        name="a zone of AWS that its region has not",
+        name="an unknown zone of an AWS region",
         change={"network": {"zones": {"us-west-2z": 5}}},
         path="network.zones.us-west-2z",
         words=("us-west-2 has no zone us-west-2z", "write one of us-west-2a, us-west-2b, us-west-2c, us-west-2d"),
     ),
     Mistake(
-        name="a zone of Google Cloud that its region has not",
-        change=_on_google(zones=["us-central1-b", "us-central1-z"]),
+        name="an unknown zone of a Google Cloud region",
+        change=_on_gcp(zones=["us-central1-b", "us-central1-z"]),
         path="runners.cirun-gcp-gpu.cirun-gcp.zones[1]",
         words=("us-central1 has no zone us-central1-z", "write one of us-central1-a, us-central1-b"),
     ),
     Mistake(
-        name="a region of Google Cloud that there is not",
+        name="an unknown Google Cloud region",
         change={"gcp": {"region": "us-central7"}},
         path="gcp.region",
         words=('"us-central7" is not a known region', 'did you mean "us-central1"?'),
@@ -1261,14 +1262,14 @@ PLACES_AND_TIMES: Final = (
         words=("90 is more than timeout-minutes 60", "write at most 60, or raise timeout-minutes"),
     ),
     Mistake(
-        name="longest jobs shorter than a typical one",
+        name="a 95th percentile below the typical duration",
         change=_runner(workload={"p95-minutes": 5}),
         path="runners.gpu-t4.workload.p95-minutes",
         words=("5 is less than minutes 12", "write at least 12, or lower minutes"),
     ),
     Mistake(
-        name="more vCPUs than Google allows beside one GPU",
-        change=_on_google(machine_types=["n1-standard-96"]),
+        name="more vCPUs than Google Cloud allows with one GPU",
+        change=_on_gcp(machine_types=["n1-standard-96"]),
         path="runners.cirun-gcp-gpu.cirun-gcp.machine-types[0]",
         words=(
             "n1-standard-96 has 96 vCPU, and with 1 x t4 a machine has 48 at most",
@@ -1276,7 +1277,7 @@ PLACES_AND_TIMES: Final = (
         ),
     ),
     Mistake(
-        name="the internet in two halves",
+        name="an API range that covers half of the internet",
         change={
             "stack": {"protect": True},
             "ecr": {"runner-gpu": {"force-delete": False}},
@@ -1286,44 +1287,44 @@ PLACES_AND_TIMES: Final = (
         words=("128.0.0.0/1 exposes the API of a protected stack to the internet", "none wider than /8"),
     ),
     Mistake(
-        name="neither Spot nor on-demand",
-        change=_on_google(spot=[]),
+        name="an empty list of spot",
+        change=_on_gcp(spot=[]),
         path="runners.cirun-gcp-gpu.cirun-gcp.spot",
         words=("list at least 1",),
     ),
     Mistake(
-        name="a GPU split in hardware",
+        name="MIG on a GPU that does not support it",
         change=_pool(sharing={"mode": "mig", "replicas": 2}),
         path="gpu-pools.t4-spot.sharing.mode",
         words=("a T4, an L4 or an A10G cannot be split in hardware", "write time-slicing or mps"),
     ),
     Mistake(
-        name="a driver branch as NVIDIA writes it",
+        name="a driver branch with the letter R",
         change={"host-image": {"driver": "R580"}},
         path="host-image.driver",
         words=('"R580" is not a driver branch', 'write its number alone, in quotes: "580"'),
     ),
     Mistake(
-        name="a user whom the installer refuses",
+        name="an invalid name of the Docker user",
         change={"host-image": {"docker-user": "ci_runner"}},
         path="host-image.docker-user",
         words=('"ci_runner" is not a user\'s name', "lower-case letters, digits and hyphens, letter first"),
     ),
     Mistake(
-        name="a key as Python spells it",
+        name="a key with underscores",
         change={"gpu-pools": {"t4-on-demand": {"scale_down_after_minutes": 5}}},
         path="gpu-pools.t4-on-demand.scale_down_after_minutes",
         words=("unknown key", 'did you mean "scale-down-after-minutes"?'),
     ),
     Mistake(
-        name="zones that all have another GPU",
+        name="only zones without the GPU",
         change=_runner(
             "cirun-gcp-gpu",
             needs={"gpu": "l4"},
             cirun_gcp={"machine-types": ["g2-standard-8"], "zones": ["us-central1-f"]},
         )
         | {"quotas": {"NVIDIA_L4_GPUS": 2, "PREEMPTIBLE_NVIDIA_L4_GPUS": 2}},
-        told=Told.ERROR,
+        level=Severity.ERROR,
         check="gpu-zones",
         path="runners.cirun-gcp-gpu.cirun-gcp.zones",
         words=(
@@ -1332,20 +1333,20 @@ PLACES_AND_TIMES: Final = (
         ),
     ),
     Mistake(
-        name="a zone that has another GPU",
+        name="a zone without the GPU",
         change=_runner(
             "cirun-gcp-gpu",
             needs={"gpu": "l4"},
             cirun_gcp={"machine-types": ["g2-standard-8"], "zones": ["us-central1-b", "us-central1-f"]},
         )
         | {"quotas": {"NVIDIA_L4_GPUS": 2, "PREEMPTIBLE_NVIDIA_L4_GPUS": 2}},
-        told=Told.WARNING,
+        level=Severity.WARNING,
         check="gpu-zones",
         path="runners.cirun-gcp-gpu.cirun-gcp.zones",
         words=("us-central1-f does not offer l4: launches there always fail", "or another GPU"),
     ),
     Mistake(
-        name="more GPUs than cirun gives a machine",
+        name="more GPUs than cirun attaches to a machine",
         change=_runner("cirun-gcp-gpu", needs={"gpus": 2}) | {"quotas": {"NVIDIA_T4_GPUS": 4}},
         path="runners.cirun-gcp-gpu.needs.gpus",
         words=(
@@ -1360,6 +1361,6 @@ PLACES_AND_TIMES: Final = (
         words=("is for arm64, but machines with GPUs are amd64", "write ubuntu-2404-noble-amd64-v20261105"),
     ),
 )
-"""Where and how long, and words that stand for nothing."""
+"""Invalid places, durations and spellings."""
 
 MISTAKES: Final = (*NAMES, *WRITING, *WHOLES, *ERRORS, *WARNINGS, *COMPATIBILITY, *PLACES_AND_TIMES)

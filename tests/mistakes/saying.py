@@ -10,7 +10,7 @@ import yaml
 from ops.cli import main as cli
 from ops.cli.options import ROOT
 from tests.config.stacks import STAGING
-from tests.mistakes.catalogue import Told, put_over
+from tests.mistakes.catalogue import Severity, merge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CONFIG: Final[Mapping[str, Any]] = yaml.safe_load((ROOT / STAGING).read_text(encoding="utf-8"))["config"]
 """The stack file that mistakes are merged into."""
 WIDE: Final = "2000"
-"""The width of a terminal that breaks no sentence."""
+"""The width of a terminal that breaks no line."""
 _INDENT: Final = " " * 9
 _FIX: Final = f"{_INDENT}→ "
 _CHAPTER: Final = f"{_INDENT}why: "
@@ -31,7 +31,7 @@ _CHAPTER: Final = f"{_INDENT}why: "
 class Line:
     """One reported problem."""
 
-    told: str
+    level: str
     path: str
     check: str = ""
     text: str
@@ -46,16 +46,16 @@ class Answer:
     lines: tuple[Line, ...]
     chapters: tuple[str, ...]
 
-    def paths(self, *told: str) -> list[str]:
-        """Return the paths of the problems of these kinds."""
-        return sorted(line.path for line in self.lines if line.told in told)
+    def paths(self, *levels: str) -> list[str]:
+        """Return the paths of the problems of these levels."""
+        return sorted(line.path for line in self.lines if line.level in levels)
 
 
 def write(change: Mapping[str, Any], folder: Path) -> Path:
     """Write the stack file with a change merged into it."""
     sections = {key if ":" in key else f"gpu-ci:{key}": value for key, value in change.items()}
     path = folder / "Pulumi.staging.yaml"
-    path.write_text(yaml.safe_dump({"config": put_over(CONFIG, sections)}, sort_keys=False), encoding="utf-8")
+    path.write_text(yaml.safe_dump({"config": merge(CONFIG, sections)}, sort_keys=False), encoding="utf-8")
     return path
 
 
@@ -75,7 +75,9 @@ def plan(
 
 def _faults(err: str) -> list[Line]:
     *faults, _count = err.splitlines() or [""]
-    return [Line(told=Told.FAULT, path=path, text=text) for path, _, text in (line.partition(": ") for line in faults)]
+    return [
+        Line(level=Severity.FAULT, path=path, text=text) for path, _, text in (line.partition(": ") for line in faults)
+    ]
 
 
 def _verdicts(out: str) -> list[Line]:
@@ -85,9 +87,9 @@ def _verdicts(out: str) -> list[Line]:
         level = line[: len(_INDENT)].strip()
         if level in {"error", "warning"}:
             path, _, check = line[len(_INDENT) :].rpartition("  ")
-            found.append(Line(told=level, path=path, check=check, text=next(lines).strip()))
+            found.append(Line(level=level, path=path, check=check, text=next(lines).strip()))
         elif line.startswith(_FIX):
             last = found.pop()
             text = f"{last.text} → {line.removeprefix(_FIX)}"
-            found.append(Line(told=last.told, path=last.path, check=last.check, text=text))
+            found.append(Line(level=last.level, path=last.path, check=last.check, text=text))
     return found

@@ -12,7 +12,7 @@ import checks
 from gpu.verdict import Level, Verdict
 from ops.cli.options import ROOT
 from tests.config.stacks import FILES
-from tests.mistakes.catalogue import MISTAKES, Mistake, Told
+from tests.mistakes.catalogue import MISTAKES, Mistake, Severity
 from tests.mistakes.saying import write
 from tests.mistakes.sound import settings_in, verdicts
 
@@ -25,7 +25,7 @@ NAMES: Final = {check.CHECK for check in checks.CHECKS}
 """The name of every check."""
 FOLDER: Final = ROOT / "checks"
 INDEX: Final = ROOT / "docs" / "explanation" / "checks" / "index.md"
-FOUND_BY_CHECKS: Final = [mistake for mistake in MISTAKES if mistake.told in {Told.ERROR, Told.WARNING}]
+FOUND_BY_CHECKS: Final = [mistake for mistake in MISTAKES if mistake.level in {Severity.ERROR, Severity.WARNING}]
 DERIVED: Final = {"scale-from-zero"}
 """Checks of derived values, which no stack file can get wrong: `test_tampered_plan` changes the recorded plan instead."""
 

@@ -12,7 +12,7 @@ from ops.plan.model import STACK_TYPE
 from ops.plan.recorder import Recorder, record
 from ops.plan.stack_file import read
 from refusal import Refused
-from tests.mistakes.catalogue import MISTAKES, Mistake, Told, put_over
+from tests.mistakes.catalogue import MISTAKES, Mistake, Severity, merge
 from tests.mistakes.saying import write
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.plan
 
 BY_NAME = {mistake.name: mistake for mistake in MISTAKES}
-TOO_LARGE, TOO_OLD = BY_NAME["a runner larger than its node"], BY_NAME["a driver branch too old for the CUDA"]
+TOO_LARGE, TOO_OLD = BY_NAME["a runner larger than its node"], BY_NAME["a driver branch too old for the CUDA version"]
 MISSPELT = BY_NAME["a misspelt key"]
 
 
@@ -56,7 +56,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
 
 @pytest.mark.parametrize("preview", [True, False])
 def test_an_error_stops_the_program_before_its_first_resource(engine: Engine, tmp_path: Path, preview: bool) -> None:
-    both = put_over(TOO_LARGE.change, TOO_OLD.change)
+    both = merge(TOO_LARGE.change, TOO_OLD.change)
 
     with pytest.raises(Refused) as refused:
         record(read(write(both, tmp_path)), preview=preview)
@@ -83,10 +83,13 @@ def test_an_invalid_stack_file_stops_it_too(engine: Engine, tmp_path: Path) -> N
     ("name", "owner"),
     [
         ("Spot with one type", "gpu-ci:aws:GpuPool::pool-t4-spot"),
-        ("more jobs than nodes have room for", "gpu-ci:kubernetes:ScaleSet::runner-gpu-t4"),
-        ("fewer runners than the working hours bring jobs for", "gpu-ci:kubernetes:ScaleSet::runner-gpu-t4"),
-        ("a driver older than the CUDA, of the same generation", "gpu-ci:gcp:CirunGoogleAccess::cirun-gcp"),
-        ("an image that NVIDIA has ended", "gpu-ci:gcp:DockerRepository::repository-gpu-tests"),
+        ("more jobs than the pools can hold", "gpu-ci:kubernetes:ScaleSet::runner-gpu-t4"),
+        ("too few runners for the jobs of the working hours", "gpu-ci:kubernetes:ScaleSet::runner-gpu-t4"),
+        (
+            "a driver older than the CUDA version but of the same major version",
+            "gpu-ci:gcp:CirunGoogleAccess::cirun-gcp",
+        ),
+        ("a CUDA image after its end of life", "gpu-ci:gcp:DockerRepository::repository-gpu-tests"),
     ],
 )
 def test_a_warning_is_logged_on_its_resource(engine: Engine, tmp_path: Path, name: str, owner: str) -> None:
@@ -95,13 +98,13 @@ def test_a_warning_is_logged_on_its_resource(engine: Engine, tmp_path: Path, nam
     plan = record(read(write(mistake.change, tmp_path)))
 
     (urn,) = [urn for message, urn in engine.warned.items() if message.startswith(f"warning: {mistake.path}: ")]
-    assert mistake.told is Told.WARNING
+    assert mistake.level is Severity.WARNING
     assert urn == f"urn:pulumi:staging::gpu-ci::{owner}"
     assert len(plan) > 100
 
 
 def test_a_warning_without_a_resource_is_logged_on_the_stack(engine: Engine, tmp_path: Path) -> None:
-    mistake = BY_NAME["a quota under another name"]
+    mistake = BY_NAME["a quota with a misspelt name"]
 
     record(read(write(mistake.change, tmp_path)))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ops.outcome import Exit
-from tests.mistakes.catalogue import MISTAKES, Mistake, Told
+from tests.mistakes.catalogue import MISTAKES, Mistake, Severity
 from tests.mistakes.saying import plan
 
 if TYPE_CHECKING:
@@ -22,16 +22,16 @@ def test_the_plan_reports(
 ) -> None:
     answer = plan(mistake.change, tmp_path, capsys, monkeypatch)
 
-    stopping = (Told.FAULT, Told.ERROR)
-    told = stopping if mistake.told is not Told.WARNING else (*stopping, Told.WARNING)
-    level = Told.ERROR if mistake.told is Told.RULE else mistake.told
-    lines = [line for line in answer.lines if (line.told, line.path) == (level, mistake.path)]
+    stopping = (Severity.FAULT, Severity.ERROR)
+    levels = stopping if mistake.level is not Severity.WARNING else (*stopping, Severity.WARNING)
+    level = Severity.ERROR if mistake.level is Severity.RULE else mistake.level
+    lines = [line for line in answer.lines if (line.level, line.path) == (level, mistake.path)]
     matching = [line for line in lines if all(words in line.text for words in mistake.words)]
-    assert answer.code == mistake.told.exit
-    assert answer.paths(*told) == sorted([mistake.path, *mistake.beside])
+    assert answer.code == mistake.level.exit
+    assert answer.paths(*levels) == sorted([mistake.path, *mistake.also_at])
     assert len(matching) == 1, [line.text for line in lines]
     assert matching[0].check == mistake.check
-    if mistake.check and mistake.told is not Told.RULE:
+    if mistake.check and mistake.level is not Severity.RULE:
         assert " → " in matching[0].text
         assert f"docs/explanation/checks/{mistake.check}.md" in answer.chapters
 
