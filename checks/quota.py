@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from checks.machine_groups import build_groups, machine_groups
-from gpu.nearest import nearest
+from gpu.nearest import nearest, suggestion
 from gpu.quotas.aws import TITLES, aws_claims
 from gpu.quotas.claim import EVERYWHERE, Claim, Quota
 from gpu.quotas.gcp import ALL_REGIONS, NAMES, gcp_claims
@@ -118,7 +118,7 @@ def _misspelt(stated: Mapping[str, int], groups: Iterable[MachineGroup]) -> Iter
 
 
 def _no_effect(key: str, reason: str, meant: str | None) -> Verdict:
-    return warning(CHECK, f"quotas.{key}", reason, f"did you mean {meant}?" if meant else "remove it")
+    return warning(CHECK, f"quotas.{key}", reason, suggestion(meant, ()) if meant else "remove it")
 
 
 def _verdict(need: QuotaNeed) -> Verdict:

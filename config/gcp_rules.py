@@ -66,7 +66,7 @@ def takes_its_gpu(path: str, machine: str, gpu: str, gpus: int) -> Iterator[Faul
         if gpu in GPU_MODELS:
             attach(known, gpu_model(gpu), gpus)
     except UnknownName as unknown:
-        yield Fault(path, f"{unknown.name} is not a known {unknown.kind}", did_you_mean(unknown.name, unknown.known))
+        yield Fault(path, f"{unknown.name} is not a known {unknown.kind}", unknown.fix)
     except Unattachable as refused:
         yield Fault(path, str(refused), refused.fix)
 

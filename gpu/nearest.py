@@ -9,24 +9,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest(name: str, known: Iterable[str], *, cutoff: float | None = None) -> str | None:
     """Return the known name closest to `name`, or None where none is close.
 
-    Case does not count, and an underscore counts as a hyphen. The order of `known` does not matter.
+    Case does not count, and an underscore counts as a hyphen. The order of `known` does not matter. `cutoff` is the
+    smallest similarity (difflib's ratio); by default it depends on the length of the name.
     """
     folded = {_folded(candidate): candidate for candidate in sorted(known, reverse=True)}
     # One wrong letter is half of a name such as t5.
-    found = get_close_matches(_folded(name), sorted(folded), n=1, cutoff=0.6 if len(name) > 3 else 0.5)
+    cutoff = cutoff or (0.6 if len(name) > 3 else 0.5)
+    found = get_close_matches(_folded(name), sorted(folded), n=1, cutoff=cutoff)
     return folded[found[0]] if found else None
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return the fix for an unknown name: `did you mean "x"?`, or `known: a, b` where no name is close."""
     names = sorted(known)
-    close = nearest(name, names)
+    return suggestion(nearest(name, names), names)
+
+
+def suggestion(close: str | None, known: Iterable[str]) -> str:
+    """Return the fix for an unknown name whose nearest known name is `close`, or None."""
     if close is not None:
         return f'did you mean "{close}"?'
-    return f"known: {', '.join(names)}" if names else "none is defined"
+    names = ", ".join(known)
+    return f"known: {names}" if names else "none is defined"
 
 
 def _folded(name: str) -> str:
@@ -42,4 +49,9 @@ class UnknownName(LookupError):
         self.name = name
         self.known = tuple(sorted(known))
         self.nearest = nearest(name, self.known)
-        super().__init__(f"{name} is not a known {kind}; {did_you_mean(name, self.known)}")
+        super().__init__(f"{name} is not a known {kind}; {self.fix}")
+
+    @property
+    def fix(self) -> str:
+        """The nearest known name as a question, or the list of the known names."""
+        return suggestion(self.nearest, self.known)

@@ -6,13 +6,13 @@ runner serves waits for a day at GitHub, and no log gives the reason.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from back_ends.registry import BACK_ENDS
 from gpu.machines import GPU_MODELS
+from gpu.nearest import nearest, suggestion
 from gpu.verdict import Verdict, error, ok, warning
 from kit.matrix import OPENS, UnresolvedError, combinations, replaced, resolved
 
@@ -166,7 +166,7 @@ def _unserved(here: str, asked: Sequence[str], runners: Sequence[Served]) -> Ite
     for label, base in zip(asked, bases, strict=True):
         name = by_key.get(base) or _near(base, known)
         if name is not None:
-            yield error(CHECK, here, f"no runner has the label {shown(label)}", f"did you mean {name}?")
+            yield error(CHECK, here, f"no runner has the label {shown(label)}", suggestion(name, ()))
         elif not base.startswith(_HOSTED):
             unknown.append(label)
     if unknown:
@@ -180,10 +180,10 @@ def _near(name: str, known: Mapping[str, str]) -> str | None:
     longer = next((label for key, label in known.items() if "-" in name and key.endswith(f"-{name}")), None)
     if longer is not None:
         return longer
-    close = difflib.get_close_matches(name, known, n=1, cutoff=_NEARLY)
-    if not close or (set(name.split("-")) - set(close[0].split("-"))) & GPU_MODELS.keys():
+    close = nearest(name, known, cutoff=_NEARLY)
+    if close is None or (set(name.split("-")) - set(close.split("-"))) & GPU_MODELS.keys():
         return None
-    return known[close[0]]
+    return known[close]
 
 
 def _minutes(

@@ -47,7 +47,7 @@ def folder(installer: Path) -> str:
 
 def accelerator(verifier: VerifierSettings) -> str:
     """Return the GPU to attach to the verifier; empty where the machine type has its own."""
-    return "" if gce_type(verifier.machine_type).gpu is not None else gpu_model(verifier.gpu).google or ""
+    return "" if gce_type(verifier.machine_type).gpu is not None else gpu_model(verifier.gpu).gcp or ""
 
 
 def verify_options(settings: HostImageSettings) -> dict[str, str]:

@@ -66,11 +66,11 @@ def artifact_registry_login(region: str) -> str:
 
 def gpu_test_image(settings: Settings) -> str | None:
     """Return the reference of the GPU tests' container; none where the stack has none."""
-    image, google = settings.test_image, settings.gcp
-    if image is None or google is None:
+    image, gcp = settings.test_image, settings.gcp
+    if image is None or gcp is None:
         return None
-    region = settings.artifact_registry[image.repository].region or google.region
-    return f"{region}-docker.pkg.dev/{google.project}/{image.repository}/gpu-tests:{image.tag}"
+    region = settings.artifact_registry[image.repository].region or gcp.region
+    return f"{region}-docker.pkg.dev/{gcp.project}/{image.repository}/gpu-tests:{image.tag}"
 
 
 def storage_locations(settings: Settings, image: str | None) -> dict[str, str]:

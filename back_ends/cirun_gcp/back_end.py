@@ -95,7 +95,7 @@ class CirunGcp(CirunBackEnd):
             places=stated.zones,
             images=dict.fromkeys(stated.zones, f"{project}:{repository.machine_image}"),
             spot=stated.spot,
-            gpu=None if has_gpu else gpu_model(runner.needs.gpu).google,
+            gpu=None if has_gpu else gpu_model(runner.needs.gpu).gcp,
             disk_gib=gibibytes(stated.disk),
             project=project,
             network=f"projects/{project}/global/networks/{network_name(identity)}",

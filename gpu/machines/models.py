@@ -37,7 +37,7 @@ class GpuModel:
     """Memory of one GPU that a job can see, in MiB."""
     label: str
     """Value of the node label `k8s.amazonaws.com/accelerator`."""
-    google: str | None = None
+    gcp: str | None = None
     """Google's accelerator type; none where Google does not offer it under this name."""
 
     @property
@@ -48,24 +48,24 @@ class GpuModel:
 
 _MODELS = (
     GpuModel(slug="p4", product="Tesla P4", capability=(6, 1), memory_mib=8192, label="nvidia-tesla-p4",
-             google="nvidia-tesla-p4"),
+             gcp="nvidia-tesla-p4"),
     GpuModel(slug="p100", product="Tesla P100", capability=(6, 0), memory_mib=16384, label="nvidia-tesla-p100",
-             google="nvidia-tesla-p100"),
+             gcp="nvidia-tesla-p100"),
     GpuModel(slug="v100", product="Tesla V100", capability=(7, 0), memory_mib=16384, label="nvidia-tesla-v100",
-             google="nvidia-tesla-v100"),
+             gcp="nvidia-tesla-v100"),
     GpuModel(slug="v100-32gb", product="Tesla V100 32GB", capability=(7, 0), memory_mib=32768,
              label="nvidia-tesla-v100-32gb"),
     GpuModel(slug="t4", product="Tesla T4", capability=(7, 5), memory_mib=16384, label="nvidia-tesla-t4",
-             google="nvidia-tesla-t4"),
+             gcp="nvidia-tesla-t4"),
     GpuModel(slug="a10g", product="A10G", capability=(8, 6), memory_mib=22888, label="nvidia-a10g"),
-    GpuModel(slug="l4", product="L4", capability=(8, 9), memory_mib=22888, label="nvidia-l4", google="nvidia-l4"),
+    GpuModel(slug="l4", product="L4", capability=(8, 9), memory_mib=22888, label="nvidia-l4", gcp="nvidia-l4"),
     GpuModel(slug="l40s", product="L40S", capability=(8, 9), memory_mib=45776, label="nvidia-l40s"),
     GpuModel(slug="a100", product="A100 40GB", capability=(8, 0), memory_mib=40960, label="nvidia-tesla-a100",
-             google="nvidia-tesla-a100"),
+             gcp="nvidia-tesla-a100"),
     GpuModel(slug="a100-80gb", product="A100 80GB", capability=(8, 0), memory_mib=81920, label="nvidia-a100-80gb",
-             google="nvidia-a100-80gb"),
+             gcp="nvidia-a100-80gb"),
     GpuModel(slug="h100", product="H100 80GB", capability=(9, 0), memory_mib=81920, label="nvidia-h100",
-             google="nvidia-h100-80gb"),
+             gcp="nvidia-h100-80gb"),
     GpuModel(slug="rtx-pro-6000", product="RTX PRO 6000 Blackwell", capability=(12, 0), memory_mib=98304,
              label="nvidia-rtx-pro-6000"),
 )  # fmt: skip

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gpu.machines.groups import MachineGroup, Placement
 
 METRICS: Final = MappingProxyType(
-    {slug: f"NVIDIA_{slug.upper().replace('-', '_')}_GPUS" for slug, model in GPU_MODELS.items() if model.google}
+    {slug: f"NVIDIA_{slug.upper().replace('-', '_')}_GPUS" for slug, model in GPU_MODELS.items() if model.gcp}
 )
 """GPU model to the name of its regional quota, for the models that Google offers."""
 ALL_REGIONS: Final = "GPUS_ALL_REGIONS"

@@ -41,4 +41,4 @@ class UnknownVersion(UnknownName):
         versions = {parse(one): one for one in known}
         super().__init__(kind, name, versions.values())
         self.nearest = versions[nearest_version(parse(name), versions)]
-        self.args = (f'{name} is not a known {kind}; did you mean "{self.nearest}"?',)
+        self.args = (f"{name} is not a known {kind}; {self.fix}",)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from back_ends.cirun_aws.permissions import policy as amazon_policy
-from back_ends.cirun_gcp.permissions import permissions as google_permissions
+from back_ends.cirun_aws.permissions import policy as aws_policy
+from back_ends.cirun_gcp.permissions import permissions as gcp_permissions
 
 pytestmark = pytest.mark.pure
 
@@ -20,7 +20,7 @@ def policy(**options: Any) -> dict[str, Any]:
         "instance_types": ["g4dn.xlarge"],
         "spot": True,
     }
-    return amazon_policy(**(stated | options))
+    return aws_policy(**(stated | options))
 
 
 def allowed(document: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
@@ -84,8 +84,8 @@ def test_the_document_is_data_and_the_same_in_any_order_of_the_inputs() -> None:
     assert len(json.dumps(one)) < 6144  # the most a managed policy may have
 
 
-def test_google_permissions_start_and_end_machines_and_grant_nothing() -> None:
-    permissions = google_permissions()
+def test_gcp_permissions_start_and_end_machines_and_grant_nothing() -> None:
+    permissions = gcp_permissions()
 
     assert {"compute.instances.create", "compute.instances.delete", "compute.images.useReadOnly"} <= set(permissions)
     assert not [name for name in permissions if name.endswith("setIamPolicy") or not name.startswith("compute.")]

@@ -165,7 +165,7 @@ def test_an_h100_on_demand_is_requested_by_its_family() -> None:
 
 
 def test_every_model_that_google_offers_has_a_quota() -> None:
-    assert set(METRICS) == {slug for slug, model in GPU_MODELS.items() if model.google}
+    assert set(METRICS) == {slug for slug, model in GPU_MODELS.items() if model.gcp}
     assert METRICS["a100-80gb"] == "NVIDIA_A100_80GB_GPUS"
 
 
@@ -248,15 +248,15 @@ def test_no_number_is_named_below_the_machines_that_are_kept() -> None:
 @pytest.mark.parametrize(
     ("key", "reason", "fix"),
     [
-        ("NVIDIA_T4_GPU", "no machine counts against a quota named NVIDIA_T4_GPU", "did you mean NVIDIA_T4_GPUS?"),
+        ("NVIDIA_T4_GPU", "no machine counts against a quota named NVIDIA_T4_GPU", 'did you mean "NVIDIA_T4_GPUS"?'),
         ("us-west-2/L-3819A6DE", "no machine counts against a quota named L-3819A6DE",
-         "did you mean us-west-2/L-3819A6DF?"),
+         'did you mean "us-west-2/L-3819A6DF"?'),
         ("nonsense", "no machine counts against a quota named nonsense", "remove it"),
-        ("us-west-22/L-3819A6DF", "the stack has no machines in us-west-22", "did you mean us-west-2/L-3819A6DF?"),
-        ("us-centrall/CPUS", "the stack has no machines in us-centrall", "did you mean us-central1/CPUS?"),
+        ("us-west-22/L-3819A6DF", "the stack has no machines in us-west-22", 'did you mean "us-west-2/L-3819A6DF"?'),
+        ("us-centrall/CPUS", "the stack has no machines in us-centrall", 'did you mean "us-central1/CPUS"?'),
         ("us-west-2/CPUS", "the stack has no machines in us-west-2", "remove it"),
         ("us-central1/GPUS_ALL_REGIONS", "GPUS_ALL_REGIONS is one quota for all regions",
-         "did you mean GPUS_ALL_REGIONS?"),
+         'did you mean "GPUS_ALL_REGIONS"?'),
     ],
 )  # fmt: skip
 def test_a_key_without_effect_is_a_warning(key: str, reason: str, fix: str) -> None:

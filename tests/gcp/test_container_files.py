@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.artefacts
 
-GOOGLE: Final = "examples/cirun-gcp.yaml"
+GCP: Final = "examples/cirun-gcp.yaml"
 IMAGE: Final = "us-central1-docker.pkg.dev/gpu-test-runners/gpu-tests/gpu-tests:2026.11.1"
 
 
@@ -31,7 +31,7 @@ def repository(tmp_path: Path) -> Path:
     """A repository with everything that the example's stack file writes."""
     root = tmp_path / "repository"
     subprocess.run(["git", "init", "--quiet", str(root)], check=True)
-    for path, text in kit.files(stacks.settings(GOOGLE), Identity(project="gpu-ci", stack="staging")).items():
+    for path, text in kit.files(stacks.settings(GCP), Identity(project="gpu-ci", stack="staging")).items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
     return root

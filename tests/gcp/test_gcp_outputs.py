@@ -14,14 +14,14 @@ from wiring import outputs as exports
 
 pytestmark = pytest.mark.plan
 
-GOOGLE: Final = "examples/cirun-gcp.yaml"
-AMAZON: Final = "examples/cirun-aws.yaml"
+GCP: Final = "examples/cirun-gcp.yaml"
+AWS: Final = "examples/cirun-aws.yaml"
 NAME: Final = "gpu-host-01234567"
 EXPORT: Final = {"host-image/export": {"bucket": "archive-of-images"}}
 
 
 def test_the_places_are_those_that_are_paid_for() -> None:
-    assert exports.storage_locations(stacks.settings(GOOGLE, EXPORT), NAME) == {
+    assert exports.storage_locations(stacks.settings(GCP, EXPORT), NAME) == {
         "host-image": f"projects/gpu-test-runners/global/images/{NAME}",
         "host-image-archive": f"gs://archive-of-images/images/{NAME}.tar.gz",
         "host-image-region": "us-central1",
@@ -30,16 +30,16 @@ def test_the_places_are_those_that_are_paid_for() -> None:
 
 
 def test_what_is_not_there_has_no_place() -> None:
-    assert list(exports.storage_locations(stacks.settings(GOOGLE), None)) == ["test-image"]
-    assert list(exports.storage_locations(stacks.settings(GOOGLE, {"test-image": OUT}), NAME)) == [
+    assert list(exports.storage_locations(stacks.settings(GCP), None)) == ["test-image"]
+    assert list(exports.storage_locations(stacks.settings(GCP, {"test-image": OUT}), NAME)) == [
         "host-image",
         "host-image-region",
     ]
 
 
 def test_the_example_tells_where_its_things_are() -> None:
-    told = plans.planned(GOOGLE).outputs
-    (command,) = (one for one in plans.planned(GOOGLE).of("command:local:Command") if "update" in one.inputs)
+    told = plans.planned(GCP).outputs
+    (command,) = (one for one in plans.planned(GCP).of("command:local:Command") if "update" in one.inputs)
     image = command.inputs["environment"]["GPU_IMAGE_NAME"]
 
     assert told["storage_locations"]["host-image"] == f"projects/gpu-test-runners/global/images/{image}"
@@ -48,7 +48,7 @@ def test_the_example_tells_where_its_things_are() -> None:
 
 
 def test_the_image_can_be_listed_described_and_used_elsewhere() -> None:
-    image = stacks.settings(GOOGLE).host_image
+    image = stacks.settings(GCP).host_image
     assert image is not None
 
     assert host_image.facts(NAME, image, "gpu-test-runners") == {
@@ -64,7 +64,7 @@ def test_the_image_can_be_listed_described_and_used_elsewhere() -> None:
 
 
 def test_an_archive_can_be_made_an_image_again_as_capable_as_the_first() -> None:
-    image = stacks.settings(GOOGLE, EXPORT).host_image
+    image = stacks.settings(GCP, EXPORT).host_image
     assert image is not None
 
     assert host_image.facts(NAME, image, "gpu-test-runners")["import-elsewhere"] == (
@@ -74,7 +74,7 @@ def test_an_archive_can_be_made_an_image_again_as_capable_as_the_first() -> None
     )
 
 
-@pytest.mark.parametrize(("name", "output"), [(GOOGLE, "cirun_gcp"), (AMAZON, "cirun_aws")])
+@pytest.mark.parametrize(("name", "output"), [(GCP, "cirun_gcp"), (AWS, "cirun_aws")])
 def test_no_output_holds_a_key(name: str, output: str) -> None:
     told = plans.planned(name).outputs[output]
 

@@ -19,7 +19,7 @@ from pulumi import ResourceOptions
 
 from ami.builder import inputs
 from ami.builder.content_hash import ImageContent
-from back_ends.cirun_gcp.permissions import permissions as google_permissions
+from back_ends.cirun_gcp.permissions import permissions as gcp_permissions
 from components.gcp.apis import Apis, ApisArgs
 from components.gcp.build_network import BuildNetwork, BuildNetworkArgs
 from components.gcp.build_ranges import REGIONS, range_of
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.plan
 
-GOOGLE: Final = "examples/cirun-gcp.yaml"
+GCP: Final = "examples/cirun-gcp.yaml"
 PROJECT: Final = "gpu-test-runners"
 COMMAND: Final = "command:local:Command"
 INSTANCE: Final = "gcp:compute/instance:Instance"
@@ -155,7 +155,7 @@ def environment(plan: Plan) -> dict[str, str]:
     return dict(part(build_of(plan), "environment"))
 
 
-@pytest.mark.parametrize("name", [GOOGLE, "examples/cirun-aws.yaml"])
+@pytest.mark.parametrize("name", [GCP, "examples/cirun-aws.yaml"])
 def test_no_stack_has_a_key_that_does_not_expire(name: str) -> None:
     """Everyone with access to the state could read the key."""
     keys = ("serviceaccount/key:Key", "iam/accessKey:AccessKey", "iam/workloadIdentityPoolProviderKey")
@@ -173,7 +173,7 @@ def test_apis_stay_on_when_the_stack_goes() -> None:
 
 
 def test_everything_that_an_api_makes_waits_for_the_api() -> None:
-    plan = stacks.planned(GOOGLE)
+    plan = stacks.planned(GCP)
     on = plan.of(SERVICE)
     early = [
         resource.urn
@@ -283,7 +283,7 @@ def test_a_repository_is_its_own_member_and_so_is_each_of_its_branches() -> None
 def test_images_are_pushed_from_the_branch_that_is_reviewed_alone() -> None:
     pushing = [
         one.inputs["member"]
-        for one in stacks.planned(GOOGLE).of("gcp:artifactregistry/repositoryIamMember:RepositoryIamMember")
+        for one in stacks.planned(GCP).of("gcp:artifactregistry/repositoryIamMember:RepositoryIamMember")
         if one.inputs["role"] == "roles/artifactregistry.writer"
     ]
 
@@ -312,10 +312,10 @@ def test_nothing_comes_in_to_a_builder() -> None:
 
 
 def test_nothing_comes_in_to_a_runner_of_cirun_which_stands_in_a_network_of_its_own() -> None:
-    plan = stacks.planned(GOOGLE)
+    plan = stacks.planned(GCP)
     (network,) = [one for one in plan.of("gcp:compute/network:Network") if one.name == "runner-network"]
     (door,) = [one for one in plan.of("gcp:compute/firewall:Firewall") if one.name == "runner-network-closed"]
-    settings = settings_of(stacks.stack_file(GOOGLE).config, frozenset(), "cirun-gcp", GOOGLE)
+    settings = settings_of(stacks.stack_file(GCP).config, frozenset(), "cirun-gcp", GCP)
     files = kit.files(settings, Identity(project="gpu-ci", stack="cirun-gcp"))
     (runner,) = yaml.safe_load(files[".cirun.yml"])["runners"]
 
@@ -335,7 +335,7 @@ def test_cirun_starts_and_ends_machines_as_the_runners_and_grants_nothing() -> N
         account="cirun",
         role="cirun",
         title="cirun",
-        permissions=google_permissions(),
+        permissions=gcp_permissions(),
         runs_as="projects/p/serviceAccounts/runner",
     )
     plan = made(lambda here: CirunGcpAccess("cirun", args, here))
@@ -343,9 +343,9 @@ def test_cirun_starts_and_ends_machines_as_the_runners_and_grants_nothing() -> N
     runs_as = only(plan, "gcp:serviceaccount/iAMMember:IAMMember")
     (granted,) = plan.of("gcp:projects/iAMMember:IAMMember")
 
-    assert part(role, "permissions") == list(google_permissions())
-    assert {"compute.instances.create", "compute.instances.delete", "compute.disks.create"} <= set(google_permissions())
-    assert [one for one in google_permissions() if "IamPolicy" in one or one.startswith("iam.")] == []
+    assert part(role, "permissions") == list(gcp_permissions())
+    assert {"compute.instances.create", "compute.instances.delete", "compute.disks.create"} <= set(gcp_permissions())
+    assert [one for one in gcp_permissions() if "IamPolicy" in one or one.startswith("iam.")] == []
     assert (part(runs_as, "role"), part(runs_as, "serviceAccountId")) == (
         "roles/iam.serviceAccountUser",
         "projects/p/serviceAccounts/runner",
@@ -413,7 +413,7 @@ def test_the_controller_takes_every_variable_that_it_is_given() -> None:
 
 def test_the_stack_of_the_example_builds_what_the_controller_would_build() -> None:
     """Name and content are worked out twice, in two processes, and must be the same."""
-    told = environment(stacks.planned(GOOGLE))
+    told = environment(stacks.planned(GCP))
     read = inputs.inputs({**told, "GPU_IMAGE_FOLDER": str(host_image.INSTALLER)})
 
     assert read.name == told["GPU_IMAGE_NAME"]
@@ -532,7 +532,7 @@ def test_whoever_exports_has_all_that_gcloud_looks_for() -> None:
 
 def test_an_export_is_told_as_whom_and_where() -> None:
     stated = stacks.changed(
-        GOOGLE, "host-image", lambda section: section.update({"export": {"bucket": "archive-of-images"}})
+        GCP, "host-image", lambda section: section.update({"export": {"bucket": "archive-of-images"}})
     )
     told = environment(record(stated))
     read = inputs.inputs({**told, "GPU_IMAGE_FOLDER": str(host_image.INSTALLER)})

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.plan
 
-GOOGLE: Final = "examples/cirun-gcp.yaml"
-AMAZON: Final = "examples/cirun-aws.yaml"
+GCP: Final = "examples/cirun-gcp.yaml"
+AWS: Final = "examples/cirun-aws.yaml"
 DECLARED: Final = {"host-image/mode": "declared", "host-image/zones": ["us-central1-b"]}
 
 
@@ -32,7 +32,7 @@ def without(*tools: str) -> Callable[[str], str | None]:
 
 
 def updated(on_path: Callable[[str], str | None] | None, *, preview: bool = False) -> Plan:
-    return record(plans.stack_file(GOOGLE), program=lambda: program.run(on_path), preview=preview)
+    return record(plans.stack_file(GCP), program=lambda: program.run(on_path), preview=preview)
 
 
 def test_an_update_without_gcloud_ends_before_its_first_resource(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,14 +58,14 @@ def test_every_missing_program_is_named_at_once(monkeypatch: pytest.MonkeyPatch)
     told: list[str] = []
     monkeypatch.setattr(pulumi.runtime, "is_dry_run", lambda: True)
     monkeypatch.setattr(pulumi.log, "warn", told.append)
-    check(stacks.settings(GOOGLE), without("gcloud", "python3"))
+    check(stacks.settings(GCP), without("gcloud", "python3"))
 
     assert len(told) == 1
-    assert told[0].startswith("the update would stop at once: gcloud is not on PATH: ")
+    assert told[0].startswith("the update will fail: gcloud is not on PATH: ")
     assert "; python3 is not on PATH: " in told[0]
 
 
-@pytest.mark.parametrize(("stack", "change"), [(AMAZON, {}), (GOOGLE, DECLARED)])
+@pytest.mark.parametrize(("stack", "change"), [(AWS, {}), (GCP, DECLARED)])
 def test_who_builds_no_image_by_command_needs_no_gcloud(stack: str, change: dict[str, object]) -> None:
     check(stacks.settings(stack, change), without("gcloud", "python3"))
 

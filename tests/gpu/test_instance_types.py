@@ -67,7 +67,7 @@ def test_recalled_rows_are_marked() -> None:
 def test_models_have_names_for_kubernetes_and_google_cloud() -> None:
     t4 = gpu_model("t4")
 
-    assert (t4.label, t4.google, t4.sm) == ("nvidia-tesla-t4", "nvidia-tesla-t4", "sm_75")
+    assert (t4.label, t4.gcp, t4.sm) == ("nvidia-tesla-t4", "nvidia-tesla-t4", "sm_75")
 
 
 def test_n1_machines_take_only_some_numbers_of_gpus() -> None:

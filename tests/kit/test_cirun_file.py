@@ -71,7 +71,7 @@ gp3 = stated(
     Throughput=st.integers(125, 750),
     VolumeInitializationRate=st.integers(100, 300),
 )
-google_extra = stated(
+gcp_extra = stated(
     {},
     project_id=text,
     baseDisk=stated({}, diskSizeGb=st.integers(1, 999), diskType=text),
@@ -93,7 +93,7 @@ google = stated(
     gpu=text,
     region=one_or_more(zone),
     preemptible=one_or_more(st.booleans()),
-    extra_config=google_extra,
+    extra_config=gcp_extra,
     idle=stated({"usage_based": stated({"replicas": st.integers(1, 9), "duration": st.integers(1, 999)})}),
 )
 files = st.lists(amazon | google, min_size=1, max_size=3).map(

@@ -92,8 +92,10 @@ def test_a_job_with_a_runner_passes(job: Any) -> None:
 @pytest.mark.parametrize(
     ("job", "level", "where", "words"),
     [
-        pytest.param(job_on("gpu-tt4"), "error", "runs-on", "did you mean gpu-t4?", id="nearly a name"),
-        pytest.param(job_on("gcp-gpu"), "error", "runs-on", "did you mean cirun-gcp-gpu?", id="without cirun's prefix"),
+        pytest.param(job_on("gpu-tt4"), "error", "runs-on", 'did you mean "gpu-t4"?', id="nearly a name"),
+        pytest.param(
+            job_on("gcp-gpu"), "error", "runs-on", 'did you mean "cirun-gcp-gpu"?', id="without cirun's prefix"
+        ),
         pytest.param(
             job_on(["self-hosted", "gpu-t4"]), "error", "runs-on", "write runs-on: gpu-t4", id="self-hosted in addition"
         ),
@@ -259,7 +261,7 @@ def test_a_finding_exits_with_1_and_names_the_file_and_the_job(
     assert ran(folder) == 1
     printed = capsys.readouterr().out
     assert (
-        "error .github/workflows/two.yml: jobs.a.runs-on: no runner has the label gpu-tt4; did you mean gpu-t4?"
+        'error .github/workflows/two.yml: jobs.a.runs-on: no runner has the label gpu-tt4; did you mean "gpu-t4"?'
         in printed
     )
     assert "error .github/workflows/three.yml: line 2, column 1: not YAML" in printed

@@ -1019,7 +1019,7 @@ WARNINGS: Final = (
         level=Severity.WARNING,
         check="quota",
         path="quotas.NVIDIA_T4_GPU",
-        words=("no machine counts against a quota named NVIDIA_T4_GPU", "did you mean NVIDIA_T4_GPUS?"),
+        words=("no machine counts against a quota named NVIDIA_T4_GPU", 'did you mean "NVIDIA_T4_GPUS"?'),
     ),
     Mistake(
         name="a quota with a misspelt region",
@@ -1027,7 +1027,7 @@ WARNINGS: Final = (
         level=Severity.WARNING,
         check="quota",
         path="quotas.us-west-22/L-3819A6DF",
-        words=("the stack has no machines in us-west-22", "did you mean us-west-2/L-3819A6DF?"),
+        words=("the stack has no machines in us-west-22", 'did you mean "us-west-2/L-3819A6DF"?'),
     ),
     Mistake(
         name="an image with an outdated runner version",

@@ -50,7 +50,7 @@ def _unknown(part: str, fault: UnknownName) -> Finding:
         level=Level.ERROR,
         parts=(part,),
         reason=f"{fault.name} is not a known {fault.kind}",
-        fix=f'did you mean "{fault.nearest}"?' if fault.nearest else f"known: {', '.join(fault.known)}",
+        fix=fault.fix,
         chain=("a name that is not in the tables cannot be checked",),
     )
 
