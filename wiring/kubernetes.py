@@ -120,7 +120,6 @@ def _node_group(name: str, pool: PoolSettings, stack: Stack) -> NodeGroupFacts:
     return NodeGroupFacts(
         path=f"gpu-pools.{name}",
         name=name,
-        cluster=stack.identity.prefix,
         instance_types=pool.instance_types,
         min_size=pool.min,
         max_size=pool.max,
@@ -180,7 +179,6 @@ def system_nodes(stack: Stack) -> NodeGroupFacts | None:
     return NodeGroupFacts(
         path="system-nodes",
         name="system",
-        cluster=stack.identity.prefix,
         instance_types=nodes.instance_types,
         min_size=nodes.min,
         max_size=nodes.max,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from back_ends.registry import BACK_ENDS
 from components.kubernetes.namespaces import RUNNERS, SYSTEMS
+from gpu.kubernetes.quantities import GPU
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,12 +32,12 @@ def runs_on(settings: Settings) -> dict[str, str]:
 
 def verify(settings: Settings) -> Mapping[str, str]:
     """Return commands that inspect a running cluster, by subject."""
-    plugin = "kubectl --namespace kube-system"
+    plugin, resource = "kubectl --namespace kube-system", GPU.replace(".", r"\.")
     commands = {
-        "gpu-nodes": "kubectl get nodes --selector nvidia.com/gpu=true"
+        "gpu-nodes": f"kubectl get nodes --selector {GPU}=true"
         " --label-columns gpu-ci/pool,node.kubernetes.io/instance-type",
-        "gpu-capacity": "kubectl get nodes --selector nvidia.com/gpu=true --output "
-        r"custom-columns='NODE:.metadata.name,GPUS:.status.allocatable.nvidia\.com/gpu'",
+        "gpu-capacity": f"kubectl get nodes --selector {GPU}=true --output "
+        f"custom-columns='NODE:.metadata.name,GPUS:.status.allocatable.{resource}'",
         "device-plugin": f"{plugin} get daemonset --selector app.kubernetes.io/name=nvidia-device-plugin",
         "device-plugin-log": f"{plugin} logs --selector app.kubernetes.io/name=nvidia-device-plugin --tail 50",
         "gpu-persistence": f"{plugin} exec daemonset/nvidia-device-plugin -- nvidia-smi"

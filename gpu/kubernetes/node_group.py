@@ -30,7 +30,6 @@ MPS_CAPABLE: Final = "nvidia.com/mps.capable"
 """The label without which the MPS daemon of the device plugin gets no pod on a node."""
 ACCELERATOR: Final = "k8s.amazonaws.com/accelerator"
 """The label by which the autoscaler knows that a node gets a GPU before the node is ready."""
-ZONE: Final = "topology.kubernetes.io/zone"
 
 _LABELS_ITSELF_SINCE: Final = (1, 35)
 """The Kubernetes version from which nodeadm sets `GPU_PRESENT` on a node with an NVIDIA device (EKS AMI, 2026)."""
@@ -43,7 +42,6 @@ class NodeGroupFacts:
     path: str
     """The path in the stack file, for example `gpu-pools.t4-spot`."""
     name: str
-    cluster: str
     instance_types: tuple[str, ...]
     """In order: the autoscaler computes with the first."""
     min_size: int
@@ -97,7 +95,7 @@ def machine_labels(machine: InstanceType, zone: str) -> dict[str, str]:
         "kubernetes.io/os": "linux",
         "node.kubernetes.io/instance-type": machine.name,
         "topology.kubernetes.io/region": region_of(zone),
-        ZONE: zone,
+        "topology.kubernetes.io/zone": zone,
         "topology.ebs.csi.aws.com/zone": zone,
     }
 
@@ -114,9 +112,7 @@ def real_node(group: NodeGroupFacts, machine: InstanceType, *, zone: str) -> Nod
     room = node_room(machine, disk_gib=group.disk_gib, nvme_storage=group.nvme_storage)
     return Node(
         labels={**labels, **group.labels},
-        taints=tuple(
-            Taint(key=taint.key, value=taint.value or "", effect=EFFECTS[taint.effect]) for taint in group.taints
-        ),
+        taints=tuple(Taint(key=taint.key, value=taint.value, effect=EFFECTS[taint.effect]) for taint in group.taints),
         allocatable=room.allocatable + advertised(machine, group.sharing),
     )
 

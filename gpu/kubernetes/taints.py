@@ -25,6 +25,6 @@ class ApiTaint:
     """A taint as the EKS API takes it."""
 
     key: str
-    value: str | None = None
+    value: str
     effect: str
     """A key of `EFFECTS`."""

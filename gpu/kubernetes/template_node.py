@@ -2,22 +2,21 @@
 
 A port of cluster-autoscaler 1.35, cloudprovider/aws (`buildNodeFromTemplate`, `extractLabelsFromAsg`,
 `extractTaintsFromAsg`, `extractAllocatableResourcesFromAsg`, `getManagedNodegroupInfo`) and utils/taints
-(`SanitizeTaints`), including its quirks: it assumes that pods get everything that EC2 sells, it computes with the first
-instance type and the first zone, and it silently drops a taint without a value or with an unreadable tag. Once a group
-has had a node, the autoscaler copies that node instead.
+(`SanitizeTaints`), including its quirks: it assumes that pods get everything that EC2 sells, and it computes with the
+first instance type and the first zone. The tags of a pool are derived from its node group, and every taint has a value,
+so that none is dropped. Once a group has had a node, the autoscaler copies that node instead.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from gpu.kubernetes.node_group import machine_labels
 from gpu.kubernetes.pods import Taint
-from gpu.kubernetes.quantities import CPU, GPU, MEMORY, MIB, PODS, BadQuantity, Resources, describe, parse_amount
+from gpu.kubernetes.quantities import CPU, GPU, MEMORY, MIB, PODS, Resources, describe, parse_amount
 from gpu.kubernetes.scheduling import Node
-from gpu.kubernetes.taints import API_EFFECTS, EFFECTS
+from gpu.kubernetes.taints import EFFECTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +28,6 @@ LABEL_TAG: Final = f"{PREFIX}label/"
 TAINT_TAG: Final = f"{PREFIX}taint/"
 RESOURCE_TAG: Final = f"{PREFIX}resources/"
 
-_READABLE_TAINT: Final = re.compile(f".*:(?:{'|'.join(API_EFFECTS)})")
 _PODS: Final = 110
 
 
@@ -40,14 +38,11 @@ class TemplateNode:
     node: Node
     chain: tuple[str, ...]
     """The source of each assumption."""
-    dropped: tuple[str, ...]
-    """Each stated taint or tag that is silently ignored, with the reason."""
 
 
 def template_node(group: NodeGroupFacts) -> TemplateNode:
     """Return the node that the autoscaler assumes for the empty group."""
     machine, zone = group.first, group.zones[0]
-    dropped: list[str] = []
     chain = [
         (
             f"the first instance type is {machine.name}: {machine.vcpus} CPU, "
@@ -59,10 +54,12 @@ def template_node(group: NodeGroupFacts) -> TemplateNode:
         {CPU: machine.vcpus * 1000, MEMORY: machine.memory_mib * MIB, GPU: machine.gpus, PODS: _PODS}
     )
     for owner, tags in (("the Auto Scaling group", group.asg_tags), ("the node group", group.tags)):
-        capacity = _with_resources(capacity, tags, owner, chain, dropped)
+        for resource, value in _tagged(tags, RESOURCE_TAG).items():
+            capacity = capacity.with_amount(resource, parse_amount(resource, value))
+            chain.append(f"a tag of {owner} states {value} {resource}")
     labels = {
         **machine_labels(machine, zone),
-        **labels_of(group.asg_tags),
+        **_tagged(group.asg_tags, LABEL_TAG),
         "eks.amazonaws.com/capacityType": group.capacity_type,
         "eks.amazonaws.com/nodegroup": group.name,
         **({"amiType": group.ami_type} if group.ami_type else {}),
@@ -70,57 +67,15 @@ def template_node(group: NodeGroupFacts) -> TemplateNode:
         **group.labels,
     }
     chain.append("eks:DescribeNodegroup returns the node group's labels (they override tags), taints and tags")
-    taints = (*_taints_of_tags(group.asg_tags, dropped), *_taints_of_group(group, dropped))
-    chain.append(f"taints: {', '.join(map(str, taints)) or 'none'}")
-    return TemplateNode(
-        node=Node(labels=labels, taints=taints, allocatable=capacity), chain=tuple(chain), dropped=tuple(dropped)
+    by_tag = {key: value.rpartition(":") for key, value in _tagged(group.asg_tags, TAINT_TAG).items()}
+    taints = (
+        *(Taint(key=key, value=value, effect=effect) for key, (value, _, effect) in by_tag.items()),
+        *(Taint(key=taint.key, value=taint.value, effect=EFFECTS[taint.effect]) for taint in group.taints),
     )
+    chain.append(f"taints: {', '.join(map(str, taints)) or 'none'}")
+    return TemplateNode(node=Node(labels=labels, taints=taints, allocatable=capacity), chain=tuple(chain))
 
 
-def labels_of(tags: Mapping[str, str]) -> dict[str, str]:
-    """Return the labels that the tags of an Auto Scaling group state. The prefix may be anywhere in a key."""
-    found = {key.split(LABEL_TAG)[1]: value for key, value in tags.items() if LABEL_TAG in key}
-    return {key: value for key, value in found.items() if key}
-
-
-def _taints_of_tags(tags: Mapping[str, str], dropped: list[str]) -> list[Taint]:
-    found: list[Taint] = []
-    for key, value in tags.items():
-        if TAINT_TAG not in key:
-            continue
-        if not _READABLE_TAINT.search(value):
-            hint = next((f"{value.partition(':')[0]}:{good}" for api, good in EFFECTS.items() if api in value), "")
-            dropped.append(
-                f"the tag {key}={value}: the autoscaler reads only VALUE:NoSchedule, :NoExecute or :PreferNoSchedule"
-                + (f"; write {hint}" if hint else "")
-            )
-            continue
-        taint_value, _, effect = value.partition(":")
-        found.append(Taint(key=key.split(TAINT_TAG)[1], value=taint_value, effect=effect))
-    return found
-
-
-def _taints_of_group(group: NodeGroupFacts, dropped: list[str]) -> list[Taint]:
-    found: list[Taint] = []
-    for taint in group.taints:
-        if taint.value:
-            found.append(Taint(key=taint.key, value=taint.value, effect=EFFECTS[taint.effect]))
-        else:
-            dropped.append(f"the taint {taint.key}:{taint.effect} of the node group: it has no value")
-    return found
-
-
-def _with_resources(
-    capacity: Resources, tags: Mapping[str, str], owner: str, chain: list[str], dropped: list[str]
-) -> Resources:
-    for key, value in tags.items():
-        _, _, resource = key.partition(RESOURCE_TAG)
-        if not resource:
-            continue
-        try:
-            capacity = capacity.with_amount(resource, parse_amount(resource, value))
-        except BadQuantity:
-            dropped.append(f"the tag {key}={value} of {owner}: {value} is not a quantity")
-        else:
-            chain.append(f"a tag of {owner} states {value} {resource}")
-    return capacity
+def _tagged(tags: Mapping[str, str], prefix: str) -> dict[str, str]:
+    """Return the entries that tags with a prefix state."""
+    return {key.removeprefix(prefix): value for key, value in tags.items() if key.startswith(prefix)}

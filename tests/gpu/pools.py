@@ -37,7 +37,6 @@ DAEMONSETS = (*ADD_ON_PODS, METRICS)
 POOL = NodeGroupFacts(
     path="gpu-pools.t4-spot",
     name="t4-spot",
-    cluster="ci",
     instance_types=("g4dn.xlarge",),
     min_size=0,
     max_size=5,
@@ -74,12 +73,9 @@ def judged(
     group: NodeGroupFacts,
     *,
     pod: Pod | None = None,
-    plugin: DaemonSet | None = DEVICE_PLUGIN,
-    autoscaler: bool = True,
+    plugin: DaemonSet = DEVICE_PLUGIN,
     fits: bool = True,
 ) -> list[Verdict]:
     """Return the verdicts of the check scale-from-zero on the pool."""
     pod = pod or runner_pod()
-    return scale_from_zero(
-        "runners.gpu-t4", pod, group, plugin=plugin, autoscaler=autoscaler, daemonsets=DAEMONSETS, fits=fits
-    )
+    return scale_from_zero("runners.gpu-t4", pod, group, plugin=plugin, daemonsets=DAEMONSETS, fits=fits)

@@ -25,7 +25,6 @@ def group(*types: str, least: int = 1, most: int = 2) -> NodeGroupFacts:
     return NodeGroupFacts(
         path="system-nodes",
         name="system",
-        cluster="gpu-ci-staging",
         instance_types=types,
         min_size=least,
         max_size=most,

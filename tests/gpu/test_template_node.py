@@ -1,4 +1,4 @@
-"""The assumed node is built as the autoscaler builds it, including what it silently ignores."""
+"""The assumed node is built as the autoscaler builds it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pytest
 from gpu.kubernetes.node_group import real_node
 from gpu.kubernetes.pods import Taint
 from gpu.kubernetes.quantities import CPU, EPHEMERAL_STORAGE, GIB, GPU, MEMORY, PODS, Resources
-from gpu.kubernetes.taints import ApiTaint
-from gpu.kubernetes.template_node import LABEL_TAG, RESOURCE_TAG, TAINT_TAG, labels_of, template_node
+from gpu.kubernetes.template_node import LABEL_TAG, RESOURCE_TAG, template_node
 from tests.gpu.pools import POOL, TAGGED
 
 pytestmark = pytest.mark.pure
@@ -48,34 +47,6 @@ def test_taints_of_the_node_group_are_added_to_those_of_tags() -> None:
     assert template_node(TAGGED).node.taints == (GPU_TAINT, GPU_TAINT)
 
 
-@pytest.mark.parametrize("value", ["true:NO_SCHEDULE", "true", "true:noschedule", ":", ""])
-def test_a_taint_tag_without_an_effect_of_kubernetes_is_ignored(value: str) -> None:
-    assumed = template_node(replace(UNTAINTED, asg_tags={f"{TAINT_TAG}nvidia.com/gpu": value}))
-
-    assert assumed.node.taints == ()
-    assert f"nvidia.com/gpu={value}:" in assumed.dropped[0]
-    assert assumed.dropped[0].endswith("write true:NoSchedule") is (value == "true:NO_SCHEDULE")
-
-
-@pytest.mark.parametrize(
-    ("value", "taint"),
-    [
-        (":NoSchedule", Taint(key="k", value="")),
-        ("a:b:NoSchedule", Taint(key="k", value="a", effect="b:NoSchedule")),
-        ("true:NoScheduleX", Taint(key="k", value="true", effect="NoScheduleX")),
-    ],
-)
-def test_a_taint_tag_is_split_at_its_first_colon(value: str, taint: Taint) -> None:
-    assert template_node(replace(UNTAINTED, asg_tags={f"{TAINT_TAG}k": value})).node.taints == (taint,)
-
-
-def test_a_taint_without_a_value_is_only_on_the_real_node() -> None:
-    group = replace(POOL, taints=(ApiTaint(key="nvidia.com/gpu", effect="NO_SCHEDULE"),))
-
-    assert template_node(group).node.taints == ()
-    assert real_node(group, group.first, zone="us-west-2a").taints == (Taint(key="nvidia.com/gpu"),)
-
-
 def test_resource_tags_of_the_node_group_override_those_of_the_auto_scaling_group() -> None:
     group = replace(
         POOL,
@@ -88,21 +59,10 @@ def test_resource_tags_of_the_node_group_override_those_of_the_auto_scaling_grou
     assert node.allocatable[EPHEMERAL_STORAGE] == 180 * GIB
 
 
-def test_a_resource_tag_that_is_not_a_quantity_is_ignored() -> None:
-    assumed = template_node(replace(POOL, tags={f"{RESOURCE_TAG}nvidia.com/gpu": "four"}))
-
-    assert assumed.node.allocatable[GPU] == 1
-    assert "four is not a quantity" in assumed.dropped[0]
-
-
 def test_label_tags_of_the_node_group_itself_are_not_read() -> None:
     group = replace(POOL, labels={}, tags={f"{LABEL_TAG}gpu-ci/pool": "t4-spot"})
 
     assert "gpu-ci/pool" not in template_node(group).node.labels
-
-
-def test_a_label_tag_without_a_key_is_not_a_label() -> None:
-    assert labels_of({LABEL_TAG: "x", "Name": "z"}) == {}
 
 
 @pytest.mark.parametrize(("version", "labelled"), [("1.34", False), ("1.35", True), ("1.36", True), ("", False)])

@@ -17,7 +17,6 @@ NAMED = re.compile(r"""(?:\bROOT\s*/\s*|=\s*|[\[(]\s*)["']Pulumi\.(?:staging|pro
 """A stack file of the root that a test reads by name."""
 READERS = (
     "tests/plan",
-    "tests/composition",
     "tests/wiring",
     "tests/config",
     "tests/charts",

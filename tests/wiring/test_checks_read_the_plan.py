@@ -12,9 +12,9 @@ from back_ends.registry import stack_of
 from config.identity import Identity
 from gpu.kubernetes.sharing import Sharing
 from ops.plan.recorder import record
-from tests.composition import built
 from tests.config import stacks as files
 from tests.plan import stacks
+from tests.wiring import built
 from wiring import kubernetes
 
 if TYPE_CHECKING:

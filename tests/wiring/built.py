@@ -32,7 +32,6 @@ def node_group(plan: Plan, pool: str) -> NodeGroupFacts:
     return NodeGroupFacts(
         path=f"gpu-pools.{pool}",
         name=stated["nodeGroupNamePrefix"].removesuffix("-"),
-        cluster=stated["clusterName"],
         instance_types=tuple(stated["instanceTypes"]),
         min_size=stated["scalingConfig"]["minSize"],
         max_size=stated["scalingConfig"]["maxSize"],
