@@ -34,13 +34,9 @@ _FIXES: Final = {
 }
 
 
-def faults(error: ValidationError, model: type[BaseModel], removed: Mapping[str, str] | None = None) -> list[Fault]:
-    """Return every fault of `error`, which `model` raised.
-
-    `removed` maps keys of former versions to a better fix than the nearest key of today.
-    """
-    details = error.errors(include_url=False)
-    return [_fault(detail, model, removed or {}) for detail in details if not _is_echo(detail)]
+def faults(error: ValidationError, model: type[BaseModel]) -> list[Fault]:
+    """Return every fault of `error`, which `model` raised."""
+    return [_fault(detail, model) for detail in error.errors(include_url=False) if not _is_echo(detail)]
 
 
 def keys_at(model: type[BaseModel], location: Sequence[str | int]) -> list[str]:
@@ -48,15 +44,14 @@ def keys_at(model: type[BaseModel], location: Sequence[str | int]) -> list[str]:
     return _walk(model, (*location, ""))[1]
 
 
-def _fault(detail: Mapping[str, Any], model: type[BaseModel], removed: Mapping[str, str]) -> Fault:
+def _fault(detail: Mapping[str, Any], model: type[BaseModel]) -> Fault:
     location: tuple[str | int, ...] = detail["loc"]
     kind, context = detail["type"], detail.get("ctx", {})
     path, siblings = _walk(model, location)
     if isinstance(error := context.get("error"), Invalid):
         return Fault(path, error.problem, error.fix)
     if kind == "extra_forbidden":
-        key = str(location[-1])
-        return Fault(path, "unknown key", removed.get(key) or did_you_mean(key, siblings))
+        return Fault(path, "unknown key", did_you_mean(str(location[-1]), siblings))
     if kind == "missing":
         return Fault(path, "missing", f"state {location[-1]}")
     if kind in {"union_tag_not_found", "union_tag_invalid"}:

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from config.faults import Fault
 from gpu.regions import Cloud
 from gpu.verdict import Level
-from kit.cirun import FILE, CirunFile, render
+from kit.cirun import FILE, GCP_SCOPE, render
 from kit.cirun_checks import judge
-from kit.cirun_extra import GCP_SCOPE
-from kit.closed import FileError, validated
+from kit.documents import FileError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,12 +47,7 @@ class GpuRunner:
     gpu: str | None = None
     """GCP: the accelerator to attach, for example nvidia-tesla-t4. None for machine types with a GPU of their own."""
     disk_gib: int = 100
-    disk_type: str | None = None
-    """gp3 on AWS and pd-balanced on GCP, unless stated."""
-    iops: int | None = None
-    """AWS: more than the 3000 that gp3 includes."""
-    throughput: int | None = None
-    """AWS: MiB/s, more than the 125 that gp3 includes."""
+    """The size of the root disk: gp3 on AWS, pd-balanced on GCP."""
     project: str | None = None
     """GCP: the project that the machine runs in."""
     service_account: str | None = None
@@ -62,8 +56,8 @@ class GpuRunner:
     """GCP: the path of the network; None for the default network."""
 
 
-def cirun_file(runners: Sequence[GpuRunner]) -> CirunFile:
-    """Return the file for `runners`.
+def cirun_yml(runners: Sequence[GpuRunner]) -> str:
+    """Return the text of `.cirun.yml` or `.cirun.global.yml` for `runners`.
 
     Raises:
         FileError: the file would not work; names every fault.
@@ -77,16 +71,11 @@ def cirun_file(runners: Sequence[GpuRunner]) -> CirunFile:
     ]
     if unplaced:
         raise FileError(FILE, unplaced)
-    file = validated(CirunFile, {"runners": [_entry(runner) for runner in runners]}, FILE)
-    refused = [verdict for verdict in judge(file, ours=True) if verdict.level is Level.ERROR]
+    entries = [_entry(runner) for runner in runners]
+    refused = [verdict for verdict in judge(entries, ours=True) if verdict.level is Level.ERROR]
     if refused:
         raise FileError(FILE, [Fault(verdict.subject, verdict.reason, verdict.fix) for verdict in refused])
-    return file
-
-
-def cirun_yml(runners: Sequence[GpuRunner]) -> str:
-    """Return the text of `.cirun.yml` or `.cirun.global.yml` for `runners`."""
-    return render(cirun_file(runners), HEADER)
+    return render({"runners": entries}, HEADER)
 
 
 def _entry(runner: GpuRunner) -> dict[str, Any]:
@@ -112,14 +101,12 @@ def _alike(values: Sequence[Value]) -> Value | list[Value]:
 
 
 def _aws(runner: GpuRunner) -> dict[str, Any]:
-    disk = {
-        "DeviceName": "/dev/sda1",
-        "VolumeSize": runner.disk_gib,
-        "VolumeType": runner.disk_type or "gp3",
-        "Iops": runner.iops,
-        "Throughput": runner.throughput,
+    # Without a device name, cirun adds a second disk.
+    return {
+        "BlockDeviceMappings": [
+            {"DeviceName": "/dev/sda1", "VolumeSize": runner.disk_gib, "VolumeType": "gp3"},
+        ]
     }
-    return {"BlockDeviceMappings": [_stated(disk)]}
 
 
 def _gcp(runner: GpuRunner) -> dict[str, Any]:
@@ -129,7 +116,7 @@ def _gcp(runner: GpuRunner) -> dict[str, Any]:
     return _stated(
         {
             "project_id": runner.project,
-            "baseDisk": {"diskSizeGb": runner.disk_gib, "diskType": runner.disk_type or "pd-balanced"},
+            "baseDisk": {"diskSizeGb": runner.disk_gib, "diskType": "pd-balanced"},
             "networkInterfaces": [interface] if runner.network else None,
             "serviceAccounts": [account] if runner.service_account else None,
         }

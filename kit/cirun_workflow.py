@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
+from config.cirun import CIRUN_PREFIX
 from config.faults import Fault
 from config.gpu_tests import COMMAND, CRON, INSTALL, LABEL, PYTHON, RUN_LABEL, SKIP_LABEL, TESTS, VARIABLE
-from kit.cirun import LABEL_PREFIX
-from kit.closed import FileError
+from kit.documents import FileError
 from kit.render import render
 from kit.run_script import IMAGE, RUN_FILE, run_script
 
@@ -114,8 +114,8 @@ def _faults(tests: GpuTests) -> list[Fault]:
         Fault(name, f'"{value}" is not valid', f"write {form}") for name, value, pattern, form in stated
         if not re.fullmatch(pattern, value, re.ASCII)
     ]  # fmt: skip
-    if not tests.runner.startswith(LABEL_PREFIX):
-        faults.append(Fault("runner", f'"{tests.runner}" is not a label of cirun', f"begin it with {LABEL_PREFIX}"))
+    if not tests.runner.startswith(CIRUN_PREFIX):
+        faults.append(Fault("runner", f'"{tests.runner}" is not a label of cirun', f"begin it with {CIRUN_PREFIX}"))
     if "--" in tests.runner:
         faults.append(Fault("runner", 'cirun ignores "--" and the text after it', "state only the label of .cirun.yml"))
     if tests.run_label == tests.skip_label:

@@ -13,7 +13,7 @@ from typing import Final
 
 from config.faults import Fault
 from kit.cirun_workflow import CHECKOUT
-from kit.closed import FileError
+from kit.documents import FileError
 from kit.render import render
 from kit.run_script import IMAGE, RUN_FILE
 

@@ -60,9 +60,9 @@ def _access(stated: Mapping[str, CirunAccessSettings]) -> AccessFile:
             Policy(
                 id=name,
                 repo=entry.repository,
-                teams=entry.teams or None,
-                roles=entry.roles or None,
-                users=entry.users or None,
+                teams=entry.teams,
+                roles=entry.roles,
+                users=entry.users,
                 pull_request=entry.pull_requests,
             )
             for name, entry in stated.items()

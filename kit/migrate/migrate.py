@@ -1,4 +1,4 @@
-"""Update an old cirun file to the current format, with a note for every change.
+"""Update an old cirun file to the current format, with a note for every change and for every unknown key.
 
 An old file is a list of runners with the keys `workflow` and `count` (cirun until 2022), or a map of runners by name,
 which cirun never supported but public instructions show. A file in the current format is not changed.
@@ -9,67 +9,106 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import yaml
+
 from config.faults import Fault
-from kit.cirun import FILE, REMOVED, CirunFile, render
-from kit.closed import FileError, load_yaml, validated
-from kit.migrate.forms import rewritten
-from kit.migrate.notes import Notes, lost
+from kit.cirun import FILE, render
+from kit.documents import FileError, load_yaml
+from kit.migrate.runner import Note, updated
 
 if TYPE_CHECKING:
-    from kit.migrate.notes import Note
+    from collections.abc import Iterator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migration:
-    """A file in the current format, and the changes."""
+    """A file in the current format, and the notes about it."""
 
-    file: CirunFile
+    runners: tuple[dict[str, Any], ...]
     text: str
     """The text of the new file."""
     notes: tuple[Note, ...]
-    """Every change; empty if the file was in the current format."""
+
+    @property
+    def changed(self) -> bool:
+        """Return False if the file was in the current format."""
+        return any(note.changed for note in self.notes)
 
 
 def migrate(text: str, source: str = FILE) -> Migration:
     """Update the file in `text`.
 
     Raises:
-        FileError: it has none of the formats, or unknown keys; names every fault.
+        FileError: it has none of the formats; names every fault.
 
     """
     document = load_yaml(text, source)
     if not isinstance(document, dict) or not document:
         raise FileError(source, [Fault("", "not a cirun file", "write a list of runners below `runners:`")])
-    notes = Notes()
-    entries = _entries(document, notes)
-    if notes.faults:
-        raise FileError(source, notes.faults)
-    file = validated(CirunFile, {"runners": entries}, source, REMOVED)
-    if not notes.notes:
-        return Migration(file=file, text=text, notes=())
-    return Migration(file=file, text=render(file), notes=(*notes.notes, *lost(text)))
+    notes: list[Note] = []
+    entries = _entries(document, source, notes)
+    runners: list[dict[str, Any]] = []
+    for path, entry in entries:
+        values, more = updated(entry, path)
+        runners.append(values)
+        notes += more
+    more_keys = {key: value for key, value in document.items() if key != "runners"} if "runners" in document else {}
+    notes += [Note(str(key), "kept: cirun only documents `runners`", changed=False) for key in more_keys]
+    if not any(note.changed for note in notes):
+        return Migration(runners=tuple(runners), text=text, notes=tuple(notes))
+    new = render({"runners": runners, **more_keys})
+    return Migration(runners=tuple(runners), text=new, notes=(*notes, *_lost(text)))
 
 
-def _entries(document: dict[str, Any], notes: Notes) -> list[Any]:
-    """Return the runners of either format."""
+def _entries(document: dict[Any, Any], source: str, notes: list[Note]) -> list[tuple[str, dict[str, Any]]]:
+    """Return the path and the keys of each runner, of either format."""
     runners = document.get("runners", document)
+    entries: list[tuple[str, Any]]
     if isinstance(runners, list):
-        notes.known("", document, ("runners",))
-        return [
-            rewritten(each, f"runners[{position}]", notes) if isinstance(each, dict) else each
-            for position, each in enumerate(runners)
+        entries = [(f"runners[{position}]", entry) for position, entry in enumerate(runners)]
+    elif isinstance(runners, dict):
+        root = "runners." if "runners" in document else ""
+        text = "a map of runners became a list below `runners`, each with its name"
+        notes.append(Note(root.rstrip(".") or "file", text))
+        entries = [
+            (f"{root}{name}", {"name": str(name), **entry} if isinstance(entry, dict) else entry)
+            for name, entry in runners.items()
         ]
-    if not isinstance(runners, dict):
-        notes.fault("runners", "not a list of runners", "write a runner as `- name: …`, and the rest below it")
-        return []
-    root = "runners." if "runners" in document else ""
-    if root:
-        notes.known("", document, ("runners",))
-    notes.note(root.rstrip(".") or "file", "a map of runners became a list below `runners`, each with its name")
-    found: list[Any] = []
-    for name, entry in runners.items():
-        if isinstance(entry, dict):
-            found.append(rewritten({"name": str(name), **entry}, f"{root}{name}", notes))
-        else:
-            notes.fault(f"{root}{name}", "not a runner", "write a map: key: value")
-    return found
+    else:
+        entries = []
+    faults = [Fault(path, "not a runner", "write a map: key: value") for path, entry in entries if not _is_map(entry)]
+    if not entries:
+        faults = [Fault("runners", "not a list of runners", "write a runner as `- name: …`, and the rest below it")]
+    if faults:
+        raise FileError(source, faults)
+    return entries
+
+
+def _is_map(entry: object) -> bool:
+    return isinstance(entry, dict)
+
+
+def _lost(text: str) -> list[Note]:
+    """Return a note for every comment in `text`, which is valid YAML. A `#` outside every token starts a comment."""
+    return [
+        Note(f"line {line}", f"comment removed: {comment}; add it again if it still applies")
+        for line, comment in _comments(text)
+    ]
+
+
+def _comments(text: str) -> Iterator[tuple[int, str]]:
+    scalars = [token for token in yaml.scan(text, Loader=yaml.SafeLoader) if isinstance(token, yaml.ScalarToken)]
+    covered = {at for token in scalars for at in range(token.start_mark.index, token.end_mark.index)}
+    begin = 0
+    for number, line in enumerate(text.splitlines(keepends=True), 1):
+        found = next(
+            (
+                at
+                for at, sign in enumerate(line)
+                if sign == "#" and begin + at not in covered and (at == 0 or line[at - 1].isspace())
+            ),
+            None,
+        )
+        if found is not None:
+            yield number, line[found:].strip()
+        begin += len(line)

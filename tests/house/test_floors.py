@@ -41,7 +41,7 @@ BUILDING_BLOCKS: Final = (
 """The components that other components consist of."""
 
 FILE_FORMATS: Final = (
-    *("kit.cirun", "kit.cirun_access", "kit.cirun_checks", "kit.cirun_extra", "kit.cirun_runners", "kit.closed"),
+    *("kit.cirun", "kit.cirun_access", "kit.cirun_checks", "kit.cirun_runners", "kit.documents"),
     *("kit.cirun_workflow", "kit.image_workflow", "kit.matrix", "kit.render", "kit.run_script"),
 )
 """The modules of the kit that know no stack: models of files, and their rendering."""

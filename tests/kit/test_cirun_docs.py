@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from back_ends.cirun.back_end import ACCESS, GLOBAL
+from back_ends.cirun.back_end import ACCESS
 from config.identity import Identity
 from kit import stack as kit
 from kit.cirun import read
-from kit.cirun_access import judge_access, read_access
 from kit.migrate.migrate import migrate
 from tests.config import stacks
 
@@ -29,7 +28,7 @@ def test_the_old_file_becomes_the_new_one_as_shown() -> None:
     old, new = shown("cirun-migrate.md")
 
     assert migrate(old).text == new
-    assert read(new).runners[0].name == "gpu-runner"
+    assert read(new)[0]["name"] == "gpu-runner"
 
 
 def test_the_access_file_is_written_from_the_stack_file_as_shown() -> None:
@@ -39,4 +38,3 @@ def test_the_access_file_is_written_from_the_stack_file_as_shown() -> None:
     files = kit.files(settings, Identity(project="gpu-ci", stack="staging"))
 
     assert files[ACCESS] == written
-    assert judge_access(read_access(written), read(files[GLOBAL])) == ()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from gpu.verdict import Level
-from kit.cirun import read
 from kit.cirun_checks import judge
 from tests.config import stacks
 
@@ -66,6 +65,6 @@ def test_a_name_that_only_resembles_one_is_valid(name: str) -> None:
     ],
 )
 def test_labels_of_our_files_are_checked_more_strictly(label: str, ours: bool, levels: list[Level]) -> None:
-    file = read(f"runners:\n- {{name: a, cloud: aws, labels: [{label}]}}\n")
+    runner = {"name": "a", "cloud": "aws", "labels": [label]}
 
-    assert [verdict.level for verdict in judge(file, ours=ours)] == levels
+    assert [verdict.level for verdict in judge([runner], ours=ours)] == levels

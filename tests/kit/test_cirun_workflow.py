@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from kit.cirun_workflow import TESTS_FILE, TRIAGE_FILE, GpuTests, workflows
-from kit.closed import FileError
+from kit.documents import FileError
 
 pytestmark = pytest.mark.pure
 

@@ -12,7 +12,7 @@ from config.stated import settle
 from gpu.verdict import Level
 from kit import stack as kit
 from kit.cirun_workflow import TESTS_FILE, GpuTests, workflows
-from kit.closed import FileError
+from kit.documents import FileError
 from kit.gpu_tests import Found, gpu_tests, taken_for_granted
 from ops.cli import main as cli
 from ops.cli.options import ROOT

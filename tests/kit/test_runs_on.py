@@ -14,7 +14,7 @@ from config.identity import Identity
 from gpu.verdict import Level
 from kit import runs_on
 from kit import stack as kit
-from kit.closed import FileError, load_yaml
+from kit.documents import FileError, load_yaml
 from kit.runs_on import Served, judge
 from ops.cli import main as cli
 from ops.cli.options import ROOT

@@ -11,7 +11,7 @@ from rich.markup import escape
 from gpu.verdict import Level
 from kit.cirun import FILE
 from kit.cirun_checks import judge
-from kit.closed import FileError
+from kit.documents import FileError
 from kit.migrate.migrate import migrate
 from ops.cli import terminal
 from ops.outcome import Exit, Stop
@@ -34,18 +34,18 @@ def main(
     migration = _migration(file)
     notes = terminal.err()
     for note in migration.notes:
-        notes.print(f"{note.path}: {note.change}", markup=False, soft_wrap=True)
-    if not migration.notes:
+        notes.print(f"{note.path}: {note.text}", markup=False, soft_wrap=True)
+    if not migration.changed:
         notes.print(f"{file}: already in the current format", markup=False, soft_wrap=True)
     elif write:
         _written(file, migration.text)
-    verdicts = judge(migration.file, ours=False)
+    verdicts = judge(migration.runners, ours=False)
     for verdict in verdicts:
         line = f"{escape(verdict.subject)}: {escape(verdict.reason)}; {escape(verdict.fix)}"
         notes.print(f"[{verdict.level}]{verdict.level}[/] {line}", soft_wrap=True)
     if not (write or check):
         typer.echo(migration.text, nl=False)
-    if any(verdict.level is Level.ERROR for verdict in verdicts) or (check and migration.notes):
+    if any(verdict.level is Level.ERROR for verdict in verdicts) or (check and migration.changed):
         raise Stop(Exit.FINDING)
 
 

@@ -14,7 +14,7 @@ from gpu.verdict import Level
 from kit import stack as kit
 from kit.cirun import FILE, read
 from kit.cirun_checks import judge
-from kit.closed import FileError
+from kit.documents import FileError
 from kit.gpu_tests import LOOKED_FOR, Found, gpu_tests, taken_for_granted
 from ops.cli import terminal
 from ops.cli.options import File, Stack, chosen

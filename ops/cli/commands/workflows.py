@@ -11,7 +11,7 @@ from rich.markup import escape
 from config.load import settings_of
 from gpu.verdict import Level, Verdict, error
 from kit import runs_on
-from kit.closed import FileError, load_yaml
+from kit.documents import FileError, load_yaml
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, chosen
 from ops.outcome import Exit, Stop

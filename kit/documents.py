@@ -1,32 +1,16 @@
-"""Files of a closed form: strict reading of YAML, with every fault at its path.
-
-The models that derive from `Closed` define the keys of a file.
-"""
+"""YAML files of a repository: strict reading, and one form of writing."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
 
-from config import translate
 from config.faults import Fault, summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-ONE, MANY = "<one>", "<many>"
-"""Tags of a value that is either one item or a list of them. They are not part of a path."""
-
-
-class Closed(BaseModel):
-    """A part of a file, without unknown keys and without conversions."""
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, validate_by_name=True, validate_by_alias=True, serialize_by_alias=True
-    )
+    from collections.abc import Iterable, Sequence
 
 
 class FileError(Exception):
@@ -36,24 +20,6 @@ class FileError(Exception):
         self.source = source
         self.faults = tuple(dict.fromkeys(faults))
         super().__init__(summary(self.faults, source))
-
-
-Model = TypeVar("Model", bound=BaseModel)
-
-
-def validated(model: type[Model], data: object, source: str, removed: Mapping[str, str] | None = None) -> Model:
-    """Return `data` as `model`.
-
-    `removed` maps keys of former versions to a better fix than the nearest key of today.
-
-    Raises:
-        FileError: with every fault.
-
-    """
-    try:
-        return model.model_validate_json(json.dumps(data))
-    except ValidationError as error:
-        raise FileError(source, translate.faults(error, model, removed)) from None
 
 
 def load_yaml(text: str, source: str) -> object:
