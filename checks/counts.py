@@ -97,7 +97,7 @@ def _shares(pool: _Pool) -> Iterator[Verdict]:
         if requested < 2:
             continue
         reason = f"it requests {requested} shares of a GPU, "
-        if sharing.refuses_several:
+        if sharing.mode == "mps":  # The plugin refuses several shares by default.
             yield error(CHECK, path, f"{reason}which the device plugin refuses", "request one share")
         else:
             yield warning(CHECK, path, f"{reason}which gives it no more of the GPU than one", "request one share")

@@ -1,4 +1,4 @@
-"""Check a pool on its own: instance types, Spot and a shared GPU."""
+"""Check a pool, or the machines of one runner, on its own: instance types, Spot and a shared GPU."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wiring import kubernetes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from back_ends.offer import SharedNodes
+    from back_ends.offer import OwnMachines, SharedNodes
     from back_ends.stack import Stack
     from gpu.kubernetes.node_group import NodeGroupFacts
 
@@ -19,8 +19,11 @@ CHECK: Final = "counts"
 
 
 def check(stack: Stack) -> Iterator[Verdict]:
-    """Check every pool."""
+    """Check every pool, and the machines of runners that have their own."""
     yield from pool_shapes(kubernetes.node_groups(stack), kubernetes.shared_nodes(stack))
+    for offer in stack.offers.values():
+        if offer.own is not None:
+            yield from own_spot(offer.own)
 
 
 def pool_shapes(groups: Sequence[NodeGroupFacts], runners: Mapping[str, SharedNodes]) -> Iterator[Verdict]:
@@ -39,7 +42,7 @@ def _fallbacks(name: str, runners: Mapping[str, SharedNodes]) -> tuple[str, ...]
     return tuple(dict.fromkeys(f"gpu-pools.{pool}" for runner in first for pool in runner.pools[1:]))
 
 
-def _single(types: int, zones: int | None) -> list[str]:
+def _single(types: int, zones: int) -> list[str]:
     return [what for what, number in (("type", types), ("zone", zones)) if number == 1]
 
 
@@ -81,6 +84,16 @@ def _spot(group: NodeGroupFacts, fallbacks: Sequence[str]) -> Iterator[Verdict]:
     reason = f"spot with one {' and one '.join(one)} uses {draws} empty, {then}"
     fix = _add(one) if fallbacks else f"{_add(one)}, or add an on-demand pool as the fallback of its runners"
     yield warning(CHECK, f"{group.path}.capacity", reason, fix)
+
+
+def own_spot(own: OwnMachines) -> Iterator[Verdict]:
+    """Check the machine types and zones of a runner that only requests spot machines."""
+    # No zones are stated where the cloud chooses one.
+    zones = {zone for placement in own.placements for zone in placement.zones}
+    one = _single(len(set(own.types)), len(zones))
+    if one and all(placement.spot for placement in own.placements):
+        reason = f"spot with one {' and one '.join(one)} and no fallback: without spot capacity jobs get no machine"
+        yield warning(CHECK, own.spot_key, reason, f"{_add(one)}, or state [true, false] to fall back to on-demand")
 
 
 def _sharing(group: NodeGroupFacts) -> Iterator[Verdict]:

@@ -32,8 +32,6 @@ class Source:
     name: str
     read: str
     """The date on which it was read, for example `2026-08-20`, as precise as known."""
-    recalled: bool = False
-    """True for general knowledge that was not read on the vendor's own page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -96,7 +96,7 @@ _EC2_SPOT = {region: _spot(region) for region in AWS_REGIONS}
 
 _EKS = Source(name="AWS, Amazon EKS pricing", read="2026-06")
 _VPC = Source(name="AWS, Amazon VPC pricing", read="2026-03")
-_COMMON = Source(name="AWS price lists as quoted in public estimates", read="2026", recalled=True)
+_COMMON = Source(name="AWS price lists as quoted in public estimates", read="2026")
 
 AWS_ITEMS: Mapping[str, Price] = MappingProxyType(
     {

@@ -25,7 +25,7 @@ TABLE: Final = "gpu/cost/prices_gcp.py"
 _CALCULATOR = Source(name="Google Cloud pricing cost calculator file, from the Billing API", read="2026-08-20")
 _SKYPILOT = Source(name="SkyPilot catalog v8, gcp/vms.csv", read="2026, first half")
 _OLDER = Source(name="Google Cloud pricing cost calculator file", read="2025")
-_COMMON = Source(name="Google's price lists as quoted in public estimates", read="2026", recalled=True)
+_COMMON = Source(name="Google's price lists as quoted in public estimates", read="2026")
 
 _VCPU = {
     ("us-central1", "n1-standard"): ("0.0475", "0.0223", _CALCULATOR),

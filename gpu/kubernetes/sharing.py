@@ -22,11 +22,6 @@ class Sharing:
     replicas: int
     """The number of jobs that share one GPU."""
 
-    @property
-    def refuses_several(self) -> bool:
-        """Return whether the node refuses a pod that requests more than one share. This is the default with MPS."""
-        return self.mode == "mps"
-
 
 def advertised(machine: InstanceType, sharing: Sharing | None) -> Resources:
     """Return the GPUs that the device plugin advertises on a node of that type."""

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from gpu.machines.aws import EC2_TYPES, InstanceType, ec2_type
 from gpu.machines.gcp import GCE_TYPES, MachineType, attach, gce_type
-from gpu.machines.models import GPU_MODELS, Confidence, GpuModel, gpu_model
+from gpu.machines.models import GPU_MODELS, GpuModel, gpu_model
 
 __all__ = [
     "EC2_TYPES",
     "GCE_TYPES",
     "GPU_MODELS",
-    "Confidence",
     "GpuModel",
     "InstanceType",
     "MachineType",

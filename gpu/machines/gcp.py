@@ -1,6 +1,6 @@
 """GCE machine types, and the GPUs that can be attached to types without one.
 
-Sizes and numbers of attachable GPUs: Google's machine-family documentation as generally known, marked as recalled. Read
+Sizes and numbers of attachable GPUs: Google's machine-family documentation as generally known. Read
 in Google's price list (August 2026): one and two L4 of g2-standard-16 and g2-standard-24, and one, two or four T4 of
 n1. The largest number of vCPUs of an n1 with GPUs: Google's "GPU machine types" (2026); for P100, where it differs by
 zone, the larger number. Zones are in `gpu.machines.zones`, prices in `gpu.cost.prices_gcp`.
@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from gpu.machines.models import GPU_MODELS, Confidence, GpuModel
+from gpu.machines.models import GPU_MODELS, GpuModel
 from gpu.nearest import UnknownName
 
 
@@ -26,7 +26,6 @@ class MachineType:
     gpus: int = 0
     attached: bool = False
     """True if the request attaches the GPUs; false if they are part of the machine type."""
-    confidence: Confidence = Confidence.RECALLED
 
     @property
     def gpu_memory_mib(self) -> int:
@@ -43,7 +42,6 @@ def _standard(family: str, sizes: dict[int, int], gib: float, slug: str | None =
             memory_mib=int(vcpus * gib * 1024),
             gpu=GPU_MODELS[slug] if slug else None,
             gpus=gpus,
-            confidence=Confidence.PUBLISHED if (slug, vcpus) in {("l4", 16), ("l4", 24)} else Confidence.RECALLED,
         )
         for vcpus, gpus in sizes.items()
     ]

@@ -8,19 +8,9 @@ EC2, its nominal memory. Label values follow the examples of the Cluster Autosca
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from types import MappingProxyType
 
 from gpu.nearest import UnknownName
-
-
-class Confidence(StrEnum):
-    """The reliability of a row in a table."""
-
-    PUBLISHED = "published"
-    """Read in the source that the table's docstring names."""
-    RECALLED = "recalled"
-    """General knowledge that was not read in a source: a vendor's own size ladder, for example."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -81,7 +81,6 @@ class ContainerImage:
     point: str | None = None
     """The exact point release, for example `12.9.1`."""
     torch: TorchBuild | None = None
-    digest: str | None = None
     kept: bool = False
     """Whether it is in a registry where NVIDIA deletes nothing."""
 
@@ -180,14 +179,12 @@ def container_image(reference: str) -> ContainerImage:
     if origin is Origin.NVIDIA_CUDA:
         known, point = _nvidia(reference, tag)
         kept = registry not in _NVIDIAS
-        return ContainerImage(reference=reference, origin=origin, cuda=known, point=point, digest=digest, kept=kept)
+        return ContainerImage(reference=reference, origin=origin, cuda=known, point=point, kept=kept)
     if origin is Origin.PYTORCH:
         found = _tag(reference, origin, _PYTORCH, tag)
         build = torch(f"{found['torch']}+cu{found['major']}{found['minor']}")
-        return ContainerImage(
-            reference=reference, origin=origin, cuda=toolkit(dotted(build.cuda)), torch=build, digest=digest
-        )
-    return ContainerImage(reference=reference, origin=origin, digest=digest)
+        return ContainerImage(reference=reference, origin=origin, cuda=toolkit(dotted(build.cuda)), torch=build)
+    return ContainerImage(reference=reference, origin=origin)
 
 
 def superseded(image: ContainerImage) -> bool:

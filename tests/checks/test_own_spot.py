@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from checks import own_spot
+from checks.pool_shape import own_spot
 from gpu.machines import ec2_type
 from gpu.regions import Cloud
 from gpu.verdict import Level
-from tests.checks.stacks import PATH, offer, verdicts
+from tests.checks.stacks import PATH, offer
+
+if TYPE_CHECKING:
+    from back_ends.offer import Offer, OwnMachines
+    from gpu.machines import InstanceType
 
 pytestmark = pytest.mark.pure
 
 ONE = (ec2_type("g4dn.xlarge"),)
 TWO = (*ONE, ec2_type("g4dn.2xlarge"))
 ZONES = ("us-central1-a", "us-central1-b")
+
+
+def own_of(made: Offer) -> OwnMachines:
+    assert made.own is not None
+    return made.own
 
 
 @pytest.mark.parametrize(
@@ -26,8 +37,10 @@ ZONES = ("us-central1-a", "us-central1-b")
         (TWO, ZONES, ""),
     ],
 )
-def test_one_type_or_zone_gets_a_warning(machines: tuple[object, ...], zones: tuple[str, ...], reason: str) -> None:
-    found = verdicts(own_spot, None, offer(*machines, zones=zones, spot=(True,)))  # type: ignore[arg-type]  # as above
+def test_one_type_or_zone_gets_a_warning(
+    machines: tuple[InstanceType, ...], zones: tuple[str, ...], reason: str
+) -> None:
+    found = list(own_spot(own_of(offer(*machines, zones=zones, spot=(True,)))))
 
     assert [verdict.reason.partition(" no fallback")[0] for verdict in found] == ([reason] if reason else [])
     assert [(verdict.check, verdict.level, verdict.subject) for verdict in found] == (
@@ -36,9 +49,9 @@ def test_one_type_or_zone_gets_a_warning(machines: tuple[object, ...], zones: tu
 
 
 def test_zones_that_the_cloud_chooses_are_not_counted() -> None:
-    assert verdicts(own_spot, None, offer(*TWO, zones=("us-west-2a",), cloud=Cloud.AWS, spot=(True,))) == []
+    assert list(own_spot(own_of(offer(*TWO, zones=("us-west-2a",), cloud=Cloud.AWS, spot=(True,))))) == []
 
 
 @pytest.mark.parametrize("spot", [(True, False), (False,), (False, True)])
 def test_on_demand_is_a_fallback(spot: tuple[bool, ...]) -> None:
-    assert verdicts(own_spot, None, offer(*ONE, zones=ZONES[:1], spot=spot)) == []
+    assert list(own_spot(own_of(offer(*ONE, zones=ZONES[:1], spot=spot)))) == []

@@ -65,10 +65,6 @@ def test_other_images_name_no_cuda(reference: str, origin: Origin) -> None:
     assert (found.origin, found.cuda, found.torch) == (origin, None, None)
 
 
-def test_a_digest_is_kept() -> None:
-    assert container_image(f"nvidia/cuda:12.9.2-base-ubuntu24.04@{DIGEST}").digest == DIGEST
-
-
 @pytest.mark.parametrize(
     ("reference", "near"),
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu.machines import EC2_TYPES, GCE_TYPES, Confidence, attach, ec2_type, gce_type, gpu_model
+from gpu.machines import EC2_TYPES, GCE_TYPES, attach, ec2_type, gce_type, gpu_model
 from gpu.machines.gcp import Unattachable
 from gpu.nearest import UnknownName
 
@@ -56,12 +56,6 @@ def test_a_type_has_a_gpu_model_only_with_gpu_memory(name: str) -> None:
 
     assert (machine.gpu is None) == (machine.gpu_memory_mib == 0)
     assert machine.gpu is not None or machine.gpus == 0
-
-
-def test_recalled_rows_are_marked() -> None:
-    recalled = {machine.family for machine in EC2_TYPES.values() if machine.confidence is Confidence.RECALLED}
-
-    assert recalled == {"m5", "m7i", "m7i-flex", "c7i"}
 
 
 def test_models_have_names_for_kubernetes_and_google_cloud() -> None:
