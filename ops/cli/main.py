@@ -87,15 +87,15 @@ def _report(fault: Exception, line: list[str]) -> int:
 
 def _refused(fault: Exception) -> int | None:
     """Print why the program refused its stack file, and return the exit code; None for other exceptions."""
-    # Looked up in sys.modules: the modules are only imported if the program ran.
-    faults = getattr(sys.modules.get("config.load"), "StackFileError", None)
-    if faults is not None and isinstance(fault, faults):
-        return _faults(fault)
-    refused = getattr(sys.modules.get("refusal"), "Refused", None)
-    if refused is not None and isinstance(fault, refused):
-        from ops.plan.verdicts import show  # noqa: PLC0415  # only a refusal needs it
+    # Imported here, because they are slow to import and only a refusal needs them.
+    from config.load import StackFileError  # noqa: PLC0415
+    from ops.plan.verdicts import show  # noqa: PLC0415
+    from refusal import Refused  # noqa: PLC0415
 
-        show(terminal.out(), getattr(fault, "verdicts", ()))
+    if isinstance(fault, StackFileError):
+        return _faults(fault)
+    if isinstance(fault, Refused):
+        show(terminal.out(), fault.verdicts)
         return Exit.FINDING
     return None
 

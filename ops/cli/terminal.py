@@ -1,4 +1,4 @@
-"""The output of commands.
+"""The output of commands, and the progress of long ones.
 
 Results go to standard output, or nowhere if `--json -` uses it for JSON. Faults and progress go to standard error.
 Colour is only used on a terminal and without `NO_COLOR`.
@@ -6,15 +6,20 @@ Colour is only used on a terminal and without `NO_COLOR`.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
+from rich.markup import escape
 from rich.theme import Theme
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from pathlib import Path
+
+    from rich.status import Status
 
 _THEME: Final = Theme(
     {
@@ -53,3 +58,36 @@ def write_json(data: bytes | Any, target: Path) -> None:
 def encoded(data: Any) -> bytes:
     """Return `data` as JSON; the same data always gives the same bytes."""
     return json.dumps(data, indent=1, sort_keys=True, ensure_ascii=False).encode() + b"\n"
+
+
+class Progress:
+    """The progress of one piece of work."""
+
+    def __init__(self, console: Console, status: Status | None) -> None:
+        self._console = console
+        self._status = status
+
+    def stage(self, text: str) -> None:
+        """Show a new stage; it gets a line of its own outside a terminal."""
+        if self._status is None:
+            self._console.print(escape(text), soft_wrap=True)
+        else:
+            self._status.update(escape(text))
+
+    def step(self, text: str) -> None:
+        """Show a step inside a stage; only on a terminal, where the next step replaces it."""
+        if self._status is not None:
+            self._status.update(escape(text))
+
+
+@contextlib.contextmanager
+def progress(first: str) -> Generator[Progress]:
+    """Show progress on standard error until the block ends."""
+    console = err()
+    if console.is_terminal:
+        with console.status(escape(first)) as status:
+            yield Progress(console, status)
+    else:
+        line = Progress(console, None)
+        line.stage(first)
+        yield line

@@ -27,6 +27,7 @@ from ops.engine import state as engine_state
 from ops.engine.events import EventLog, Outcome, Step
 from ops.engine.process import Cli, CommandFailedError, exiting_on_terminate
 from ops.engine.program import serve
+from ops.outcome import Exit, Stop
 from ops.plan.isolation import hidden_environment
 from ops.plan.model import PROVIDER_TYPE
 
@@ -40,8 +41,11 @@ if TYPE_CHECKING:
 _ROOT: Final = Path(__file__).resolve().parents[2]
 
 
-class EngineNotReadyError(Exception):
+class EngineNotReadyError(Stop):
     """The engine could not be set up; neither the program nor a cloud is the cause."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Exit.OUTSIDE, message)
 
 
 class Engine:
@@ -156,11 +160,6 @@ class Engine:
         after = {**before, "config": {**_written(stack_file), **kept}}
         path.write_text(yaml.safe_dump(after, allow_unicode=True))
         self._stack_file = stack_file
-
-    @property
-    def state_path(self) -> Path:
-        """The state file, with encrypted secrets."""
-        return self.folder / "state" / ".pulumi" / "stacks" / PROJECT / f"{self._stack_file.name}.json"
 
     @property
     def _stack_path(self) -> Path:

@@ -22,6 +22,7 @@ from typing import Final, TypeAlias
 
 from ops import cache
 from ops.engine import pulumi_cli_get as get
+from ops.outcome import Exit, Stop
 
 WANTED: Final = importlib.metadata.version("pulumi")
 """The version that is downloaded or built."""
@@ -130,6 +131,14 @@ def find(progress: Progress = lambda _line: None, places: Places | None = None) 
     except OSError as error:
         failures.append(Failure(origin=Origin.CACHE, reason=f"{places.cache} cannot be used: {error}"))
     return NotFound(failures=tuple(failures))
+
+
+def required(progress: Progress) -> Found:
+    """Return a CLI as `find` does, or end the command with the reasons."""
+    found = find(progress)
+    if isinstance(found, NotFound):
+        raise Stop(Exit.OUTSIDE, str(found))
+    return found
 
 
 def _on_path(search_path: str) -> Found | Failure:

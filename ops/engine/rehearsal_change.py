@@ -17,13 +17,11 @@ from ops.plan import recorder
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ops.plan.model import Plan, Planned
+    from ops.plan.model import Plan
     from ops.plan.stack_file import StackFile
 
 _TRIES: Final = 12
 """The largest number of candidates that are recorded."""
-
-
 _STACK: Final = f"{PROJECT}:stack"
 
 
@@ -86,29 +84,9 @@ def _change(summary: str, stack_file: StackFile, before: Plan, after: Plan) -> C
         stack_file=stack_file,
         plan=after,
         created=frozenset(new.keys() - old.keys()),
-        updated=frozenset(urn for urn in new.keys() & old.keys() if not _same(old[urn], new[urn])),
+        updated=frozenset(urn for urn in new.keys() & old.keys() if old[urn].inputs != new[urn].inputs),
         deleted=frozenset(old.keys() - new.keys()),
     )
-
-
-def _same(old: Planned, new: Planned) -> bool:
-    """Return whether the engine has nothing to do: changed options alone cause no step."""
-    return bool(_compared(old) == _compared(new))
-
-
-def _compared(resource: Planned) -> Any:
-    """Return the inputs without the ignored ones."""
-    inputs: Any = dict(resource.inputs)
-    for path in resource.ignore_changes:
-        inputs = _without(inputs, path.split("."))
-    return inputs
-
-
-def _without(value: Any, path: list[str]) -> Any:
-    if not isinstance(value, dict) or path[0] not in value:
-        return value
-    rest = {key: item for key, item in value.items() if key != path[0]}
-    return {**rest, path[0]: _without(value[path[0]], path[1:])} if path[1:] else rest
 
 
 def _sections(stack_file: StackFile) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -119,20 +97,16 @@ def _sections(stack_file: StackFile) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _values(stack_file: StackFile) -> Iterator[tuple[str, StackFile]]:
     for key, section in _sections(stack_file):
-        for path, holder in _holders(section, key.removeprefix(f"{PROJECT}:")):
-            value = holder.get("max")
-            if isinstance(value, int) and not isinstance(value, bool):
-                for other in (value + 1, value - 1):
-                    holder["max"] = other
-                    yield f"{path}.max from {value} to {other}", _with(stack_file, key, section)
-                holder["max"] = value
+        for name, element in section.items():
+            if isinstance(element, dict) and isinstance(element.get("max"), int):
+                most = element["max"]
+                for other in (most + 1, most - 1):
+                    summary = f"{_short(key)}.{name}.max from {most} to {other}"
+                    yield summary, _with(stack_file, key, {**section, name: {**element, "max": other}})
     for key, section in _sections(stack_file):
         if key == _STACK or "tags" in section:
             tags = {**section.get("tags", {}), "Rehearsed": "yes"}
-            yield (
-                f"{key.removeprefix(f'{PROJECT}:')}.tags with one more tag",
-                _with(stack_file, key, {**section, "tags": tags}),
-            )
+            yield f"{_short(key)}.tags with one more tag", _with(stack_file, key, {**section, "tags": tags})
 
 
 def _elements(stack_file: StackFile) -> Iterator[tuple[str, StackFile]]:
@@ -140,16 +114,12 @@ def _elements(stack_file: StackFile) -> Iterator[tuple[str, StackFile]]:
         if section and all(isinstance(value, dict) for value in section.values()):
             last = list(section)[-1]
             name = f"{last}-too"
-            summary = f"{key.removeprefix(f'{PROJECT}:')}.{name}, like {last}"
+            summary = f"{_short(key)}.{name}, like {last}"
             yield summary, _with(stack_file, key, {**section, name: section[last]})
 
 
-def _holders(value: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield every map in a section with its path."""
-    if isinstance(value, dict):
-        yield path, value
-        for key, item in value.items():
-            yield from _holders(item, f"{path}.{key}")
+def _short(key: str) -> str:
+    return key.removeprefix(f"{PROJECT}:")
 
 
 def _with(stack_file: StackFile, key: str, section: Mapping[str, Any]) -> StackFile:

@@ -30,8 +30,6 @@ class State:
     """The ids by URN; empty for a component."""
     outputs: Mapping[str, Any]
     """The stack's outputs, secrets masked."""
-    pending: tuple[str, ...]
-    """The URNs of operations that did not finish."""
 
 
 class _Reader:
@@ -73,7 +71,6 @@ def state(deployment: Mapping[str, Any]) -> State:
         resources={row["urn"]: _resource(row) for row in rows},
         ids={row["urn"]: row.get("id", "") for row in rows},
         outputs={key: SECRET if key in whole else value for key, value in outputs.items()},
-        pending=tuple(one["resource"]["urn"] for one in deployment.get("pending_operations") or ()),
     )
 
 

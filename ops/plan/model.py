@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -151,11 +150,6 @@ class Plan:
                 for verdict in self.verdicts
             ],
         }
-
-    def to_json(self) -> bytes:
-        """Return the plan as JSON. The same tree gives the same bytes on any machine and any day."""
-        text = json.dumps(self.to_data(), indent=1, sort_keys=True, ensure_ascii=False)
-        return text.encode() + b"\n"
 
 
 def _masked(value: Any, path: str, secret_paths: frozenset[str]) -> Any:

@@ -55,6 +55,12 @@ def entry(console: Console, level: str, subject: str, check: str, reason: str, f
         _paragraph(console, fix, "→ ")
 
 
+def line(console: Console, verdict: Verdict) -> None:
+    """Print one verdict on one line."""
+    text = f"{escape(verdict.subject)}: {escape(verdict.reason)}; {escape(verdict.fix)}"
+    console.print(f"[{verdict.level}]{verdict.level}[/] {text}", soft_wrap=True)
+
+
 def counts(verdicts: Sequence[Verdict]) -> str:
     """Return the numbers of errors and warnings in words."""
     by_level = Counter(verdict.level for verdict in verdicts)

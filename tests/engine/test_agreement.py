@@ -78,7 +78,7 @@ def test_a_different_option_is_a_difference(option: str, value: object) -> None:
 @pytest.mark.parametrize(("option", "value"), [("retain_on_delete", True), ("deleted_with", STACK)])
 def test_options_of_a_state_are_compared(option: str, value: object) -> None:
     resources = registered(planned(KEY, "key", **{option: value}))
-    found = agreement.with_state(plan(planned(KEY, "key")), State(resources=resources, ids={}, outputs={}, pending=()))
+    found = agreement.with_state(plan(planned(KEY, "key")), State(resources=resources, ids={}, outputs={}))
 
     assert [one.path for one in found] == [option]
 
@@ -135,7 +135,7 @@ def test_an_unknown_value_inside_an_encrypted_secret_is_not_compared() -> None:
 def test_a_different_output_of_the_stack_is_a_difference() -> None:
     found = agreement.with_state(
         plan(outputs={"vpc": "vpc-1", "region": 1}),
-        State(resources=registered(), ids={}, outputs={"vpc": "vpc-2", "region": 1}, pending=()),
+        State(resources=registered(), ids={}, outputs={"vpc": "vpc-2", "region": 1}),
     )
 
     assert [(one.path, one.planned, one.engine) for one in found] == [("outputs.vpc", "'vpc-1'", "'vpc-2'")]
@@ -159,8 +159,8 @@ def test_a_decrypted_state_is_read_with_its_secrets() -> None:
         {"urn": urn, "type": BUCKET, "custom": True, "id": "store", "inputs": {"data": secret}},
         {"urn": urn, "type": BUCKET, "custom": True, "id": "old", "inputs": {}, "delete": True},
     ]
-    read = state({"resources": rows, "pending_operations": [{"resource": {"urn": urn}}]})
+    read = state({"resources": rows})
 
     assert read.resources[urn].inputs == {"data": {"key": "text"}}
-    assert (set(read.resources[urn].secret_paths), read.ids[urn], read.pending) == ({"data"}, "store", (urn,))
+    assert (set(read.resources[urn].secret_paths), read.ids[urn]) == ({"data"}, "store")
     assert read.outputs == {"out": SECRET}

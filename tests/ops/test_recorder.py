@@ -13,6 +13,7 @@ from pulumi import ResourceOptions
 from pulumi.runtime import settings
 
 from fakes.wire import UNKNOWN
+from ops.cli.terminal import encoded
 from ops.plan.model import STACK_TYPE
 from ops.plan.recorder import record
 from tests.ops.small import BUCKET, KEY, ROLE, Box, Thing, makes, stack_file
@@ -101,7 +102,7 @@ def test_a_value_made_of_a_secret_is_secret_and_never_written() -> None:
     assert bucket.secret_paths == {"tags.derived"}
     assert bucket.shown["tags"] == {"plain": "seen", "derived": "[secret]"}
     assert plan.outputs == {"phrase": "[secret]"}
-    assert b"open-sesame" not in plan.to_json()
+    assert b"open-sesame" not in encoded(plan.to_data())
 
 
 def test_ids_and_outputs_are_unknown_in_a_preview() -> None:
@@ -208,11 +209,11 @@ def test_environment_variables_of_the_clouds_are_ignored(monkeypatch: pytest.Mon
         seen.append(pulumi.Config().get("not-in-the-file"))
         aws.Provider("aws")
 
-    without = record(stack_file(), program=program).to_json()
+    without = encoded(record(stack_file(), program=program).to_data())
     monkeypatch.setenv("AWS_REGION", "ap-south-2")
     monkeypatch.setenv("PULUMI_CONFIG_GPU_CI_NOT_IN_THE_FILE", "here")
     monkeypatch.setenv("PULUMI_CONFIG", '{"gpu-ci:not-in-the-file": "here"}')
-    within = record(stack_file(), program=program).to_json()
+    within = encoded(record(stack_file(), program=program).to_data())
 
     assert seen == [None, None]
     assert within == without

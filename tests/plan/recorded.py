@@ -21,13 +21,14 @@ def main(names: list[str]) -> None:
     """Record each named stack file; or, with `--outside`, a program that opens a connection."""
     sys.addaudithook(_watch)
     from ops.cli.options import ROOT  # noqa: PLC0415  # imported after the hook is set
+    from ops.cli.terminal import encoded  # noqa: PLC0415
     from ops.plan.recorder import record  # noqa: PLC0415
     from ops.plan.stack_file import read  # noqa: PLC0415
 
     if names[0] == "--outside":
         record(read(ROOT / names[1]), program=_outside)
     for name in names:
-        sys.stdout.write(f"{hashlib.sha256(record(read(ROOT / name)).to_json()).hexdigest()} {name}\n")
+        sys.stdout.write(f"{hashlib.sha256(encoded(record(read(ROOT / name)).to_data())).hexdigest()} {name}\n")
 
 
 def _outside() -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from gpu.verdict import Level
 from kit.cirun import FILE
@@ -15,6 +14,7 @@ from kit.documents import FileError
 from kit.migrate.migrate import migrate
 from ops.cli import terminal
 from ops.outcome import Exit, Stop
+from ops.plan.verdicts import line
 
 if TYPE_CHECKING:
     from kit.migrate.migrate import Migration
@@ -41,8 +41,7 @@ def main(
         _written(file, migration.text)
     verdicts = judge(migration.runners, ours=False)
     for verdict in verdicts:
-        line = f"{escape(verdict.subject)}: {escape(verdict.reason)}; {escape(verdict.fix)}"
-        notes.print(f"[{verdict.level}]{verdict.level}[/] {line}", soft_wrap=True)
+        line(notes, verdict)
     if not (write or check):
         typer.echo(migration.text, nl=False)
     if any(verdict.level is Level.ERROR for verdict in verdicts) or (check and migration.changed):

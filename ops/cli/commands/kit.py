@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from config.identity import PROJECT, Identity
 from config.load import settings_of
@@ -19,6 +18,7 @@ from kit.gpu_tests import LOOKED_FOR, Found, gpu_tests, taken_for_granted
 from ops.cli import terminal
 from ops.cli.options import File, Stack, chosen
 from ops.outcome import Exit, Stop
+from ops.plan.verdicts import line
 from wiring.outputs import gpu_test_image
 
 if TYPE_CHECKING:
@@ -87,8 +87,7 @@ def _warn(settings: Settings, repository: str | None, files: Mapping[str, str], 
         *taken_for_granted(tested, settings, repository, found),
     ]
     for verdict in warnings:
-        line = f"{escape(verdict.subject)}: {escape(verdict.reason)}; {escape(verdict.fix)}"
-        console.print(f"[{verdict.level}]{verdict.level}[/] {line}", soft_wrap=True)
+        line(console, verdict)
 
 
 def _holds(path: Path, text: str) -> bool:

@@ -8,10 +8,10 @@ from rich.markup import escape
 
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, Why, chosen
-from ops.cli.progress import Progress, progress
+from ops.cli.terminal import Progress, progress
 from ops.engine import agreement, pulumi_cli
-from ops.engine.engine import Engine, EngineNotReadyError
-from ops.outcome import Exit, Stop
+from ops.engine.engine import Engine
+from ops.outcome import Exit
 from ops.plan import planning
 from ops.plan.recorder import record
 
@@ -52,11 +52,8 @@ def _engine(
         seen.append("step")
         line.step(f"The engine previews {len(seen)} of {len(plan)}: {step}")
 
-    try:
-        with Engine(cli, stack_file, on_step=on_step) as engine:
-            outcome = engine.preview(goals=True)
-    except EngineNotReadyError as fault:
-        raise Stop(Exit.OUTSIDE, str(fault)) from None
+    with Engine(cli, stack_file, on_step=on_step) as engine:
+        outcome = engine.preview(goals=True)
     return outcome, agreement.with_preview(plan, outcome.goals) if outcome.ok else ()
 
 

@@ -8,10 +8,8 @@ import typer
 
 from ops.cli import terminal
 from ops.cli.options import ROOT
-from ops.cli.progress import progress
+from ops.cli.terminal import progress
 from ops.engine import pulumi_cli, upgrade
-from ops.engine.engine import EngineNotReadyError
-from ops.outcome import Exit, Stop
 from ops.plan.stack_file import read
 
 Release = Annotated[str, typer.Argument(help="The release that the program is, for example 0.2.0.")]
@@ -20,17 +18,12 @@ Release = Annotated[str, typer.Argument(help="The release that the program is, f
 def main(release: Release) -> None:
     """Record the state of every committed stack at a release, for the upgrade check of the next one."""
     with progress("Looking for the Pulumi CLI") as line:
-        cli = pulumi_cli.find(line.stage)
-        if isinstance(cli, pulumi_cli.NotFound):
-            raise Stop(Exit.OUTSIDE, str(cli))
+        cli = pulumi_cli.required(line.stage)
         texts: dict[str, str] = {}
-        try:
-            for path in upgrade.stack_files():
-                stack_file = read(path)
-                line.stage(f"Updating {stack_file.name} on fake clouds")
-                texts[f"{stack_file.name}.json"] = upgrade.snapshot(cli, stack_file, release)
-        except EngineNotReadyError as error:
-            raise Stop(Exit.OUTSIDE, str(error)) from None
+        for path in upgrade.stack_files():
+            stack_file = read(path)
+            line.stage(f"Updating {stack_file.name} on fake clouds")
+            texts[f"{stack_file.name}.json"] = upgrade.snapshot(cli, stack_file, release)
     for path in upgrade.FOLDER.glob("*.json"):
         path.unlink()
     for name, text in texts.items():

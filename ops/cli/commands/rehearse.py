@@ -9,10 +9,9 @@ from rich.markup import escape
 
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, chosen
-from ops.cli.progress import progress
+from ops.cli.terminal import progress
 from ops.engine import pulumi_cli, rehearsal
-from ops.engine.engine import EngineNotReadyError
-from ops.outcome import Exit, Stop
+from ops.outcome import Exit
 
 Faults = Annotated[
     bool, typer.Option("--faults/--no-faults", help="Also let a create fail half way, and continue from there.")
@@ -23,13 +22,8 @@ def main(stack: Stack = None, file: File = None, json: Json = None, faults: Faul
     """Rehearse the life of a stack on the real engine with fake clouds: up, preview, a change, destroy."""
     stack_file = chosen(stack, file)
     with progress("Looking for the Pulumi CLI") as line:
-        cli = pulumi_cli.find(line.stage)
-        if isinstance(cli, pulumi_cli.NotFound):
-            raise Stop(Exit.OUTSIDE, str(cli))
-        try:
-            result = rehearsal.rehearse(cli, stack_file, progress=line, faults=faults)
-        except EngineNotReadyError as fault:
-            raise Stop(Exit.OUTSIDE, str(fault)) from None
+        cli = pulumi_cli.required(line.stage)
+        result = rehearsal.rehearse(cli, stack_file, progress=line, faults=faults)
     if json is not None:
         terminal.write_json(result.to_data(), json)
     console = terminal.out(quiet=str(json) == "-")

@@ -8,10 +8,9 @@ from rich.markup import escape
 
 from ops.cli import terminal
 from ops.cli.options import Json  # noqa: TC001  # Typer reads it
-from ops.cli.progress import progress
+from ops.cli.terminal import progress
 from ops.engine import pulumi_cli, upgrade
-from ops.engine.engine import EngineNotReadyError
-from ops.outcome import Exit, Stop
+from ops.outcome import Exit
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,15 +23,10 @@ def main(json: Json = None) -> int:
     console = terminal.out(quiet=str(json) == "-")
     replays: list[Replay] = []
     with progress("Looking for the Pulumi CLI") as line:
-        cli = pulumi_cli.find(line.stage)
-        if isinstance(cli, pulumi_cli.NotFound):
-            raise Stop(Exit.OUTSIDE, str(cli))
-        try:
-            for state in upgrade.recorded():
-                line.stage(f"Previewing {state.stack_file.name} over its state at {state.release}")
-                replays.append(upgrade.replay(cli, state))
-        except EngineNotReadyError as error:
-            raise Stop(Exit.OUTSIDE, str(error)) from None
+        cli = pulumi_cli.required(line.stage)
+        for state in upgrade.recorded():
+            line.stage(f"Previewing {state.stack_file.name} over its state at {state.release}")
+            replays.append(upgrade.replay(cli, state))
     if json is not None:
         terminal.write_json([one.to_data() for one in replays], json)
     for one in replays:

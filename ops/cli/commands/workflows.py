@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from rich.markup import escape
 
 from config.load import settings_of
 from gpu.verdict import Level, Verdict, error
@@ -15,7 +14,7 @@ from kit.documents import FileError, load_yaml
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, chosen
 from ops.outcome import Exit, Stop
-from ops.plan.verdicts import counted, counts
+from ops.plan.verdicts import counted, counts, line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,8 +40,7 @@ def main(folder: Folder, stack: Stack = None, file: File = None, json: Json = No
     for level in (Level.ERROR, Level.WARNING):
         for verdict in found:
             if verdict.level is level:
-                line = f"{escape(verdict.subject)}: {escape(verdict.reason)}; {escape(verdict.fix)}"
-                console.print(f"[{level}]{level}[/] {line}", soft_wrap=True)
+                line(console, verdict)
     good = sum(verdict.level is Level.OK for verdict in found)
     summary = f"{counted(len(files), 'workflow')} checked against {stack_file.path.name}: {counted(good, 'job')} served"
     console.print(f"{summary}, {counts(found)}.", markup=False, soft_wrap=True)
