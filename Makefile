@@ -101,7 +101,7 @@ workflows: .venv/run ## Hold the workflows of a checkout, REPO_FOLDER=., to the 
 
 .PHONY: test test-pure test-plan test-engine test-artefacts test-docs
 test: .venv/dev policy/.venv/run cli ## Run every test, and say what each tier ran
-	@$(PYTEST) -q -p tools.tiers -n $(JOBS) --dist loadfile
+	@$(PYTEST) -q -p tests.tiers -n $(JOBS) --dist loadfile
 
 test-pure: .venv/dev ## Test values, knowledge and rendering
 test-plan: .venv/dev ## Test the recorded plan of every stack file

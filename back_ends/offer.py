@@ -38,8 +38,6 @@ class OwnMachines:
     """The largest number of machines at the same time."""
     at_once_key: str
     """The path in the stack file that states it, for example `runners.gpu.cirun-aws.at-once`."""
-    types_key: str
-    """The path of the machine types."""
     places_key: str
     """The path of the regions or zones."""
     spot_key: str

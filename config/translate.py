@@ -39,11 +39,6 @@ def faults(error: ValidationError, model: type[BaseModel]) -> list[Fault]:
     return [_fault(detail, model) for detail in error.errors(include_url=False) if not _is_echo(detail)]
 
 
-def keys_at(model: type[BaseModel], location: Sequence[str | int]) -> list[str]:
-    """Return the keys that are known at `location`; none where it is not a section."""
-    return _walk(model, (*location, ""))[1]
-
-
 def _fault(detail: Mapping[str, Any], model: type[BaseModel]) -> Fault:
     location: tuple[str | int, ...] = detail["loc"]
     kind, context = detail["type"], detail.get("ctx", {})

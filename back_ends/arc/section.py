@@ -29,10 +29,5 @@ class ArcSection(Section):
     labels: tuple[Name, ...] = ()
     """Labels that a job may ask for in addition to the name. GitHub accepts them only when the scale set is created."""
 
-    @property
-    def min_on_gpu(self) -> int:
-        """Idle runners that keep a GPU node running; with a separate job pod the runner waits on a system node."""
-        return self.min if self.container_mode == "none" else 0
-
 
 SECTION = ArcSection

@@ -48,7 +48,6 @@ class CirunAws(CirunBackEnd):
             own=OwnMachines(
                 cloud=Cloud.AWS,
                 types=stated.instance_types,
-                types_key=f"{section}.instance-types",
                 placements=tuple(
                     Placement(region=region, spot=spot)
                     for region in dict.fromkeys(stated.regions)

@@ -53,7 +53,6 @@ class CirunGcp(CirunBackEnd):
             own=OwnMachines(
                 cloud=Cloud.GCP,
                 types=stated.machine_types,
-                types_key=f"{section}.machine-types",
                 placements=tuple(
                     Placement(region=region, zones=tuple(tried), spot=spot)
                     for region, tried in zones.items()

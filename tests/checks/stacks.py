@@ -70,7 +70,6 @@ def offer(
             ),
             at_once=1,
             at_once_key=f"{section}.at-once",
-            types_key=f"{section}.types",
             places_key=f"{section}.zones",
             spot_key=f"{section}.spot",
             disk_gib=disk_gib,

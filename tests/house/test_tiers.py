@@ -1,4 +1,4 @@
-"""Tests of the plugin tools.tiers: a run passes only if a test of every tier ran, also in workers."""
+"""Tests of the plugin tests.tiers: a run passes only if a test of every tier ran, also in workers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run(folder: Path, source: str, *, ci: str, workers: str = "0") -> tuple[int,
     folder.joinpath("test_it.py").write_text(source)
     folder.joinpath("pytest.ini").write_text("[pytest]\nmarkers = pure\n plan\n engine\n artefacts\n docs\n")
     ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "tools.tiers", "-p", "no:cacheprovider", "-n", workers, "."],
+        [sys.executable, "-m", "pytest", "-q", "-p", "tests.tiers", "-p", "no:cacheprovider", "-n", workers, "."],
         capture_output=True,
         check=False,
         cwd=folder,
@@ -76,7 +76,7 @@ def test_the_table_counts_each_tier(tmp_path: Path) -> None:
     tmp_path.joinpath("test_it.py").write_text(EVERY_TIER.format(skipped="docs", failed="plan"))
     tmp_path.joinpath("pytest.ini").write_text("[pytest]\nmarkers = pure\n plan\n engine\n artefacts\n docs\n")
     ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "tools.tiers", "-p", "no:cacheprovider", "-n", "2", "."],
+        [sys.executable, "-m", "pytest", "-q", "-p", "tests.tiers", "-p", "no:cacheprovider", "-n", "2", "."],
         capture_output=True,
         check=False,
         cwd=tmp_path,
