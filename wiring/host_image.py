@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ami.builder.content_hash import ImageContent, image_name
+from ami.builder.images import GUEST_FEATURES
 from ami.builder.startup_script import INSTALL_FILES
-from components.gcp.host_image import FOLDER, GUEST_FEATURES
+from components.gcp.host_image import FOLDER
 from config.values import gibibytes
 from gpu.machines import gce_type, gpu_model
 from gpu.software.cuda import toolkit

@@ -18,27 +18,18 @@ import shutil
 import signal
 from typing import TYPE_CHECKING
 
-from ami.builder.controller import controller
-from ami.builder.gcloud import CallFailed, NoAccess
-from ami.builder.inputs import InputsWrong, inputs
-from ami.builder.job import Failed, Hindered, Overdue, Preempted, say
-from ami.builder.machine import SIGNALS
+from ami.builder.gcloud import Outside, say
+from ami.builder.inputs import NotStarted, inputs
+from ami.builder.machine import SIGNALS, Failed
+from ami.builder.steps import build, destroy
 
 if TYPE_CHECKING:
     from types import FrameType
 
 
-class Stopped(BaseException):
-    """A signal was received. It is no `Exception`, so that no handler treats it as a failed call."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        super().__init__(number)
-
-
 def main(arguments: list[str]) -> int:
     """Build or destroy as the arguments and the environment state; return the exit code."""
-    if len(arguments) != 1 or arguments[0] not in {"build", "destroy"}:
+    if arguments not in (["build"], ["destroy"]):
         say("state one argument: build or destroy")
         return 2
     if shutil.which("gcloud") is None:
@@ -48,24 +39,19 @@ def main(arguments: list[str]) -> int:
         signal.signal(number, _stop)
     code = 0
     try:
-        ending = arguments[0] == "destroy"
-        work = controller(inputs(os.environ, ending=ending))
-        if ending:
-            work.destroy()
+        if arguments == ["build"]:
+            print(json.dumps(build(inputs(os.environ))))  # noqa: T201 - the result
         else:
-            print(json.dumps(work.build()))  # noqa: T201 - the result
-    except (InputsWrong, NoAccess) as error:
+            destroy(inputs(os.environ, ending=True))
+    except NotStarted as error:
         say(f"nothing was started:\n{error}")
         code = 2
     except Failed as error:
         say(str(error))
         code = 1
-    except (CallFailed, Preempted, Hindered, Overdue) as error:
-        say(f"{type(error).__name__}: {error}")
+    except Outside as error:
+        say(str(error))
         code = 3
-    except Stopped as stopped:
-        say(f"stopped by signal {stopped.number}")
-        code = 128 + stopped.number
     return code
 
 
@@ -74,7 +60,7 @@ def _stop(number: int, _frame: FrameType | None) -> None:
     for each in SIGNALS:
         signal.signal(each, signal.SIG_IGN)
     say(f"signal {number}: deleting the machines")
-    raise Stopped(number)
+    sys.exit(128 + number)
 
 
 if __name__ == "__main__":

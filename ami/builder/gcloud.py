@@ -12,6 +12,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from typing import Any, Final
@@ -30,7 +31,7 @@ _NO_CAPACITY = re.compile(
 _EXISTS = re.compile(r"already exists", re.IGNORECASE)
 _HICCUP = re.compile(
     r"HTTP ?Error (429|5\d\d)|\b50[0234]\b.{0,20}(error|unavailable|gateway)|backend ?error|internal[ _]?error"
-    r"|UNAVAILABLE|rate ?limit ?exceeded|RATE_LIMIT_EXCEEDED|Quota exceeded for quota metric"
+    r"|UNAVAILABLE|is not ready|rate ?limit ?exceeded|RATE_LIMIT_EXCEEDED|Quota exceeded for quota metric"
     r"|connection (was )?(reset|aborted)|remote end closed|temporary failure in name resolution",
     re.IGNORECASE,
 )
@@ -38,9 +39,20 @@ _HICCUP = re.compile(
 
 TRIES: Final = 4
 """The number of tries of a call. One error 503 must not fail a build of half an hour."""
+CALL_SECONDS: Final = 300
+"""The time limit of most calls."""
 
 
-class CallFailed(Exception):
+def say(text: str) -> None:
+    """Write a message to standard error. Standard output contains only the result."""
+    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)  # noqa: T201 - messages of a command
+
+
+class Outside(Exception):
+    """Something failed that the image did not cause."""
+
+
+class CallFailed(Outside):
     """A call failed or took too long."""
 
     def __init__(self, call: str, text: str) -> None:
@@ -60,10 +72,6 @@ class Hiccup(CallFailed):
     """Google's API had a temporary error."""
 
 
-class NoAccess(CallFailed):
-    """The project cannot be read: gcloud is not logged in or has no permission."""
-
-
 class Exists(CallFailed):
     """The object already exists."""
 
@@ -73,31 +81,33 @@ class Gcloud:
     """gcloud, in one project."""
 
     project: str
-    call_seconds: int = 300
-    """The time limit of a call."""
-    pause_seconds: float = 15
+    pause_seconds: float
     """The pause before the second try. Later pauses are longer."""
 
-    def run(self, *arguments: str, seconds: int | None = None, tries: int = TRIES, quiet: bool = True) -> str:
+    def run(self, *arguments: str, seconds: int = CALL_SECONDS) -> str:
         """Return the output of a call. It is repeated after a temporary error: an object may then exist already.
-
-        A quiet call accepts gcloud's defaults; any other call fails where gcloud would ask.
 
         Raises:
             CallFailed: it failed or took too long.
 
         """
-        for further in range(1, tries):
+        for further in range(1, TRIES):
             try:
-                return self._once(*arguments, seconds=seconds, quiet=quiet)
+                return self.once("--quiet", *arguments, seconds=seconds)
             except Hiccup:
                 time.sleep(self.pause_seconds * further)
-        return self._once(*arguments, seconds=seconds, quiet=quiet)
+        return self.once("--quiet", *arguments, seconds=seconds)
 
-    def _once(self, *arguments: str, seconds: int | None, quiet: bool) -> str:
-        call = " ".join(arguments[:3])
+    def once(self, *arguments: str, seconds: int) -> str:
+        """Return the output of a call that is not repeated. With `--quiet` gcloud accepts its defaults.
+
+        Raises:
+            CallFailed: it failed, took too long, or gcloud needed an answer.
+
+        """
+        call = " ".join([word for word in arguments if word != "--quiet"][:3])
         process = subprocess.Popen(
-            ["gcloud", *(["--quiet"] if quiet else []), "--project", self.project, *arguments],
+            ["gcloud", "--project", self.project, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -106,10 +116,10 @@ class Gcloud:
             start_new_session=True,
         )
         try:
-            out, error = process.communicate(timeout=seconds or self.call_seconds)
+            out, error = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             _end(process)
-            raise CallFailed(call, f"no answer in {seconds or self.call_seconds} seconds") from None
+            raise CallFailed(call, f"no answer in {seconds} seconds") from None
         except BaseException:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.communicate(timeout=GRACE_SECONDS)

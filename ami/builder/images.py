@@ -15,17 +15,20 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from ami.builder.gcloud import CallFailed, Exists, Gcloud, NotThere
-from ami.builder.job import say
+from ami.builder.gcloud import CallFailed, Exists, NotThere, say
+from ami.builder.inputs import USED_BY
+from ami.builder.machine import zone_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ami.builder.gcloud import Gcloud
+    from ami.builder.inputs import Inputs
+
 VERIFIED: Final = "gpu-image-verified"
-USED_BY: Final = "gpu-image-used-by-"
-"""The start of a label. The name of a stack that uses the image follows."""
-OWNER_LIMIT: Final = 63 - len(USED_BY)
-"""Labels on Google Cloud have at most 63 characters."""
+GUEST_FEATURES: Final = ("GVNIC", "UEFI_COMPATIBLE", "VIRTIO_SCSI_MULTIQUEUE")
+"""Features that newer machine types require of an image."""
+EXPORT_SECONDS: Final = 3 * 3600
 _MAKE_SECONDS: Final = 1800
 
 
@@ -34,12 +37,7 @@ class Images:
     """The images of one family, for one stack."""
 
     gcloud: Gcloud
-    family: str
-    """The family of verified images."""
-    owner: str
-    """The stack: `PROJECT-STACK`."""
-    poll_seconds: float
-    """Seconds between two checks of an image that is being created."""
+    inputs: Inputs
 
     def find(self, name: str) -> dict[str, Any] | None:
         """Return the image, or None if it does not exist."""
@@ -49,25 +47,25 @@ class Images:
             return None
         return found
 
-    def create(self, name: str, *, disk: str, zone: str, labels: Mapping[str, str], location: str) -> None:
-        """Create the candidate from the disk of a stopped machine. An incomplete image is deleted.
-
-        Raises:
-            Exists: another stack or an earlier try of the call created it.
-
-        """
-        ours = {"gpu-image-family": self.family, f"{USED_BY}{self.owner}": "yes"}
-        stated = ",".join(f"{key}={value}" for key, value in {**ours, **labels}.items())
+    def create(self, name: str, *, disk: str, zone: str) -> None:
+        """Create the candidate from the disk of a stopped machine. An incomplete image is deleted."""
+        labels = {
+            "gpu-image-family": self.inputs.family,
+            f"{USED_BY}{self.inputs.owner}": "yes",
+            "gpu-image-hash": name.rpartition("-")[2],
+        }
+        say(f"creating the image {name}")
         try:
             self.gcloud.run(
                 "compute", "images", "create", name,
-                f"--source-disk={disk}", f"--source-disk-zone={zone}", f"--labels={stated}",
-                "--guest-os-features=GVNIC,UEFI_COMPATIBLE,VIRTIO_SCSI_MULTIQUEUE",
-                *([f"--storage-location={location}"] if location else []),
+                f"--source-disk={disk}", f"--source-disk-zone={zone}",
+                f"--labels={','.join(f'{key}={value}' for key, value in labels.items())}",
+                f"--guest-os-features={','.join(GUEST_FEATURES)}",
+                *([f"--storage-location={self.inputs.location}"] if self.inputs.location else []),
                 seconds=_MAKE_SECONDS,
             )  # fmt: skip
         except Exists:
-            raise
+            say(f"{name} exists by now")  # Another stack or an earlier try of the call created it.
         except CallFailed:
             self.release(name)
             raise
@@ -82,7 +80,7 @@ class Images:
         call = "compute images describe"
         end = time.monotonic() + _MAKE_SECONDS
         while (found := self.find(name)) is not None and found["status"] == "PENDING" and time.monotonic() < end:
-            time.sleep(self.poll_seconds)
+            time.sleep(self.inputs.poll_seconds)
         if found is None or found["status"] != "READY":
             state = found["status"] if found else "missing"
             self.release(name)
@@ -91,9 +89,9 @@ class Images:
         if not users:
             text = f"{name} exists without the label of a stack: delete it, or state another family"
             raise CallFailed(call, text)
-        if self.owner not in users:
+        if self.inputs.owner not in users:
             say(f"{name} already exists, made for {', '.join(sorted(users))}")
-            self.gcloud.run("compute", "images", "update", name, f"--update-labels={USED_BY}{self.owner}=yes")
+            self.gcloud.run("compute", "images", "update", name, f"--update-labels={USED_BY}{self.inputs.owner}=yes")
         return found
 
     def release(self, name: str) -> bool:
@@ -102,11 +100,11 @@ class Images:
         if found is None:
             return True
         users = _users(found)
-        if self.owner not in users:
-            say(f"{name} stays: {self.owner} does not use it")
+        if self.inputs.owner not in users:
+            say(f"{name} stays: {self.inputs.owner} does not use it")
             return False
-        if others := sorted(users - {self.owner}):
-            self.gcloud.run("compute", "images", "update", name, f"--remove-labels={USED_BY}{self.owner}")
+        if others := sorted(users - {self.inputs.owner}):
+            self.gcloud.run("compute", "images", "update", name, f"--remove-labels={USED_BY}{self.inputs.owner}")
             say(f"{name} stays: {', '.join(others)} uses it")
             return False
         try:
@@ -126,9 +124,9 @@ class Images:
         found = self.find(name) or {}
         if _is_deprecated(found):
             self.gcloud.run("compute", "images", "deprecate", name, "--state=ACTIVE")
-        if found.get("family") != self.family or not is_verified(found):
+        if found.get("family") != self.inputs.family or not is_verified(found):
             labels = f"--update-labels={VERIFIED}=yes"
-            self.gcloud.run("compute", "images", "update", name, f"--family={self.family}", labels)
+            self.gcloud.run("compute", "images", "update", name, f"--family={self.inputs.family}", labels)
 
     def retire(self, name: str, keep: int) -> None:
         """Keep the newest `keep` other images, deprecate those that only this stack uses, and release the rest."""
@@ -140,20 +138,55 @@ class Images:
             self.release(image["name"])
         for image in verified[:keep]:
             # Another stack may boot this image now.
-            if not _is_deprecated(image) and _users(image) == {self.owner}:
+            if not _is_deprecated(image) and _users(image) == {self.inputs.owner}:
                 replacement = f"--replacement={name}"
                 self.gcloud.run("compute", "images", "deprecate", image["name"], "--state=DEPRECATED", replacement)
 
-    def head(self) -> str:
-        """Return the name of the image that the family returns; empty if it returns none."""
+    def report_head(self, name: str) -> None:
+        """Report the image that the family returns. This stack does not deprecate images without its label."""
+        family = self.inputs.family
         try:
-            found = self.gcloud.json("compute", "images", "describe-from-family", self.family)
+            head = self.gcloud.json("compute", "images", "describe-from-family", family)["name"]
         except NotThere:
-            return ""
-        return str(found["name"])
+            head = "no image"
+        if head == name:
+            say(f"{name} is the image of the family {family}")
+        else:
+            say(
+                f"the family {family} returns {head}, which this stack does not own: "
+                f"boot {name} by its name, or deprecate the other image by hand"
+            )
+
+    def export(self, name: str) -> None:
+        """Export the image to Cloud Storage, unless its archive exists."""
+        folder, subnet = self.inputs.export, self.inputs.subnet
+        archive = f"{folder}/{name}.tar.gz"
+        try:
+            self.gcloud.run("storage", "objects", "describe", archive)
+        except NotThere:
+            say(f"exporting {name} to {archive}")
+            self.sweep_exports()
+            # With --quiet gcloud would grant missing roles on the whole project, outside of any state.
+            self.gcloud.once(
+                "compute", "images", "export", f"--image={name}", f"--destination-uri={archive}",
+                # Without a subnetwork the machine would need the default network.
+                f"--zone={self.inputs.zones[0]}", f"--network={subnet}", f"--subnet={subnet}",
+                f"--cloudbuild-service-account={self.inputs.export_build}",
+                f"--compute-service-account={self.inputs.export_machine}",
+                f"--log-location={folder}/logs", "--timeout=2h",
+                seconds=EXPORT_SECONDS,
+            )  # fmt: skip
+
+    def sweep_exports(self) -> None:
+        """Delete the machines of an interrupted export. Their service account identifies them."""
+        theirs = f"--filter=serviceAccounts.email={self.inputs.export_machine}"
+        for machine in self.gcloud.json("compute", "instances", "list", theirs) or ():
+            zone = zone_of(machine)
+            say(f"deleting {machine['name']} in {zone}")
+            self.gcloud.run("compute", "instances", "delete", machine["name"], "--zone", zone, "--delete-disks", "all")
 
     def _ours(self) -> list[dict[str, Any]]:
-        mine = f"labels.gpu-image-family={self.family} AND labels.{USED_BY}{self.owner}=yes"
+        mine = f"labels.gpu-image-family={self.inputs.family} AND labels.{USED_BY}{self.inputs.owner}=yes"
         listing = ("compute", "images", "list", "--no-standard-images", "--show-deprecated", f"--filter={mine}")
         return list(self.gcloud.json(*listing) or ())
 

@@ -6,31 +6,60 @@ program is killed.
 
 from __future__ import annotations
 
+import re
 import signal
 import tempfile
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ami.builder.gcloud import CallFailed, Exists, Gcloud, NoCapacity, NotThere
-from ami.builder.job import ELSEWHERE, Failed, Hindered, Overdue, Preempted, say
-from ami.builder.report import last_words, reported
+from ami.builder.gcloud import CallFailed, Exists, NoCapacity, NotThere, Outside, say
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from ami.builder.job import Job
+    from ami.builder.gcloud import Gcloud
+    from ami.builder.inputs import Inputs
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals from a person or from Pulumi. The builder deletes its machines when it receives one."""
 LAST_SECONDS: Final = 120
 """Seconds before Google's deletion at which the builder stops waiting. Later the serial port cannot be read, and a
 machine that hung looks like one that was preempted."""
-_PATIENCE: Final = 5
-"""The number of consecutive failed calls after which the builder stops waiting for a machine."""
+ELSEWHERE: Final = ("registry",)
+"""The stages whose failure the image does not cause."""
 _ENDED: Final = ("STOPPING", "STOPPED", "TERMINATED", "SUSPENDING", "SUSPENDED")
+_REPORT = re.compile(r"gpu-host-report: (.+)")
+_SERIAL_LINES: Final = 60
+
+
+class Failed(Exception):
+    """The script on the machine reported a failure."""
+
+
+class Preempted(Outside):
+    """Google preempted the machine."""
+
+
+class Overdue(Outside):
+    """The machine did not report within its time limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A machine that runs one script and reports its result."""
+
+    name: str
+    """The name of the machine."""
+    arguments: tuple[str, ...]
+    """Arguments of gcloud for image, machine type, disk and GPU."""
+    script: str
+    """The script that runs at every boot."""
+    minutes: int
+    """The time limit of the machine."""
+    stops: bool = False
+    """Whether to stop it after a successful report, to create an image from its disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,27 +67,21 @@ class Machines:
     """The machines of one family and owner."""
 
     gcloud: Gcloud
-    labels: tuple[str, ...]
-    """`KEY=VALUE` labels that identify the machines of this stack and family, for every image."""
-    network: tuple[str, ...]
-    """Arguments of gcloud for the network."""
-    attempts: int
-    """The number of machines to try; all but the last may be preempted."""
-    poll_seconds: float
-    """Seconds between two checks."""
+    inputs: Inputs
+    hash: str = ""
+    """The end of a successful report."""
 
     def run(self, job: Job) -> str:
         """Run `job` until it reports success; return the zone of its machine.
 
         Raises:
-            NoCapacity: no zone has capacity.
-            Preempted: the last machine was preempted.
             Failed: the script failed.
-            Hindered: the script could not reach another service.
             Overdue: the machine did not report in time.
+            Outside: no zone has capacity, the last machine was preempted, or the script could not reach another
+                service.
 
         """
-        places = [(kind, zone) for kind in job.provisioning for zone in job.zones]
+        places = [(kind, zone) for kind in self.inputs.provisioning for zone in self.inputs.zones]
         preempted = 0
         while True:
             kind, zone, begun = self._made(job, places)
@@ -69,7 +92,7 @@ class Machines:
             except Preempted:
                 preempted += 1
                 self.sweep()
-                if preempted == self.attempts:
+                if preempted == self.inputs.attempts:
                     raise
                 say(f"{job.name} was preempted in {zone}; trying again")
                 # Try the place of the preemption last.
@@ -78,31 +101,34 @@ class Machines:
                 return zone
 
     def sweep(self) -> None:
-        """Delete every machine of this stack and family, with its disks.
+        """Delete every machine of this stack and family, with its disks. Signals wait until that is done.
 
         Raises:
             CallFailed: a machine is left; the message says which one, and when Google deletes it.
 
         """
-        left: list[str] = []
-        with _undisturbed():
-            for machine in self._ours():
-                name, zone = machine["name"], _zone(machine)
-                say(f"deleting {name} in {zone}")
-                try:
-                    self.gcloud.run("compute", "instances", "delete", name, "--zone", zone, "--delete-disks", "all")
-                except NotThere:
-                    continue
-                except CallFailed as error:
-                    # Google counts running time only, so it never deletes a stopped machine.
-                    end = (
-                        "the next run tries again"
-                        if machine["status"] in _ENDED
-                        else "Google deletes it at its time limit"
-                    )
-                    left.append(f"{name} in {zone} ({error.text}); {end}")
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+        try:
+            left = [text for machine in self._ours() if (text := self._delete(machine))]
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         if left:
             raise CallFailed("compute instances delete", "left: " + "\n".join(left))
+
+    def _delete(self, machine: Mapping[str, str]) -> str:
+        """Delete a machine; return an empty text, or which machine is left and when it is deleted."""
+        name, zone = machine["name"], zone_of(machine)
+        say(f"deleting {name} in {zone}")
+        try:
+            self.gcloud.run("compute", "instances", "delete", name, "--zone", zone, "--delete-disks", "all")
+        except NotThere:
+            say(f"{name} is already deleted")
+        except CallFailed as error:
+            # Google counts running time only, so it never deletes a stopped machine.
+            stopped = machine["status"] in _ENDED
+            end = "the next run tries again" if stopped else "Google deletes it at its time limit"
+            return f"{name} in {zone} ({error.text}); {end}"
+        return ""
 
     def _stop(self, name: str, zone: str) -> None:
         """Stop a machine, so that its disk can become an image."""
@@ -110,11 +136,15 @@ class Machines:
             self.gcloud.run("compute", "instances", "stop", name, "--zone", zone)
         except NotThere:
             # Preempted between its report and this call. Its disk is deleted, too.
-            raise Preempted(name) from None
+            raise _preempted(name, zone) from None
 
-    def _ours(self) -> Iterator[Mapping[str, str]]:
-        mine = " AND ".join(f"labels.{label}" for label in self.labels)
-        yield from self.gcloud.json("compute", "instances", "list", f"--filter={mine}") or ()
+    def _labels(self) -> tuple[str, ...]:
+        """Return the labels that identify the machines of this stack and family, for every image."""
+        return (f"gpu-image-family={self.inputs.family}", f"gpu-image-owner={self.inputs.owner}")
+
+    def _ours(self) -> list[Mapping[str, str]]:
+        mine = " AND ".join(f"labels.{label}" for label in self._labels())
+        return list(self.gcloud.json("compute", "instances", "list", f"--filter={mine}") or ())
 
     def _made(self, job: Job, places: Sequence[tuple[str, str]]) -> tuple[str, str, float]:
         """Create the machine; return its provisioning model, its zone, and the start time of the call."""
@@ -135,7 +165,7 @@ class Machines:
                     self.sweep()
                 except Exists:
                     # An earlier try of the call created it: every older machine is deleted.
-                    if (job.name, zone) not in {(machine["name"], _zone(machine)) for machine in self._ours()}:
+                    if (job.name, zone) not in {(machine["name"], zone_of(machine)) for machine in self._ours()}:
                         text = f"{job.name} in {zone} belongs to another stack; run again after that build"
                         raise CallFailed("compute instances create", text) from None
                     return kind, zone, begun
@@ -146,16 +176,15 @@ class Machines:
     def _arguments(self, job: Job, kind: str, zone: str, script: Path) -> list[str]:
         return [
             f"--zone={zone}",
-            *job.image,
-            *job.shape,
+            *job.arguments,
             f"--provisioning-model={kind}",
             f"--max-run-duration={job.minutes}m",
             "--instance-termination-action=DELETE",
             # Guest attributes need no identity, so the machine gets no token.
             "--no-service-account",
             "--no-scopes",
-            *self.network,
-            f"--labels={','.join(self.labels)}",
+            f"--subnet={self.inputs.subnet}",
+            f"--labels={','.join(self._labels())}",
             "--metadata=enable-guest-attributes=TRUE,block-project-ssh-keys=TRUE,serial-port-enable=FALSE",
             f"--metadata-from-file=startup-script={script}",
             "--shielded-secure-boot",
@@ -165,50 +194,54 @@ class Machines:
 
     def _wait(self, job: Job, zone: str, end: float) -> None:
         """Wait for a successful report."""
-        troubles = 0
         while time.monotonic() < end:
             try:
                 status = self.gcloud.json("compute", "instances", "describe", job.name, "--zone", zone)["status"]
-                report = reported(self.gcloud, job.name, zone)
-                troubles = 0
+                report = self._report(job.name, zone)
             except NotThere:
-                raise _ended(job, zone, end) from None
-            except CallFailed:
-                troubles += 1
-                if troubles == _PATIENCE:
-                    raise
-                status, report = "RUNNING", ""
-            if report == f"ok:{job.hash}":
+                status, report = "TERMINATED", ""
+            if report == f"ok:{self.hash}":
                 return
             # Before its report is read: a shutdown stops the network first, and the script reports that as a failure.
             if status in _ENDED:
-                raise _ended(job, zone, end)
+                raise _preempted(job.name, zone) if time.monotonic() < end else _overdue(job, zone)
             if report.startswith("fail:"):
-                say(last_words(self.gcloud, job.name, zone))
-                raise (Hindered if report.split(":")[1] in ELSEWHERE else Failed)(f"{job.name}: {report}")
-            time.sleep(self.poll_seconds)
-        say(last_words(self.gcloud, job.name, zone))
+                say(self._last_words(job.name, zone))
+                raise (Outside if report.split(":")[1] in ELSEWHERE else Failed)(f"{job.name}: {report}")
+            time.sleep(self.inputs.poll_seconds)
+        say(self._last_words(job.name, zone))
         raise _overdue(job, zone)
 
+    def _report(self, name: str, zone: str) -> str:
+        """Return the last report: the guest attribute, or from the serial port if guest attributes are forbidden."""
+        place = (name, "--zone", zone)
+        query = "--query-path=gpu-host/status"
+        try:
+            found = self.gcloud.json("compute", "instances", "get-guest-attributes", *place, query) or ()
+        except NotThere:
+            return ""  # There is no report yet.
+        except CallFailed:
+            lines = _REPORT.findall(self.gcloud.run("compute", "instances", "get-serial-port-output", *place))
+            return lines[-1].strip() if lines else ""
+        return "".join(str(each["value"]) for each in found if each["key"] == "status").strip()
 
-def _ended(job: Job, zone: str, end: float) -> Exception:
-    """Return the reason for the end of a machine: its time limit or a preemption."""
-    return _overdue(job, zone) if time.monotonic() >= end else Preempted(job.name)
+    def _last_words(self, name: str, zone: str) -> str:
+        """Return the end of the serial port output, which is readable only while the machine runs."""
+        try:
+            text = self.gcloud.run("compute", "instances", "get-serial-port-output", name, "--zone", zone)
+        except CallFailed as error:
+            return f"the serial port cannot be read: {error.text}"
+        return "\n".join(text.splitlines()[-_SERIAL_LINES:])
+
+
+def zone_of(machine: Mapping[str, str]) -> str:
+    """Return the zone of a machine, which the API returns as a URL."""
+    return machine["zone"].rsplit("/", 1)[-1]
+
+
+def _preempted(name: str, zone: str) -> Preempted:
+    return Preempted(f"{name} was preempted in {zone}")
 
 
 def _overdue(job: Job, zone: str) -> Overdue:
     return Overdue(f"{job.name} in {zone} did not report in its {job.minutes} minutes")
-
-
-def _zone(machine: Mapping[str, str]) -> str:
-    return machine["zone"].rsplit("/", 1)[-1]
-
-
-@contextmanager
-def _undisturbed() -> Generator[None]:
-    """Delay signals until the block is done."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -23,6 +23,8 @@ INSTALL_FILES: Final = (
 """The files that are part of the image. A changed byte changes the name of the image."""
 VERIFY_FILES: Final = ("lib.sh", "options.sh", "verify.sh")
 """The files of the verifier. They are not part of the image."""
+HASH_OPTION: Final = "GPU_HOST_HASH"
+"""The option whose value ends a successful report."""
 INSTALL_HOME: Final = "/opt/gpu-host"
 VERIFY_HOME: Final = "/run/gpu-host-verify"
 LIMIT: Final = 256 * 1024

@@ -10,7 +10,8 @@ import pulumi
 import pulumi_command as command
 from pulumi import Output, ResourceOptions
 
-from ami.builder.archive import EXPORT_SECONDS
+from ami.builder.images import EXPORT_SECONDS
+from ami.builder.inputs import IDENTITY, PREFIX
 from components.gcp.host_image import FOLDER, HostImageArgs, share
 
 if TYPE_CHECKING:
@@ -20,13 +21,6 @@ if TYPE_CHECKING:
 
 BUILDER: Final = "python3 -m ami.builder"
 SHELL: Final = ["/bin/sh", "-c"]
-IDENTITY: Final = tuple(
-    f"GPU_IMAGE_{name}"
-    for name in (
-        "PROJECT", "FAMILY", "OWNER", "KEEP_ON_DESTROY", "SUBNET", "EXPORT", "EXPORT_BUILD", "EXPORT_MACHINE"
-    )
-)  # fmt: skip
-"""The variables that identify what to delete. They include the network and the accounts, which are deleted later."""
 REFUSAL_MINUTES: Final = 2
 """Minutes until a zone reports that it has no capacity."""
 IMAGE_MINUTES: Final = 60
@@ -119,7 +113,7 @@ class ControlledImage(pulumi.ComponentResource):
             f"{name}-end",
             create="true",
             delete=f"{BUILDER} destroy",
-            environment={key: environment[key] for key in IDENTITY if key in environment},
+            environment={key: environment[key] for name in IDENTITY if (key := f"{PREFIX}{name}") in environment},
             interpreter=SHELL,
             # A new family needs a new command: the old command deletes the images of the old family.
             triggers=[host.project, args.owner, host.family],

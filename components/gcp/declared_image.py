@@ -13,10 +13,9 @@ import pulumi
 import pulumi_gcp as gcp
 from pulumi import Output, ResourceOptions
 
-from ami.builder.startup_script import INSTALL_HOME, startup_script
-from components.gcp.host_image import GUEST_FEATURES, HostImageArgs, share
-
-HASH_OPTION = "GPU_HOST_HASH"
+from ami.builder.images import GUEST_FEATURES
+from ami.builder.startup_script import HASH_OPTION, INSTALL_HOME, startup_script
+from components.gcp.host_image import HostImageArgs, share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

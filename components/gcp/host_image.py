@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 FOLDER = "ami/gce-gpu-host"
 """The installer, relative to the project: an absolute path would cause a diff on every other machine."""
-GUEST_FEATURES = ("GVNIC", "UEFI_COMPATIBLE", "VIRTIO_SCSI_MULTIQUEUE")
-"""Features that newer machine types require of an image."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

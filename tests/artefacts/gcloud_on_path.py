@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-STAND_IN: Final = Path(__file__).parent / "stub_gcloud.py"
+STAND_IN: Final = Path(__file__).parent / "fake_gcloud.py"
 
 
 def put(folder: Path) -> None:

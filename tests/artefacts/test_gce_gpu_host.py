@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from ami.builder.job import ELSEWHERE
+from ami.builder.machine import ELSEWHERE
 from gpu.software.drivers import server_package
+from tests.artefacts.fake_commands import FakeCommands, Run
 from tests.artefacts.linters import linter
-from tests.artefacts.stub_commands import Run, Stubs
 
 pytestmark = pytest.mark.artefacts
 
@@ -39,7 +39,7 @@ class Machine:
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "root"
-        self.stubs = Stubs(folder)
+        self.stubs = FakeCommands(folder)
         self.home = self.root / "opt" / "gpu-host"
         shutil.copytree(FOLDER, self.home)
         self.options(GPU_HOST_HASH=HASH)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from gpu.software.compatibility import Query, findings
+from tests.artefacts.fake_commands import FakeCommands, Run
 from tests.artefacts.linters import linter
-from tests.artefacts.stub_commands import Run, Stubs
 
 pytestmark = pytest.mark.artefacts
 
@@ -87,7 +87,7 @@ class Container:
     def __init__(self, folder: Path) -> None:
         self.workspace = folder / "workspace"
         self.workspace.mkdir()
-        self.stubs = Stubs(folder)
+        self.stubs = FakeCommands(folder)
         self.gpu(f"echo '{T4}'")
         self.stubs.add("uv")
         self.stubs.add("pytest-of-the-image")

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from components.kubernetes.hooks import ENVIRONMENT, MOUNT, SCRIPTS
+from tests.artefacts.fake_commands import FakeCommands
 from tests.artefacts.linters import linter
-from tests.artefacts.stub_commands import Stubs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.artefacts.stub_commands import Run
+    from tests.artefacts.fake_commands import Run
 
 pytestmark = pytest.mark.artefacts
 
@@ -40,7 +40,7 @@ class Runner:
         self.device.touch()
         self.temporary = folder / "tmp"
         self.temporary.mkdir()
-        self.stubs = Stubs(folder)
+        self.stubs = FakeCommands(folder)
         (self.stubs.path / "id").symlink_to(shutil.which("id") or "")
         for name in SCRIPTS:
             (folder / name).write_text(script(name, folder), encoding="utf-8")

@@ -13,8 +13,8 @@ from kit import stack as kit
 from kit.cirun_workflow import TESTS_FILE
 from kit.image_workflow import FOLDER, IMAGE_FILE
 from kit.run_script import RUN_FILE
+from tests.artefacts.fake_commands import FakeCommands, Run
 from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
-from tests.artefacts.stub_commands import Run, Stubs
 from tests.config import stacks
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Machine:
         self.repository = repository
         self.home = folder / "home"
         self.home.mkdir()
-        self.stubs = Stubs(folder)
+        self.stubs = FakeCommands(folder)
         self.stubs.add("docker")
         self.stubs.add("id", 'case "$1" in -un) echo runner;; *) echo 1001;; esac')
 

@@ -19,7 +19,7 @@ from kit.cirun import FILE, read
 from ops.engine import rehearsal
 from ops.engine.engine import Engine
 from program import gcp
-from tests.gcp.stub import FakeGcloud
+from tests.gcp.fake import FakeGcloud
 from tests.plan import stacks
 from wiring import host_image
 from wiring.host_image import INSTALLER

@@ -1,6 +1,6 @@
 """A fake gcloud: machines and images in a folder, and outcomes that a test states beforehand.
 
-Copied onto PATH as `gcloud`. In the folder `$GCLOUD_STUB`: `plan.json` says what happens, `state.json` is what there
+Copied onto PATH as `gcloud`. In the folder `$FAKE_GCLOUD`: `plan.json` says what happens, `state.json` is what there
 is, `calls.jsonl` is every call. A plan holds, by purpose (`build`, `verify`), what becomes of each machine in turn:
 ok, fail, hang, preempted, terminated, no-capacity, slow; further `image` (the status that a new image comes to),
 `refuse` (calls that fail, with their message), `hiccup` and `unheard` (calls that answer 503 for so many times, before
@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any, NoReturn
 
-FOLDER = Path(os.environ["GCLOUD_STUB"])
+FOLDER = Path(os.environ["FAKE_GCLOUD"])
 
 
 def main(arguments: list[str]) -> None:

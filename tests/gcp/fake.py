@@ -32,7 +32,7 @@ class FakeGcloud:
         """Run a command as Pulumi runs it: through a shell, in the project, with the stated variables."""
         surroundings = {
             "PATH": f"{self._folder / 'bin'}:/usr/bin:/bin",
-            "GCLOUD_STUB": str(self._folder),
+            "FAKE_GCLOUD": str(self._folder),
             "GPU_IMAGE_POLL_SECONDS": "0.01",
         }
         return subprocess.run(

@@ -50,11 +50,11 @@ class Run:
     err: str
 
 
-class Stubs:
+class FakeCommands:
     """A folder of commands, and the log of their calls."""
 
     def __init__(self, folder: Path) -> None:
-        self.path = folder / "stubs"
+        self.path = folder / "commands"
         self.log = folder / "calls.log"
         self.path.mkdir()
         for name in HARMLESS:
