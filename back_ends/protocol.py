@@ -3,7 +3,8 @@
 A package has these modules:
 
 - `section.py`: `SECTION`, the typed section of a runner. It imports nothing above `config.section`.
-- `rules.py`: `RULES`, the rules of that section over `Settings`.
+- `rules.py`: `RULES`, the rules of that section over `Settings`, and `REFERENCES`, the rules that also need the names
+  that the file states (`config/stated.py`). Either may be empty.
 - `back_end.py`: `BACK_END`, an object with the methods of `BackEnd`.
 
 Nothing outside the package imports it or names it; `back_ends.NAMES` lists it.

@@ -88,7 +88,7 @@ class Outcome:
 
     @property
     def fault(self) -> str:
-        """The error messages in one text; empty if the operation succeeded."""
+        """The error messages as one string; empty if the operation succeeded."""
         if self.ok:
             return ""
         return "\n".join(str(one) for one in self.errors) or "the engine gave no reason"

@@ -40,7 +40,7 @@ def test_the_schema_is_valid() -> None:
 
 def test_the_committed_schema_is_current() -> None:
     """`make schema` writes it."""
-    assert (ROOT / "schema" / "stack.schema.json").read_bytes() == terminal.encoded(SCHEMA)
+    assert (ROOT / "schema" / "stack.schema.json").read_bytes() == terminal.encoded(SCHEMA), "run make schema"
 
 
 @pytest.mark.parametrize("name", stacks.FILES)
