@@ -1,1 +1,1 @@
-"""Typed models of `.cirun.yml` and of workflows, and their rendering to files of a repository."""
+"""Files of a repository that uses the runners of a stack: cirun files, workflows and scripts."""

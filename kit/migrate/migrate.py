@@ -6,7 +6,7 @@ which cirun never supported but public instructions show. A file in the current 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -45,70 +45,52 @@ def migrate(text: str, source: str = FILE) -> Migration:
     document = load_yaml(text, source)
     if not isinstance(document, dict) or not document:
         raise FileError(source, [Fault("", "not a cirun file", "write a list of runners below `runners:`")])
-    notes: list[Note] = []
-    entries = _entries(document, source, notes)
+    entries, notes = _entries(document)
+    faults = [
+        Fault(path, "not a runner", "write a map: key: value") for path, entry in entries if not isinstance(entry, dict)
+    ]
+    if not entries:
+        faults = [Fault("runners", "not a list of runners", "write a runner as `- name: …`, and the rest below it")]
+    if faults:
+        raise FileError(source, faults)
     runners: list[dict[str, Any]] = []
     for path, entry in entries:
         values, more = updated(entry, path)
         runners.append(values)
         notes += more
-    more_keys = {key: value for key, value in document.items() if key != "runners"} if "runners" in document else {}
-    notes += [Note(str(key), "kept: cirun only documents `runners`", changed=False) for key in more_keys]
-    if not any(note.changed for note in notes):
-        return Migration(runners=tuple(runners), text=text, notes=tuple(notes))
-    new = render({"runners": runners, **more_keys})
-    return Migration(runners=tuple(runners), text=new, notes=(*notes, *_lost(text)))
+    others = {key: value for key, value in document.items() if key != "runners"} if "runners" in document else {}
+    notes += [Note(str(key), "kept: cirun only documents `runners`", changed=False) for key in others]
+    migration = Migration(runners=tuple(runners), text=text, notes=tuple(notes))
+    if not migration.changed:
+        return migration
+    return replace(migration, text=render({"runners": runners, **others}), notes=(*notes, *_comments(text)))
 
 
-def _entries(document: dict[Any, Any], source: str, notes: list[Note]) -> list[tuple[str, dict[str, Any]]]:
-    """Return the path and the keys of each runner, of either format."""
+def _entries(document: dict[Any, Any]) -> tuple[list[tuple[str, Any]], list[Note]]:
+    """Return the path and the content of each runner, of either format."""
     runners = document.get("runners", document)
-    entries: list[tuple[str, Any]]
     if isinstance(runners, list):
-        entries = [(f"runners[{position}]", entry) for position, entry in enumerate(runners)]
-    elif isinstance(runners, dict):
-        root = "runners." if "runners" in document else ""
-        text = "a map of runners became a list below `runners`, each with its name"
-        notes.append(Note(root.rstrip(".") or "file", text))
-        entries = [
-            (f"{root}{name}", {"name": str(name), **entry} if isinstance(entry, dict) else entry)
-            for name, entry in runners.items()
-        ]
-    else:
-        entries = []
-    faults = [Fault(path, "not a runner", "write a map: key: value") for path, entry in entries if not _is_map(entry)]
-    if not entries:
-        faults = [Fault("runners", "not a list of runners", "write a runner as `- name: …`, and the rest below it")]
-    if faults:
-        raise FileError(source, faults)
-    return entries
-
-
-def _is_map(entry: object) -> bool:
-    return isinstance(entry, dict)
-
-
-def _lost(text: str) -> list[Note]:
-    """Return a note for every comment in `text`, which is valid YAML. A `#` outside every token starts a comment."""
-    return [
-        Note(f"line {line}", f"comment removed: {comment}; add it again if it still applies")
-        for line, comment in _comments(text)
+        return [(f"runners[{position}]", entry) for position, entry in enumerate(runners)], []
+    if not isinstance(runners, dict):
+        return [], []
+    root = "runners." if "runners" in document else ""
+    entries = [
+        (f"{root}{name}", {"name": str(name), **entry} if isinstance(entry, dict) else entry)
+        for name, entry in runners.items()
     ]
+    text = "a map of runners became a list below `runners`, each with its name"
+    return entries, [Note(root.rstrip(".") or "file", text)]
 
 
-def _comments(text: str) -> Iterator[tuple[int, str]]:
+def _comments(text: str) -> Iterator[Note]:
+    """Return a note for every comment in `text`, which is valid YAML. A `#` outside every token starts a comment."""
     scalars = [token for token in yaml.scan(text, Loader=yaml.SafeLoader) if isinstance(token, yaml.ScalarToken)]
     covered = {at for token in scalars for at in range(token.start_mark.index, token.end_mark.index)}
     begin = 0
     for number, line in enumerate(text.splitlines(keepends=True), 1):
-        found = next(
-            (
-                at
-                for at, sign in enumerate(line)
-                if sign == "#" and begin + at not in covered and (at == 0 or line[at - 1].isspace())
-            ),
-            None,
-        )
-        if found is not None:
-            yield number, line[found:].strip()
+        for at, sign in enumerate(line):
+            if sign == "#" and begin + at not in covered and (at == 0 or line[at - 1].isspace()):
+                comment = line[at:].strip()
+                yield Note(f"line {number}", f"comment removed: {comment}; add it again if it still applies")
+                break
         begin += len(line)

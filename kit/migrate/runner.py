@@ -123,13 +123,12 @@ class _Runner:
         if not isinstance(extra, dict):
             return
         extra = dict(extra)
-        if "project" in self.values:
-            project, stated = self.values.pop("project"), "project_id" in extra
-            text = (
-                "dropped: extra_config.project_id is stated as well" if stated else "moved to extra_config.project_id"
-            )
-            self._note("project", text)
-            extra.setdefault("project_id", project)
+        if "project_id" in extra and "project" in self.values:
+            self._note("project", "dropped: extra_config.project_id is stated as well")
+            del self.values["project"]
+        elif "project" in self.values:
+            self._note("project", "moved to extra_config.project_id")
+            extra["project_id"] = self.values.pop("project")
         account = next((key for key in _ACCOUNT if key in self.values), None)
         stated_scopes = next((key for key in _SCOPES if key in self.values), None)
         scopes = _texts(self.values[stated_scopes]) if stated_scopes else ["cloud-platform"]
