@@ -55,32 +55,18 @@ class Toleration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requirement:
-    """One expression of a node selector term."""
+    """One expression of a node selector term, with the operator `In`: the only one that pods of this project use."""
 
     key: str
-    operator: str
-    values: tuple[str, ...] = ()
+    values: tuple[str, ...]
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Return whether labels match. A missing label matches `NotIn` and `DoesNotExist`."""
-        value = labels.get(self.key)
-        match self.operator:
-            case "In":
-                return value is not None and value in self.values
-            case "NotIn":
-                return value is None or value not in self.values
-            case "Exists":
-                return value is not None
-            case "DoesNotExist":
-                return value is None
-            case _:
-                return False
+        """Return whether a label has one of the values."""
+        return labels.get(self.key) in self.values
 
     def __str__(self) -> str:
         """Return the expression for people."""
-        if self.operator == "In" and len(self.values) == 1:
-            return f"{self.key}={self.values[0]}"
-        return f"{self.key} {self.operator} {', '.join(self.values)}".rstrip()
+        return f"{self.key}={self.values[0]}" if len(self.values) == 1 else f"{self.key} In {', '.join(self.values)}"
 
 
 Term: TypeAlias = tuple[Requirement, ...]
@@ -142,10 +128,7 @@ def pod_from_template(template: Mapping[str, Any]) -> Pod:
 def _terms(stated: Sequence[Mapping[str, Any]]) -> tuple[Term, ...]:
     """Return the terms with expressions: a term without expressions matches no node."""
     return tuple(
-        tuple(
-            Requirement(key=one["key"], operator=one["operator"], values=tuple(one.get("values") or ()))
-            for one in term["matchExpressions"]
-        )
+        tuple(Requirement(key=one["key"], values=tuple(one["values"])) for one in term["matchExpressions"])
         for term in stated
         if term.get("matchExpressions")
     )

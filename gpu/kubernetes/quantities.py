@@ -1,12 +1,13 @@
 """Kubernetes quantities and sets of them, in whole numbers.
 
-The grammar is that of `k8s.io/apimachinery/pkg/api/resource` (v0.35, December 2025): "500m", "12Gi", "1e3". CPU is
-counted in millicores, memory and disk in bytes, everything else in pieces. Fractions of a unit are rounded up, as in
-the scheduler.
+The grammar is the part of `k8s.io/apimachinery/pkg/api/resource` (v0.35, December 2025) that this project writes: "3",
+"500m", "12Gi". CPU is counted in millicores, memory and disk in bytes, everything else in pieces. Fractions of a unit
+are rounded up, as in the scheduler.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,15 +23,13 @@ PODS = "pods"
 GPU = "nvidia.com/gpu"
 """The resource that the device plugin advertises. The label and the taint of GPU nodes have the same key."""
 
-KIB, MIB, GIB = 1024, 1024**2, 1024**3
+MIB, GIB = 1024**2, 1024**3
 
 _SUFFIXES: dict[str, Fraction] = {
-    **{suffix: Fraction(1024) ** power for power, suffix in enumerate(("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"))},
-    **{suffix: Fraction(1000) ** power for power, suffix in enumerate(("k", "M", "G", "T", "P", "E"), start=1)},
-    **{suffix: Fraction(1, 1000**power) for power, suffix in enumerate(("m", "u", "n"), start=1)},
+    "m": Fraction(1, 1000),
+    **{suffix: Fraction(1024) ** power for power, suffix in enumerate(("", "Ki", "Mi", "Gi", "Ti"))},
 }
-_QUANTITY = re.compile(r"([+-]?)(\d+\.?\d*|\.\d+)(?:([eE][+-]?\d{1,9})|([KMGTPE]i|[numkMGTPE])?)")
-_MOST = 2**63 - 1
+_QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(m|[KMGT]i)?")
 
 
 class BadQuantity(ValueError):
@@ -41,33 +40,13 @@ class BadQuantity(ValueError):
         super().__init__(f"{text!r} is not a Kubernetes quantity; write 500m, 3, 512Mi or 12Gi")
 
 
-def parse(text: str | float) -> Fraction:
-    """Return the exact value of a quantity, rounded up to a billionth."""
-    written = str(text)
-    found = _QUANTITY.fullmatch(written)
-    if not found:
-        raise BadQuantity(written)
-    sign, digits, exponent, suffix = found.groups()
-    # A larger exponent takes time and changes nothing: a quantity reaches its limits long before.
-    power = max(-400, min(400, int(exponent[1:]))) if exponent else 0
-    value = Fraction(digits) * Fraction(10) ** power * _SUFFIXES[suffix or ""]
-    value = min(Fraction(_ceiling(value * 10**9), 10**9), Fraction(_MOST))
-    return -value if sign == "-" else value
-
-
-def parse_cpu(text: str | float) -> int:
-    """Return millicores."""
-    return _ceiling(parse(text) * 1000)
-
-
-def parse_memory(text: str | float) -> int:
-    """Return bytes of memory or of disk."""
-    return _ceiling(parse(text))
-
-
 def parse_amount(resource: str, text: str | float) -> int:
     """Return an amount of `resource` in the unit of this module."""
-    return parse_cpu(text) if resource == CPU else _ceiling(parse(text))
+    found = _QUANTITY.fullmatch(str(text))
+    if not found:
+        raise BadQuantity(str(text))
+    value = Fraction(found[1]) * _SUFFIXES[found[2] or ""]
+    return math.ceil(value * 1000 if resource == CPU else value)
 
 
 def format_cpu(millicores: int) -> str:
@@ -77,7 +56,7 @@ def format_cpu(millicores: int) -> str:
 
 def format_memory(size: int) -> str:
     """Return the shortest exact text with a binary suffix, for example `12Gi` or `14481Mi`."""
-    for suffix, unit in (("Ei", 2**60), ("Pi", 2**50), ("Ti", 2**40), ("Gi", GIB), ("Mi", MIB), ("Ki", KIB)):
+    for suffix, unit in (("Ti", 2**40), ("Gi", GIB), ("Mi", MIB), ("Ki", 1024)):
         if size and size % unit == 0:
             return f"{size // unit}{suffix}"
     return str(size)
@@ -138,10 +117,6 @@ class Resources:
         """Return the difference; negative where `other` is larger."""
         return self + Resources(tuple((name, -amount) for name, amount in other.amounts))
 
-    def __or__(self, other: Resources) -> Resources:
-        """Return the larger amount of each resource."""
-        return Resources.of({name: max(self[name], other[name]) for name in self.names | other.names})
-
     @property
     def names(self) -> frozenset[str]:
         """Return the resources whose amount is not 0."""
@@ -162,8 +137,3 @@ def total(bundles: Iterable[Resources]) -> Resources:
     for bundle in bundles:
         result += bundle
     return result
-
-
-def _ceiling(value: Fraction) -> int:
-    """Round away from zero, as the API server does."""
-    return -((-value.numerator) // value.denominator) if value >= 0 else value.numerator // value.denominator

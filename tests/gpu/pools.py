@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gpu.verdict import Verdict
 
 GPU_TAINT = Toleration(key="nvidia.com/gpu", operator="Exists", effect="NoSchedule")
-GPU_LABEL = (Requirement(key="nvidia.com/gpu.present", operator="In", values=("true",)),)
+GPU_LABEL = (Requirement(key="nvidia.com/gpu.present", values=("true",)),)
 DEVICE_PLUGIN = DaemonSet(
     name="nvidia-device-plugin",
     pod=Pod(tolerations=(Toleration(key="CriticalAddonsOnly", operator="Exists"), GPU_TAINT), required=(GPU_LABEL,)),

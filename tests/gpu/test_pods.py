@@ -50,7 +50,7 @@ def test_selectors_tolerations_and_affinity_are_read() -> None:
     assert pod == Pod(
         node_selector=(("a", "1"), ("b", "2")),
         tolerations=(Toleration(key="nvidia.com/gpu", operator="Exists", effect="NoSchedule"),),
-        required=((Requirement(key="zone", operator="In", values=("a", "b")),),),
+        required=((Requirement(key="zone", values=("a", "b")),),),
     )
 
 
@@ -76,23 +76,9 @@ def test_a_toleration_covers_the_taint_that_it_names(toleration: Toleration, tol
     assert toleration.tolerates(Taint(key="nvidia.com/gpu", value="true")) is tolerated
 
 
-@pytest.mark.parametrize(
-    ("operator", "values", "met"),
-    [
-        ("In", ("5", "6"), True), ("In", ("6",), False), ("NotIn", ("6",), True), ("NotIn", ("5",), False),
-        ("Exists", (), True), ("DoesNotExist", (), False), ("Like", ("5",), False),
-    ],
-)  # fmt: skip
-def test_a_requirement_matches_as_in_kubernetes(operator: str, values: tuple[str, ...], met: bool) -> None:
-    assert Requirement(key="size", operator=operator, values=values).matches({"size": "5"}) is met
-
-
-@pytest.mark.parametrize(
-    ("operator", "met"),
-    [("In", False), ("NotIn", True), ("Exists", False), ("DoesNotExist", True)],
-)
-def test_a_missing_label_matches_negative_operators_only(operator: str, met: bool) -> None:
-    assert Requirement(key="size", operator=operator, values=("1",)).matches({}) is met
+@pytest.mark.parametrize(("labels", "met"), [({"size": "5"}, True), ({"size": "7"}, False), ({}, False)])
+def test_a_requirement_matches_any_of_its_values(labels: dict[str, str], met: bool) -> None:
+    assert Requirement(key="size", values=("5", "6")).matches(labels) is met
 
 
 def test_a_daemonset_is_made_from_its_own_template() -> None:

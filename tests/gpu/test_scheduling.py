@@ -75,17 +75,17 @@ def test_the_reason_has_the_value_of_the_node() -> None:
 
 
 def test_one_term_of_an_affinity_is_enough() -> None:
-    terms = ((Requirement(key="a", operator="Exists"),), (Requirement(key="b", operator="Exists"),))
+    terms = ((Requirement(key="a", values=("1",)),), (Requirement(key="b", values=("1", "2")),))
 
-    assert said(Pod(required=terms), Node(allocatable=ROOM, labels={"b": ""})) == []
+    assert said(Pod(required=terms), Node(allocatable=ROOM, labels={"b": "2"})) == []
 
 
 def test_all_requirements_of_a_term_must_match() -> None:
-    term = (Requirement(key="a", operator="Exists"), Requirement(key="b", operator="NotIn", values=("x",)))
+    term = (Requirement(key="a", values=("1",)), Requirement(key="b", values=("y", "z")))
 
     assert said(Pod(required=(term,)), Node(allocatable=ROOM, labels={"b": "x"})) == [
-        "needs a node with a Exists",
-        "needs a node with b NotIn x",
+        "needs a node with a=1",
+        "needs a node with b In y, z",
     ]
 
 
