@@ -1,11 +1,12 @@
-"""A fake gcloud: machines and images in a folder, and outcomes that a test states beforehand.
+"""A fake gcloud: machines and images in a folder, and outcomes that a test sets beforehand.
 
-Copied onto PATH as `gcloud`. In the folder `$FAKE_GCLOUD`: `plan.json` says what happens, `state.json` is what there
-is, `calls.jsonl` is every call. A plan holds, by purpose (`build`, `verify`), what becomes of each machine in turn:
-ok, fail, hang, preempted, terminated, no-capacity, slow; further `image` (the status that a new image comes to),
-`refuse` (calls that fail, with their message), `hiccup` and `unheard` (calls that answer 503 for so many times, before
-or after they are done), `race` (an image that is there when a first one is to be made) and `attributes: false` (guest
-attributes are forbidden). A machine that hangs is taken away by Google after `looks` looks, where those are stated.
+It is on PATH as `gcloud`. The folder `$FAKE_GCLOUD` contains `plan.json` (the outcomes), `state.json` (machines and
+images) and `calls.jsonl` (every call). A plan lists the outcome of each machine by purpose (`build`, `verify`): ok,
+fail, hang, preempted, terminated, no-capacity, slow, registry. Further keys: `image` (the status of a new image),
+`refuse` (calls that fail, with their messages), `hiccup` and `unheard` (the number of times a call fails with 503,
+before or after it is done), `race` (an image that another stack creates first), `lost-at-stop` (machines preempted
+when they are stopped) and `attributes: false` (guest attributes are forbidden). With `looks`, a machine that hangs is
+deleted after so many checks.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def main(arguments: list[str]) -> None:
     state = json.loads(state_file.read_text()) if state_file.exists() else {"machines": {}, "images": {}, "made": {}}
     with (FOLDER / "calls.jsonl").open("a") as calls:
         calls.write(json.dumps(arguments) + "\n")
-    words = [word for word in arguments if not word.startswith("--")][1:]  # the project stands first
+    words = [word for word in arguments if not word.startswith("--")][1:]  # The first word is the project.
     flags = dict(flag[2:].split("=", 1) for flag in arguments if flag.startswith("--") and "=" in flag)
     for at, word in enumerate(arguments):
         if word in {"--zone", "--delete-disks"}:
@@ -50,7 +51,7 @@ HICCUP = "HTTPError 503: The service is currently unavailable."
 
 
 def again(state: Any, plan: Any, kind: str, verb: str) -> bool:
-    """Whether this call is one of those that Google answers with 503."""
+    """Return whether this call fails with 503."""
     done = state.setdefault(kind, {})
     done[verb] = done.get(verb, 0) + 1
     return bool(done[verb] <= plan.get(kind, {}).get(verb, 0))

@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 from typing import Final
 
-STAND_IN: Final = Path(__file__).parent / "fake_gcloud.py"
+FAKE: Final = Path(__file__).parent / "fake_gcloud.py"
 
 
 def put(folder: Path) -> None:
     """Create `folder`/gcloud. It replaces itself with the fake, so that signals reach the fake."""
-    command = shlex.join([sys.executable, "-IS", str(STAND_IN)])
+    command = shlex.join([sys.executable, "-IS", str(FAKE)])
     gcloud = folder / "gcloud"
     gcloud.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
     gcloud.chmod(0o755)
