@@ -1,5 +1,5 @@
-# What people run. Everything behind a target is Python (`python -m ops`), a script in tools/, or a tool by its own name.
-# Set-up is part of the first target that needs it: .venv is made from the lock, once, and again when the lock changes.
+# The commands of the project. Each target runs Python (`python -m ops`), a script in tools/, or a tool directly.
+# A target that needs .venv creates it from the lock file, and updates it when the lock file changes.
 
 SHELL := /bin/bash
 MAKEFLAGS += --no-builtin-rules --no-print-directory
@@ -7,22 +7,22 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
 .DEFAULT_GOAL := help
 
-# The stack whose file is read, or another stack file, as in: make plan FILE=examples/eks-arc.yaml
+# The name of the stack, or the path of another stack file: make plan FILE=examples/eks-arc.yaml
 STACK ?= staging
 FILE ?=
-# Any text, for `make plan` and `make preview` to print what holds as well, and the steps that led to every verdict.
+# If set, `make plan` and `make preview` also print passed checks and the steps of every verdict.
 WHY ?=
-# Where `make kit` writes: the folder of the repository that is to use the runners.
+# The output folder of `make kit`: the checkout of the repository that uses the runners.
 OUT ?= out
-# That repository, as owner/name, where gpu-ci:gpu-tests says something of several.
+# The owner/name of that repository, if gpu-ci:gpu-tests configures several.
 REPO ?=
-# A checkout whose workflows `make workflows` looks at.
+# The checkout with the workflows that `make workflows` checks.
 REPO_FOLDER ?= .
-# How many processes run tests.
+# The number of test processes.
 JOBS ?= 2
 # For `make record-release`: the name of the release.
 RELEASE ?=
-# For `make lock`: --upgrade.
+# For `make lock`: --upgrade to update all packages.
 UPGRADE ?=
 
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gpu-ci
@@ -40,10 +40,10 @@ ifneq ($(PYTHONDONTWRITEBYTECODE),)
 export PYTHONPYCACHEPREFIX := $(CACHE)/bytecode
 export PYTHONDONTWRITEBYTECODE :=
 endif
-# A value that is not known yet, put into a string, is a fault and not a sentence in a resource's name.
+# Fail if an unknown value is formatted into a string, instead of putting an error text into a resource name.
 export PULUMI_ERROR_OUTPUT_STRING := 1
 export PULUMI_SKIP_UPDATE_CHECK := true
-# MkDocs Material speaks of its successor in every build.
+# Hide the notice of MkDocs Material about its successor.
 export NO_MKDOCS_2_WARNING := 1
 
 .PHONY: help
@@ -68,58 +68,58 @@ endif
 
 .venv/dev: requirements-dev.txt tools/setup.sh
 	@tools/setup.sh requirements-dev.txt $@
-	@touch .venv/run # the second lock holds all that the first one does
+	@touch .venv/run # requirements-dev.txt includes all of requirements.txt
 
-# The policy pack has an environment of its own: pulumi-policy asks for an older protobuf than the program.
+# The policy pack has its own environment, because pulumi-policy needs an older protobuf than the program.
 policy/.venv/run: requirements-policy.txt tools/setup.sh
 	@tools/setup.sh requirements-policy.txt $@
 
-# Look at a stack --------------------------------------------------------------------------------------------------
+# Inspect a stack --------------------------------------------------------------------------------------------------
 
 .PHONY: preview plan rehearse
-preview: .venv/run ## Print the plan, then preview it with the real engine on fake clouds; needs no account
+preview: .venv/run ## Print the plan, then preview it with the real engine on fake clouds, without an account
 	@$(OPS) preview $(WHICH) $(if $(WHY),--why)
 
-plan: .venv/run ## Print the plan alone: resources, verdicts, cost, findings
+plan: .venv/run ## Print only the plan: resources, verdicts, cost, findings
 	@$(OPS) plan $(WHICH) $(if $(WHY),--why)
 
-rehearse: .venv/run ## Rehearse the life of a stack on the real engine with fake clouds: up, a change, destroy
+rehearse: .venv/run ## Run up, a change and destroy of a stack on the real engine with fake clouds
 	@$(OPS) rehearse $(WHICH)
 
 .PHONY: upgrade-check
-upgrade-check: .venv/run ## Preview the program over the previous release's state of every stack, on fake clouds
+upgrade-check: .venv/run ## Preview the program over the state of every stack at the previous release, on fake clouds
 	@$(OPS) upgrade-check
 
 .PHONY: kit workflows
-kit: .venv/run ## Write the files that a repository needs to use the runners, into OUT=out
+kit: .venv/run ## Write the files that a repository needs to use the runners, to OUT=out
 	@$(OPS) kit $(WHICH) --out '$(OUT)'$(if $(REPO), --repo '$(REPO)')
 
-workflows: .venv/run ## Hold the workflows of a checkout, REPO_FOLDER=., to the runners that the stack serves
+workflows: .venv/run ## Check the workflows of the checkout REPO_FOLDER=. against the runners of the stack
 	@$(OPS) workflows '$(REPO_FOLDER)' $(WHICH)
 
 # Test -------------------------------------------------------------------------------------------------------------
 
 .PHONY: test test-pure test-plan test-engine test-artefacts test-docs
-test: .venv/dev policy/.venv/run cli ## Run every test, and say what each tier ran
+test: .venv/dev policy/.venv/run cli ## Run all tests, and print a table of the tiers
 	@$(PYTEST) -q -p tests.tiers -n $(JOBS) --dist loadfile
 
-test-pure: .venv/dev ## Test values, knowledge and rendering
+test-pure: .venv/dev ## Test values, tables, models and rendering
 test-plan: .venv/dev ## Test the recorded plan of every stack file
 test-engine: .venv/dev cli ## Test on the real Pulumi engine with fake clouds
-test-artefacts: .venv/dev policy/.venv/run ## Test scripts, units, workflows and charts with their own linters
-test-docs: .venv/dev cli ## Test the commands and the stack files that the documents show
+test-artefacts: .venv/dev policy/.venv/run ## Test scripts, systemd units, workflows and charts with their linters
+test-docs: .venv/dev cli ## Test the commands and stack files in the documentation
 test-pure test-plan test-engine test-artefacts test-docs:
 	@$(PYTEST) -q -m $(@:test-%=%)
 
-# Without a CLI, the tests that need one are skipped. In CI this is a failure.
+# Without a Pulumi CLI, the tests that need it are skipped. In CI, they must run.
 .PHONY: cli
 cli: .venv/run
-	@$(PY) -m tools.pulumi_path > /dev/null || echo 'test: without it, what needs the engine is skipped' >&2
+	@$(PY) -m tools.pulumi_path > /dev/null || echo 'test: without the Pulumi CLI, engine tests are skipped' >&2
 
 # Check ------------------------------------------------------------------------------------------------------------
 
 .PHONY: check format
-check: .venv/dev ## Check format, style, types, shell scripts, and that what is generated is up to date
+check: .venv/dev ## Check format, style, types and shell scripts, and that generated files are current
 	@$(PY) -m ruff format --check --quiet . || { echo 'check: run `make format`' >&2; exit 1; }
 	@$(PY) -m ruff check --quiet .
 	@$(PY) -m mypy --strict --no-error-summary $(CODE)
@@ -128,19 +128,19 @@ check: .venv/dev ## Check format, style, types, shell scripts, and that what is 
 	@shellcheck $(SCRIPTS)
 	@$(OPS) schema --check
 	@$(PY) -m tools.reference --check
-	@echo 'check: good'
+	@echo 'check: passed'
 
-format: .venv/dev ## Format the code, and mend what can be mended
+format: .venv/dev ## Format the code, and apply automatic fixes
 	@$(PY) -m ruff format --quiet .
 	@$(PY) -m ruff check --quiet --fix .
 
 # Generate ---------------------------------------------------------------------------------------------------------
 
 .PHONY: schema golden reference chart-keys record-release docs lock
-schema: .venv/run ## Write the stack file's JSON schema
+schema: .venv/run ## Write the JSON schema of the stack file
 	@$(OPS) schema
 
-golden: .venv/run ## Write the golden files that tests compare with
+golden: .venv/run ## Write the golden files that tests compare against
 	@$(OPS) golden
 
 reference: .venv/run ## Write the generated parts of the reference pages
@@ -149,15 +149,15 @@ reference: .venv/run ## Write the generated parts of the reference pages
 chart-keys: .venv/run ## Write the lists of keys that the pinned charts read, from CHARTS=folder or with helm
 	@$(PY) -m tools.chart_keys $(if $(CHARTS),--charts '$(CHARTS)')
 
-record-release: .venv/run ## At a release: record the state of every stack for upgrade-check, as RELEASE=0.2.0
+record-release: .venv/run ## Record the state of every stack for upgrade-check at a release, with RELEASE=0.2.0
 	@$(OPS) record-release '$(RELEASE)'
 
 docs: .venv/dev ## Build the documentation into site/
 	@$(PY) -m mkdocs build --strict
 
-# The locks contain this command in their first lines, in the form that Renovate repeats.
+# The first lines of the lock files contain this command. Renovate runs the same command.
 LOCK = uv pip compile --quiet pyproject.toml --universal --python-version=3.11 --generate-hashes
-lock: ## Resolve pyproject.toml into the locks, moving only what must (all of it with UPGRADE=--upgrade); needs uv
+lock: ## Update the lock files from pyproject.toml with uv; UPGRADE=--upgrade updates all packages
 	@command -v uv > /dev/null || { echo 'lock: needs uv: https://docs.astral.sh/uv' >&2; exit 3; }
 	@$(LOCK) $(UPGRADE) --output-file=requirements.txt > /dev/null
 	@$(subst pyproject.toml,policy/requirements.txt,$(LOCK)) $(UPGRADE) --output-file=requirements-policy.txt > /dev/null
@@ -166,12 +166,12 @@ lock: ## Resolve pyproject.toml into the locks, moving only what must (all of it
 # Machine ----------------------------------------------------------------------------------------------------------
 
 .PHONY: artefact-tools pulumi clean
-artefact-tools: ## Get the tools that are not Python packages: shellcheck, graphviz, systemd-analyze, actionlint
+artefact-tools: ## Install the tools that are not Python packages: shellcheck, graphviz, systemd-analyze, actionlint
 	@tools/artefact-tools.sh '$(BIN)'
 
-pulumi: .venv/run ## Print the folder of a Pulumi CLI that fits the SDK, getting one where there is none
+pulumi: .venv/run ## Print the folder of a Pulumi CLI that matches the SDK, and install one if needed
 	@$(PY) -m tools.pulumi_path
 
-clean: ## Remove what was made in this checkout; caches outside it stay
+clean: ## Remove environments and generated files from this checkout; keep caches outside it
 	@rm -rf .venv policy/.venv .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache site out
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

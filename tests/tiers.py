@@ -27,7 +27,7 @@ class Tier:
     reasons: Counter[str] = field(default_factory=Counter)
 
 
-class EveryTierRuns:
+class TierCounter:
     """Count reports, including those of xdist workers, and evaluate them at the end."""
 
     def __init__(self) -> None:
@@ -79,6 +79,6 @@ class EveryTierRuns:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Count where the reports of all workers come together."""
+    """Register the plugin in the main process, which receives the reports of all workers."""
     if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(EveryTierRuns(), "every-tier-runs")
+        config.pluginmanager.register(TierCounter(), "tier-counter")

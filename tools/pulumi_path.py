@@ -7,18 +7,18 @@ import sys
 from ops.engine.pulumi_cli import Found, find
 
 
-def tell(line: str) -> None:
+def report(line: str) -> None:
     """Write progress to standard error; standard output is only the folder."""
     sys.stderr.write(f"{line}\n")
 
 
 def main() -> int:
     """Print the folder, or the reasons if no CLI could be installed; return the exit code."""
-    cli = find(progress=tell)
+    cli = find(progress=report)
     if isinstance(cli, Found):
         sys.stdout.write(f"{cli.path.parent}\n")
         return 0
-    tell(str(cli))
+    report(str(cli))
     return 3
 
 

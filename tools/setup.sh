@@ -39,13 +39,13 @@ interpreter() {
 }
 
 # uv does not read the configuration of pip. If only pip has an index configured, use pip.
-only_pip_knows_the_index() {
+only_pip_has_an_index() {
     [ -z "${UV_DEFAULT_INDEX:-}${UV_INDEX_URL:-}${UV_INDEX:-}" ] || return 1
     [ -n "${PIP_INDEX_URL:-}${PIP_NO_INDEX:-}" ] || "$1" -m pip config list 2>/dev/null | grep -qE '\.(no-)?index(-url)?='
 }
 
 with_uv() {
-    command -v uv >/dev/null && uv --version >/dev/null 2>&1 && ! only_pip_knows_the_index "$python" || return 1
+    command -v uv >/dev/null && uv --version >/dev/null 2>&1 && ! only_pip_has_an_index "$python" || return 1
     [ -e "$venv" ] || uv venv --quiet --python "$python" "$venv" || return 1
     uv pip install --quiet --python "$venv/bin/python" --require-hashes --requirement "$lock" || {
         printf 'set-up: uv could not install %s; trying pip, which has its own settings\n' "$lock" >&2
@@ -58,11 +58,11 @@ with_pip() {
         rm -rf "$venv"
         "$python" -m venv "$venv" >/dev/null 2>&1 || {
             rm -rf "$venv"
-            fail "$python cannot make virtual environments: install its venv module (Debian: apt-get install python3-venv), or uv"
+            fail "$python cannot create virtual environments: install its venv module (Debian: apt-get install python3-venv), or uv"
         }
     fi
     "$venv/bin/python" -m pip --disable-pip-version-check install --quiet --require-hashes --requirement "$lock" ||
-        fail "pip could not install $lock: see its message above"
+        fail "pip could not install $lock: see the message above"
 }
 
 python=$(interpreter)

@@ -122,7 +122,7 @@ def test_a_user_who_may_not_speak_to_docker_is_told_so(machine: Machine) -> None
     run = machine.run()
 
     assert run.code == 3
-    assert "runner cannot speak to Docker; it takes a member of the group docker" in run.err
+    assert "runner cannot access Docker; add the user to the group docker" in run.err
 
 
 def test_the_end_of_the_tests_is_the_end_of_the_script(machine: Machine) -> None:
@@ -163,7 +163,7 @@ def test_the_workflow_sees_whether_the_tag_is_there(machine: Machine, there: boo
     machine.stubs.add("docker", "exit 0" if there else "exit 1")
     file = machine.home / "output"
     file.touch()
-    step = image_step(machine.repository, "Look whether it is there")
+    step = image_step(machine.repository, "Look for the image")
     run = machine.stubs.run(["/bin/bash", "-e", "-c", step], {"IMAGE": IMAGE, "GITHUB_OUTPUT": str(file)})
 
     assert (run.code, file.read_text()) == (0, output)
@@ -174,7 +174,7 @@ def test_the_workflow_sees_whether_the_tag_is_there(machine: Machine, there: boo
 @pytest.mark.parametrize(("answer", "code"), [('{"access_token": "t0k"}', 0), ("{}", 1)])
 def test_docker_is_let_at_the_registry_with_the_machines_own_token(machine: Machine, answer: str, code: int) -> None:
     workflow = yaml.safe_load((machine.repository / TESTS_FILE).read_text())
-    (step,) = (one for one in workflow["jobs"]["test"]["steps"] if one["name"] == "Let Docker at the registry")
+    (step,) = (one for one in workflow["jobs"]["test"]["steps"] if one["name"] == "Configure Docker for the registry")
     machine.stubs.add("curl", f"echo '{answer}'")
     machine.stubs.add("docker", "cat >&2")
     (machine.stubs.path / "jq").symlink_to(linter("jq"))

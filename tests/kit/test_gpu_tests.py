@@ -72,7 +72,7 @@ def test_every_key_of_an_entry_is_in_the_workflow() -> None:
     assert steps["Set up uv"]["with"]["python-version"] == "3.13"
     assert steps["Install"]["run"] == "uv sync --locked --extra cu13\n"
     assert steps["Test"]["run"] == "uv run pytest -m gpu -n 4 --cov --cov-context=test\nuv run coverage xml\n"
-    assert steps["Send coverage"]["with"]["flags"] == "gpu-tests"
+    assert steps["Upload coverage"]["with"]["flags"] == "gpu-tests"
     assert document["on"]["schedule"] == [{"cron": "17 3 * * 1-5"}]
     assert job["if"].startswith("vars.ENABLE_GPU == 'true' &&")
     assert "github.event.label.name == 'run gpu'" in job["if"]

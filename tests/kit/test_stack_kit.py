@@ -184,7 +184,7 @@ def test_an_existing_tag_is_not_built_again() -> None:
     looked = next(index for index, step in enumerate(steps) if step.get("id") == "there")
 
     assert [step["name"] for step in steps[looked + 1 :]] == ["Set up Buildx", "Build and push"]
-    assert {step["if"] for step in steps[looked + 1 :]} == {"steps.there.outputs.found != 'true'"}
+    assert {step["if"] for step in steps[looked + 1 :]} == {"steps.existing.outputs.found != 'true'"}
 
 
 def test_layers_are_cached_outside_the_registry() -> None:
@@ -211,7 +211,7 @@ def test_the_commands_run_in_the_container() -> None:
     tests = GpuTests(runner="cirun-gpu", container=REFERENCE, install=("make sync",), tests=("make 'test gpu'",))
     steps = parsed(workflows(tests)[TESTS_FILE])["jobs"]["test"]["steps"]
 
-    assert [step["name"] for step in steps] == ["Check the GPU", "Check out", "Let Docker at the registry", "Test"]
+    assert [step["name"] for step in steps] == ["Check the GPU", "Check out", "Configure Docker for the registry", "Test"]
     assert steps[-1]["env"]["COMMANDS"] == "make sync\nmake 'test gpu'\n"
     assert steps[-1]["run"] == f'bash {RUN_FILE} bash -euo pipefail -c "$COMMANDS"'
     assert "--password-stdin https://us-central1-docker.pkg.dev" in steps[2]["run"]
