@@ -181,7 +181,7 @@ def test_every_action_is_pinned_and_every_script_free_of_expressions() -> None:
 
 def test_an_existing_tag_is_not_built_again() -> None:
     steps = parsed(image_files(IMAGE)[IMAGE_FILE])["jobs"]["build"]["steps"]
-    looked = next(index for index, step in enumerate(steps) if step.get("id") == "there")
+    looked = next(index for index, step in enumerate(steps) if step.get("id") == "existing")
 
     assert [step["name"] for step in steps[looked + 1 :]] == ["Set up Buildx", "Build and push"]
     assert {step["if"] for step in steps[looked + 1 :]} == {"steps.existing.outputs.found != 'true'"}
