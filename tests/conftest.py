@@ -1,4 +1,4 @@
-"""What every test gets: strict outputs, and an event loop that no other test has touched."""
+"""Fixtures of every test: strict outputs, and an event loop of its own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # An Output inside an f-string raises, where by default a warning's sentence would end up in a resource. Set before
 # the SDK is imported, which reads it once.
 os.environ["PULUMI_ERROR_OUTPUT_STRING"] = "1"
-# What is printed is held against texts: neither colours nor a width of whoever runs the tests belong into it.
+# Tests compare printed text, so the colours and the width of the terminal must not change it.
 for name in ("CLICOLOR_FORCE", "COLUMNS", "FORCE_COLOR", "PY_COLORS"):
     os.environ.pop(name, None)
 
@@ -26,7 +26,7 @@ settings.load_profile("unhurried")
 
 @pytest.fixture(autouse=True)
 def _fresh_event_loop() -> Iterator[None]:
-    """What one test leaves pending would be resolved in the next."""
+    """Replace the event loop, because pending tasks of one test would run in the next one."""
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     yield

@@ -43,7 +43,7 @@ HARMLESS = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """How a script ended."""
+    """The result of a script."""
 
     code: int
     out: str

@@ -1,4 +1,4 @@
-"""Where the linters are that are no Python modules: a missing one is a failure in CI, and elsewhere a skip."""
+"""Paths of the linters that are not Python modules. A missing one fails a test in CI, and skips it elsewhere."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ KEYS = {
 
 
 def listing(*prints: str) -> str:
-    """What gpg lists of a file with those keys, each with a subkey, as words of a shell."""
+    """Return the output of gpg for a file with those keys, each with a subkey, as words of a shell."""
     return " ".join(
         f"pub:-:4096:1: fpr:::::::::{one}: uid:-:::: sub:-:4096:1: fpr:::::::::{'5' * 40}:" for one in prints
     )
@@ -79,7 +79,7 @@ class Machine:
         )
 
     def options(self, **values: str) -> None:
-        """What the image is to be."""
+        """The options of the image."""
         lines = "".join(f"{name}={value}\n" for name, value in values.items())
         (self.home / "options.env").write_text(lines)
 
@@ -89,7 +89,7 @@ class Machine:
         )
 
     def installed(self) -> Run:
-        """What the unit does at the first boot, and at the one after the reboot."""
+        """Run the unit at the first boot, and again after the reboot."""
         self.script("install.sh", "resume")
         return self.script("install.sh", "resume")
 

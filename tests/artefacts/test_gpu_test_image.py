@@ -82,7 +82,7 @@ def test_the_command_passes_bash_and_shellcheck() -> None:
 
 
 class Container:
-    """What is in the container, with fakes of the GPU, uv, and the interpreter of the smoke test."""
+    """The content of the container, with fakes of the GPU, uv and the interpreter of the smoke test."""
 
     def __init__(self, folder: Path) -> None:
         self.workspace = folder / "workspace"

@@ -1,4 +1,4 @@
-"""What cirun may do, and above all what it may not."""
+"""Permissions of cirun: the allowed actions, and the actions that must be refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether plain data is the Kubernetes object that it is meant to be, by the SDK's own types."""
+"""Check plain data against the types of Kubernetes objects in the SDK."""
 
 from __future__ import annotations
 

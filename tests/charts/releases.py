@@ -26,7 +26,7 @@ class Release:
 
     @property
     def inputs(self) -> Mapping[str, Any]:
-        """What is registered."""
+        """The registered values."""
         return self.planned.inputs
 
     @property

@@ -1,4 +1,4 @@
-"""What the releases of the committed stack files say agrees: with each other, with the nodes, and with the charts."""
+"""The releases of the committed stack files agree with each other, with the nodes and with the charts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Prometheus tells of, and that it has the figures for it."""
+"""Alerts of Prometheus, and the metrics that they need."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Runner:
             (folder / name).write_text(script(name, folder), encoding="utf-8")
 
     def gpus(self, *lines: str, code: int = 0) -> None:
-        """What nvidia-smi answers to the query, and how it ends."""
+        """Set the output and the exit code of nvidia-smi."""
         printed = " ".join(f"'{line}'" for line in lines)
         self.stubs.add("nvidia-smi", f"[ $# -eq 0 ] || printf '%s\\n' {printed}\nexit {code}")
 

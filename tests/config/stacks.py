@@ -104,7 +104,7 @@ def refusal(config: Mapping[str, str], secret_keys: Iterable[str] = ()) -> list[
 def texts(raw: Mapping[str, Any]) -> dict[str, str]:
     """Return sections as the engine passes them, with the secret."""
     plain = {f"{PROJECT}:{name}": value if isinstance(value, str) else json.dumps(value) for name, value in raw.items()}
-    return {**plain, **{f"{PROJECT}:{name}": "a stand-in" for name in SECRETS}}
+    return {**plain, **{f"{PROJECT}:{name}": "a fake value" for name in SECRETS}}
 
 
 SECRET_KEYS: Final = tuple(f"{PROJECT}:{name}" for name in SECRETS)

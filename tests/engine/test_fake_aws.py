@@ -229,7 +229,7 @@ def test_an_empty_group_needs_no_network_add_on(client: Client) -> None:
         ({"nodeGroupName": "n" * 64}, "expected length of nodeGroupName"),
         ({"scalingConfig": {"minSize": 2, "desiredSize": 1, "maxSize": 3}}, "desired capacity 1 must lie between"),
         ({"subnetIds": ["subnet-0"]}, "The subnet ID 'subnet-0' does not exist"),
-        ({"nodeRoleArn": "arn:aws:iam::123456789012:role/nobody"}, "could not be assumed because it does not exist"),
+        ({"nodeRoleArn": "arn:aws:iam::123456789012:role/unknown"}, "could not be assumed because it does not exist"),
     ],
     ids=["taint", "capacity", "image", "name", "sizes", "subnet", "role"],
 )

@@ -60,8 +60,8 @@ def test_deleting_an_image_deletes_its_grants(client: Client) -> None:
 
 
 def test_a_grant_on_a_missing_account_is_refused(client: Client) -> None:
-    with pytest.raises(RefusedError, match="Error 404: The resource 'nobody' was not found"):
-        client.create(ACCOUNT_MEMBER, serviceAccountId="nobody", role="roles/x", member="y")
+    with pytest.raises(RefusedError, match="Error 404: The resource 'unknown' was not found"):
+        client.create(ACCOUNT_MEMBER, serviceAccountId="unknown", role="roles/x", member="y")
 
 
 @pytest.mark.parametrize(

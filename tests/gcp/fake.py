@@ -52,7 +52,7 @@ class FakeGcloud:
         return images
 
     def calls(self) -> list[str]:
-        """What was asked since the last time: the verbs, without what is only looked at."""
+        """Return the verbs of the calls since the last time, without read-only calls."""
         file = self._folder / "calls.jsonl"
         asked = [
             [word for word in json.loads(line) if not word.startswith("--")] for line in file.read_text().splitlines()

@@ -1,4 +1,4 @@
-"""What a repository gets for its tests' container: through the linters, and the script with a fake Docker."""
+"""Generated files for the container of a repository's tests: the linters check them, and the script runs with a fake Docker."""
 
 from __future__ import annotations
 

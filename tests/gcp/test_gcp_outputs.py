@@ -1,4 +1,4 @@
-"""What a stack tells of its Google half, and what it says has to be done by hand."""
+"""Outputs of a stack about Google Cloud, and its manual steps."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def program(installer: Path) -> Callable[[], None]:
 
 
 def touched(outcome: Outcome) -> set[tuple[str, str]]:
-    """What was done, by type; the parts of a replacement as one."""
+    """Return the operations by type, with the parts of a replacement as one."""
     assert outcome.fault == ""
     ops = {"create-replacement": "replace", "delete-replaced": "replace"}
     return {(ops.get(step.op, step.op), step.type) for step in outcome.changes}
@@ -81,7 +81,7 @@ def told(engine: Engine) -> dict[str, str]:
 
 
 def proof(file: StackFile) -> str:
-    """What the builder of a stack file's image reports."""
+    """Return the output of the image builder of a stack file."""
     settings = settings_of(file.config, file.secret_keys, file.name, str(file.path))
     assert settings.host_image is not None
     assert settings.gcp is not None

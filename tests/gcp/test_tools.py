@@ -1,4 +1,4 @@
-"""What is missing on the machine is said before anything is made, and only where something is made."""
+"""Missing tools are reported before the first resource is created, and only if a resource is created."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def text_of(value: str, contexts: Mapping[str, Any]) -> str:
 
 
 def holds(condition: str, contexts: Mapping[str, Any], *, so_far: bool = True) -> bool:
-    """Whether a job or a step with this `if` is run; `so_far` says whether everything before it went well.
+    """Return whether a job or a step with this `if` runs. `so_far` is the success of the steps before it.
 
     A condition without a function of its own that asks for the state is `success() && (…)`.
     """
@@ -33,7 +33,7 @@ def holds(condition: str, contexts: Mapping[str, Any], *, so_far: bool = True) -
 
 
 def value_of(expression: str, contexts: Mapping[str, Any]) -> Any:
-    """What an expression comes to."""
+    """Return the value of an expression."""
     inner = _PLACE.fullmatch(expression.strip())
     return _Reading(inner[1] if inner else expression, contexts).whole()
 

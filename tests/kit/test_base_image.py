@@ -1,4 +1,4 @@
-"""What the container of GPU tests is built on: by its tag at NVIDIA, or as a copy in a registry of one's own."""
+"""The base image of the GPU test container: a tag of NVIDIA, or a copy in another registry."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ GCP = "examples/cirun-gcp.yaml"
 
 
 def named(*names: str) -> list[str]:
-    """What is wrong with a stack whose runners of cirun's have these names."""
+    """Return the faults of a stack whose cirun runners have these names."""
     raw = stacks.sections(GCP)
     runner = raw["runners"].pop("cirun-gcp-gpu")
     raw["runners"] = dict.fromkeys(names, runner)

@@ -1,6 +1,6 @@
 """The check that a merge waits for: what every event makes of it, with GitHub's part played by the rules it documents.
 
-Every event starts a run. Its conditions are evaluated, its script is run against a stand-in for `gh`, and the newest
+Every event starts a run. Its conditions are evaluated, its script is run against a fake `gh`, and the newest
 check of the required name is the one that GitHub believes.
 """
 
@@ -44,7 +44,7 @@ class Event:
 
     @property
     def context(self) -> dict[str, Any]:
-        """What GitHub says of it."""
+        """The state of the check at GitHub."""
         payload: dict[str, Any] = {}
         if self.name == "pull_request":
             payload = {
@@ -65,7 +65,7 @@ LABELLED = Event(action="labeled", label=ANOTHER)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What came of one event."""
+    """The result of one event."""
 
     number: int
     commit: str
@@ -152,7 +152,7 @@ class Repository:
         return ended.returncode, ended.stdout
 
     def believed(self, commit: str) -> str | None:
-        """What GitHub knows of a commit: the newest check of the required name."""
+        """Return the state of a commit at GitHub: the newest check with the required name."""
         return next((run.check for run in reversed(self.runs) if run.commit == commit), None)
 
 

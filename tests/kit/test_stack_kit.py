@@ -211,7 +211,12 @@ def test_the_commands_run_in_the_container() -> None:
     tests = GpuTests(runner="cirun-gpu", container=REFERENCE, install=("make sync",), tests=("make 'test gpu'",))
     steps = parsed(workflows(tests)[TESTS_FILE])["jobs"]["test"]["steps"]
 
-    assert [step["name"] for step in steps] == ["Check the GPU", "Check out", "Configure Docker for the registry", "Test"]
+    assert [step["name"] for step in steps] == [
+        "Check the GPU",
+        "Check out",
+        "Configure Docker for the registry",
+        "Test",
+    ]
     assert steps[-1]["env"]["COMMANDS"] == "make sync\nmake 'test gpu'\n"
     assert steps[-1]["run"] == f'bash {RUN_FILE} bash -euo pipefail -c "$COMMANDS"'
     assert "--password-stdin https://us-central1-docker.pkg.dev" in steps[2]["run"]

@@ -1,6 +1,6 @@
-"""Laws over a whole plan: each takes a plan and says, one sentence each, what breaks it.
+"""Rules for a whole plan. Each takes a plan and yields one sentence for each violation.
 
-What concerns one resource alone is a rule in `policy/`; these concern how resources stand to each other.
+Rules for a single resource are in `policy/`. These rules are about relations between resources.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ops.plan.model import Plan, Planned
 
 RELEASE: Final = "kubernetes:helm.sh/v3:Release"
-HOLDING: Final = frozenset(
+WITH_DATA: Final = frozenset(
     {
         "aws:ecr/repository:Repository",
         "aws:efs/fileSystem:FileSystem",
@@ -30,7 +30,7 @@ HOLDING: Final = frozenset(
         "gcp:storage/bucket:Bucket",
     }
 )
-"""What holds data or identity."""
+"""Types of resources with data or an identity."""
 _CREDENTIAL = re.compile(
     r"(?i)(^|\.)(kubeconfig|pass(word|phrase|wd)|(private|api|access|secret)_?key|client_?secret|token)$"
 )
@@ -40,8 +40,8 @@ _VERSION = re.compile(r"\d+\.\d+|\bv\d+\b")
 _INDEX = re.compile(r"(^|[-_.])\d+($|[-_.])")
 
 
-def every_resource_hangs_below_a_component(plan: Plan) -> Iterator[str]:
-    """A provider may stand at the root, and a component below the stack; nothing else."""
+def every_resource_is_below_a_component(plan: Plan) -> Iterator[str]:
+    """Allow only providers and components directly below the stack."""
     by_urn = {resource.urn: resource for resource in plan}
     for resource in plan:
         parent = by_urn.get(resource.parent)
@@ -50,44 +50,44 @@ def every_resource_hangs_below_a_component(plan: Plan) -> Iterator[str]:
         if parent is None:
             yield f"{resource.urn} has a parent that is not in the plan"
         elif resource.custom and (parent.custom or parent.type == STACK_TYPE):
-            yield f"{resource.urn} hangs below {parent.type}, which is no component"
+            yield f"{resource.urn} is below {parent.type}, which is not a component"
 
 
 def every_resource_has_an_explicit_provider(plan: Plan) -> Iterator[str]:
-    """None is left to a default provider, which would take the credentials and the region of whoever runs it."""
+    """Refuse default providers, which use the credentials and the region of the current user."""
     for resource in plan:
         if resource.custom and not resource.is_provider and not resource.provider:
             yield f"{resource.urn} has no provider"
 
 
-def no_name_holds_an_index_or_a_version(plan: Plan) -> Iterator[str]:
-    """A name is the key of the state: it may not move with an order, nor with a release."""
+def no_name_contains_an_index_or_a_version(plan: Plan) -> Iterator[str]:
+    """Refuse names that depend on an order or a release. A name is a key of the state and must not change."""
     for resource in plan:
         name = _REGION.sub("", resource.name)
         if _VERSION.search(name):
-            yield f"{resource.urn} holds a version"
+            yield f"{resource.urn} contains a version"
         elif _INDEX.search(name):
-            yield f"{resource.urn} holds an index"
+            yield f"{resource.urn} contains an index"
 
 
 def every_credential_is_secret(plan: Plan) -> Iterator[str]:
-    """An input that is named like a credential, or stands in a Kubernetes Secret, is marked as secret."""
+    """Require the secret mark on inputs with the name of a credential, and on the data of a Kubernetes Secret."""
     for resource in plan:
         in_a_secret = resource.type == "kubernetes:core/v1:Secret"
         for path, value in leaves(resource.inputs):
             named = _CREDENTIAL.search(path) or (in_a_secret and _IN_A_SECRET.search(path))
             if named and isinstance(value, str) and not is_secret(resource, path):
-                yield f"{resource.urn} shows {path}"
+                yield f"{resource.urn} exposes {path}"
 
 
 def is_secret(resource: Planned, path: str) -> bool:
-    """Whether what stands at `path`, or around it, is marked as secret."""
+    """Return whether the value at `path`, or a value that contains it, is marked as secret."""
     parts = path.split(".")
     return any(".".join(parts[:length]) in resource.secret_paths for length in range(1, len(parts) + 1))
 
 
 def both_runner_charts_have_one_version(plan: Plan) -> Iterator[str]:
-    """A scale set of another version than its controller is ignored by it, without a word."""
+    """Require one version of both runner charts. A controller silently ignores scale sets of another version."""
     versions = {
         resource.inputs.get("version")
         for resource in plan.of(RELEASE)
@@ -97,8 +97,8 @@ def both_runner_charts_have_one_version(plan: Plan) -> Iterator[str]:
         yield f"the runner charts have the versions {', '.join(sorted(map(str, versions)))}"
 
 
-def what_runs_inside_goes_before_what_it_runs_on(plan: Plan) -> Iterator[str]:
-    """Destroy takes scale sets first, then their secret, their controller, its namespaces; the add-ons, and the nodes, last."""
+def workloads_are_destroyed_before_their_dependencies(plan: Plan) -> Iterator[str]:
+    """Require this order of destroy: scale sets, their secret, their controller, its namespaces, add-ons and nodes."""
     waits_for = edges(plan)
     scale_sets = [r for r in plan.of(RELEASE) if str(r.inputs.get("chart")).endswith("/gha-runner-scale-set")]
     controllers = [r for r in plan.of(RELEASE) if str(r.inputs.get("chart")).endswith("-scale-set-controller")]
@@ -112,7 +112,7 @@ def what_runs_inside_goes_before_what_it_runs_on(plan: Plan) -> Iterator[str]:
         (secrets, controllers),
         (controllers, watched),
         (namespaces, plan.of("aws:eks/nodeGroup:NodeGroup")),
-        # A controller that takes its leave at GitHub must find GitHub's address.
+        # A controller that unregisters at GitHub needs DNS.
         (plan.of(RELEASE), plan.of("aws:eks/addon:Addon")),
     ]
     for first, later in steps:
@@ -122,15 +122,15 @@ def what_runs_inside_goes_before_what_it_runs_on(plan: Plan) -> Iterator[str]:
                     yield f"{after.urn} may be destroyed before {before.urn}"
 
 
-def what_holds_data_or_identity_is_protected(plan: Plan) -> Iterator[str]:
-    """Where a stack protects, what cannot be made again as it was refuses to be deleted."""
+def resources_with_data_or_identity_are_protected(plan: Plan) -> Iterator[str]:
+    """Require protection of the resources that cannot be recreated with their content."""
     for resource in plan:
-        if resource.type in HOLDING and not resource.protect:
+        if resource.type in WITH_DATA and not resource.protect:
             yield f"{resource.urn} is not protected"
 
 
 def edges(plan: Plan) -> nx.DiGraph[str]:
-    """Who waits for whom, as the engine sees it: parents, providers and dependencies. Deletion goes the other way."""
+    """Return the graph of the engine: parents, providers and dependencies. Deletion is in the opposite order."""
     graph: nx.DiGraph[str] = nx.DiGraph()
     for resource in plan:
         graph.add_node(resource.urn)
@@ -140,25 +140,25 @@ def edges(plan: Plan) -> nx.DiGraph[str]:
 
 
 def part(inputs: Mapping[str, Any], *path: str) -> Any:
-    """What stands at `path`, or None."""
+    """Return the value at `path`, or None."""
     value: Any = inputs
     for key in path:
         value = value.get(key) if hasattr(value, "get") else None
     return value
 
 
-def nothing_waits_in_a_circle(plan: Plan) -> Iterator[str]:
-    """The engine refuses a circle only when it meets one."""
-    for circle in nx.simple_cycles(edges(plan)):
-        yield f"{' → '.join(circle)} wait for each other"
+def no_dependency_is_circular(plan: Plan) -> Iterator[str]:
+    """Refuse circular dependencies, which the engine finds only during a deployment."""
+    for cycle in nx.simple_cycles(edges(plan)):
+        yield f"{' → '.join(cycle)} wait for each other"
 
 
 LAWS: Final = (
-    every_resource_hangs_below_a_component,
+    every_resource_is_below_a_component,
     every_resource_has_an_explicit_provider,
-    no_name_holds_an_index_or_a_version,
+    no_name_contains_an_index_or_a_version,
     every_credential_is_secret,
     both_runner_charts_have_one_version,
-    what_runs_inside_goes_before_what_it_runs_on,
-    nothing_waits_in_a_circle,
+    workloads_are_destroyed_before_their_dependencies,
+    no_dependency_is_circular,
 )

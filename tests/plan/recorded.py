@@ -1,6 +1,6 @@
-"""A script that prints the digests of plans, and refuses connections, lookups of names and child processes.
+"""A script that prints the digests of plans, and refuses connections, name lookups and child processes.
 
-An audit hook sees all of them, whichever module starts them.
+An audit hook observes these events in all modules.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A stack grows without touching what is there: names and addresses follow meaning, never place in a list."""
+"""An extended stack keeps its resources: names and addresses do not depend on the position in a list."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.plan
 
 
-GROWS: Final = frozenset({"network-s3: routeTableIds"})
-"""The one list that may have more in it than before: the endpoint takes another route table in place."""
+CHANGED: Final = frozenset({"network-s3: routeTableIds"})
+"""The only input that may change: the endpoint adds a route table without a replacement."""
 
 
-def touched(before: Plan, after: Plan) -> Iterator[str]:
-    """What of `before` is gone or different in `after`."""
+def differences(before: Plan, after: Plan) -> Iterator[str]:
+    """Yield the resources of `before` that are missing in `after`, and the inputs that differ."""
     there = {resource.urn: resource for resource in after}
     for resource in before:
         if resource.urn not in there:
-            yield f"{resource.urn} is gone"
+            yield f"{resource.urn} is missing"
         else:
             yield from (f"{resource.name}: {path}" for path in _changed(resource.inputs, there[resource.urn].inputs))
 
@@ -50,15 +50,15 @@ def staging_with(section: str, change: Callable[[Any], None]) -> Plan:
     return record(stacks.changed(stacks.STAGING, section, change))
 
 
-def test_a_new_zone_touches_nothing_that_was_there() -> None:
+def test_a_new_zone_changes_no_existing_resource() -> None:
     grown = staging_with("network", lambda network: network["zones"].update({"us-west-2d": 3}))
 
-    assert set(touched(stacks.planned(stacks.STAGING), grown)) == GROWS
+    assert set(differences(stacks.planned(stacks.STAGING), grown)) == CHANGED
     assert len(grown) > len(stacks.planned(stacks.STAGING))
 
 
-def test_a_new_zone_moves_neither_a_node_group_nor_the_control_plane() -> None:
-    """A node group is made anew where its subnets change, even where they only become more; a cluster is refused it."""
+def test_a_new_zone_keeps_the_subnets_of_node_groups_and_the_control_plane() -> None:
+    """Any change of the subnets replaces a node group. EKS refuses such a change of a cluster."""
     before = stacks.planned(stacks.STAGING)
     grown = staging_with("network", lambda network: network["zones"].update({"us-west-2d": 3}))
     (cluster,) = before.of("aws:eks/cluster:Cluster")
@@ -71,40 +71,40 @@ def test_a_new_zone_moves_neither_a_node_group_nor_the_control_plane() -> None:
     assert len(groups) == 3
 
 
-def test_a_new_runner_touches_nothing_that_was_there() -> None:
+def test_a_new_runner_changes_no_existing_resource() -> None:
     def add(runners: dict[str, Any]) -> None:
         runners["gpu-more"] = {**runners["gpu-t4"], "arc": {**runners["gpu-t4"]["arc"], "max": 1}}
 
     grown = staging_with("runners", add)
 
-    assert list(touched(stacks.planned(stacks.STAGING), grown)) == []
+    assert list(differences(stacks.planned(stacks.STAGING), grown)) == []
     assert {resource.name for resource in grown} - {resource.name for resource in stacks.planned(stacks.STAGING)} == {
         "runner-gpu-more"
     }
 
 
-def test_a_new_repository_touches_nothing_that_was_there() -> None:
+def test_a_new_repository_changes_no_existing_resource() -> None:
     grown = staging_with("ecr", lambda ecr: ecr.update({"another": ecr["runner-gpu"]}))
 
-    assert list(touched(stacks.planned(stacks.STAGING), grown)) == []
+    assert list(differences(stacks.planned(stacks.STAGING), grown)) == []
 
 
 @pytest.mark.parametrize(("section", "key"), [("network", "zones"), ("gpu-pools", None), ("runners", None)])
-def test_the_order_in_the_stack_file_means_nothing(section: str, key: str | None) -> None:
-    def turn(value: dict[str, Any]) -> None:
-        turned = value[key] if key else value
-        items = list(reversed(turned.items()))
-        turned.clear()
-        turned.update(items)
+def test_the_order_in_the_stack_file_changes_nothing(section: str, key: str | None) -> None:
+    def reverse(value: dict[str, Any]) -> None:
+        entries = value[key] if key else value
+        items = list(reversed(entries.items()))
+        entries.clear()
+        entries.update(items)
 
-    turned = staging_with(section, turn)
+    reordered = staging_with(section, reverse)
 
-    assert sorted(turned.urns) == sorted(stacks.planned(stacks.STAGING).urns)
-    assert list(touched(stacks.planned(stacks.STAGING), turned)) == []
+    assert sorted(reordered.urns) == sorted(stacks.planned(stacks.STAGING).urns)
+    assert list(differences(stacks.planned(stacks.STAGING), reordered)) == []
 
 
 def numbered(zones: Mapping[str, int]) -> Callable[[], None]:
-    """A program that names things by their place in a list: what none may do."""
+    """Return a program that names resources by their position in a list."""
 
     def program() -> None:
         box = Box("box")
@@ -114,10 +114,10 @@ def numbered(zones: Mapping[str, int]) -> Callable[[], None]:
     return program
 
 
-def test_a_program_that_counts_touches_what_was_there() -> None:
+def test_names_by_position_change_existing_resources() -> None:
     file: StackFile = small_stack_file()
 
     before = record(file, program=numbered({"b": 0, "c": 1}))
     after = record(file, program=numbered({"a": 2, "b": 0, "c": 1}))
 
-    assert list(touched(before, after)) == ["key-0: zone", "key-1: zone"]
+    assert list(differences(before, after)) == ["key-0: zone", "key-1: zone"]

@@ -1,4 +1,4 @@
-"""Every committed stack file keeps every law, and every law is broken by a plan made to break it."""
+"""The plans of the committed stack files follow every rule, and a plan with a violation is reported."""
 
 from __future__ import annotations
 
@@ -31,37 +31,37 @@ CONTROLLER = f"{SCALE_SET}-controller"
 
 @pytest.mark.parametrize("law", laws.LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("name", stacks.NAMES)
-def test_a_committed_stack_keeps_the_law(name: str, law: Callable[[Plan], Iterator[str]]) -> None:
+def test_a_committed_stack_follows_the_rule(name: str, law: Callable[[Plan], Iterator[str]]) -> None:
     assert list(law(stacks.planned(name))) == []
 
 
 @pytest.mark.parametrize("name", stacks.NAMES)
-def test_what_a_committed_stack_protects_is_protected(name: str) -> None:
+def test_a_committed_stack_with_protection_protects_its_data(name: str) -> None:
     made = stacks.planned(name)
     protects = json.loads(stacks.stack_file(name).config["gpu-ci:stack"])["protect"]
 
-    unprotected = list(laws.what_holds_data_or_identity_is_protected(made))
+    unprotected = list(laws.resources_with_data_or_identity_are_protected(made))
 
-    holding = [resource for resource in made if resource.type in laws.HOLDING]
-    assert len(unprotected) == (0 if protects else len(holding))
+    with_data = [resource for resource in made if resource.type in laws.WITH_DATA]
+    assert len(unprotected) == (0 if protects else len(with_data))
 
 
 @pytest.mark.parametrize("name", stacks.NAMES)
-def test_a_committed_stack_breaks_no_rule(name: str) -> None:
+def test_a_committed_stack_violates_no_policy(name: str) -> None:
     assert [str(finding) for finding in findings(stacks.planned(name))] == []
 
 
 @pytest.mark.parametrize("name", stacks.NAMES)
-def test_a_preview_promises_exactly_what_an_update_makes(name: str) -> None:
+def test_a_preview_and_an_update_register_the_same_resources(name: str) -> None:
     assert stacks.planned(name, preview=True).urns == stacks.planned(name).urns
 
 
 @pytest.mark.parametrize("name", stacks.NAMES)
-def test_the_sdk_finds_nothing_deprecated(name: str) -> None:
+def test_the_sdk_reports_no_deprecated_inputs(name: str) -> None:
     assert [line for line in stacks.planned(name).logged if "deprecated" in line.lower()] == []
 
 
-def test_a_resource_made_in_an_apply_is_missing_from_the_preview() -> None:
+def test_a_resource_created_in_an_apply_is_missing_from_the_preview() -> None:
     def program() -> None:
         def inside(_arn: str) -> None:
             Thing(BUCKET, "inside")
@@ -75,26 +75,26 @@ def test_a_resource_made_in_an_apply_is_missing_from_the_preview() -> None:
     assert set(update.urns) - set(preview.urns) == {f"{URN}{BUCKET}::inside"}
 
 
-def test_a_resource_at_the_root_breaks_the_law() -> None:
+def test_a_resource_at_the_root_is_reported() -> None:
     box = planned("gpu-ci:aws:Box", "box")
     kept = planned(KEY, "kept", parent=box.urn)
 
-    assert list(laws.every_resource_hangs_below_a_component(plan(box, kept, planned(BUCKET, "loose")))) == [
-        f"{URN}{BUCKET}::loose hangs below pulumi:pulumi:Stack, which is no component"
+    assert list(laws.every_resource_is_below_a_component(plan(box, kept, planned(BUCKET, "loose")))) == [
+        f"{URN}{BUCKET}::loose is below pulumi:pulumi:Stack, which is not a component"
     ]
 
 
-def test_a_resource_below_another_breaks_the_law() -> None:
+def test_a_resource_below_another_resource_is_reported() -> None:
     box = planned("gpu-ci:aws:Box", "box")
     key = planned(KEY, "key", parent=box.urn)
     below = planned(BUCKET, "below", parent=key.urn)
 
-    assert list(laws.every_resource_hangs_below_a_component(plan(box, key, below))) == [
-        f"{below.urn} hangs below {KEY}, which is no component"
+    assert list(laws.every_resource_is_below_a_component(plan(box, key, below))) == [
+        f"{below.urn} is below {KEY}, which is not a component"
     ]
 
 
-def test_a_resource_without_a_provider_breaks_the_law() -> None:
+def test_a_resource_without_a_provider_is_reported() -> None:
     ambient = record(small_stack_file(), program=_ambient)
 
     assert list(laws.every_resource_has_an_explicit_provider(ambient)) == [
@@ -107,13 +107,13 @@ def _ambient() -> None:
 
 
 @pytest.mark.parametrize("name", ["subnet-0", "1-subnet", "pool_2", "cuda-12.9", "image-v2"])
-def test_an_index_or_a_version_in_a_name_breaks_the_law(name: str) -> None:
-    assert len(list(laws.no_name_holds_an_index_or_a_version(plan(planned(KEY, name))))) == 1
+def test_an_index_or_a_version_in_a_name_is_reported(name: str) -> None:
+    assert len(list(laws.no_name_contains_an_index_or_a_version(plan(planned(KEY, name))))) == 1
 
 
 @pytest.mark.parametrize("name", ["pool-t4-spot", "private-us-west-2a", "ecr-us-west-2", "zone-us-central1-b", "s3"])
-def test_a_number_that_means_something_keeps_the_law(name: str) -> None:
-    assert list(laws.no_name_holds_an_index_or_a_version(plan(planned(KEY, name)))) == []
+def test_a_number_with_a_meaning_is_allowed_in_a_name(name: str) -> None:
+    assert list(laws.no_name_contains_an_index_or_a_version(plan(planned(KEY, name)))) == []
 
 
 @pytest.mark.parametrize(
@@ -125,18 +125,18 @@ def test_a_number_that_means_something_keeps_the_law(name: str) -> None:
         (SECRET, {"stringData": {"anything": "x"}}),
     ],
 )
-def test_a_credential_in_the_open_breaks_the_law(type_: str, inputs: dict[str, object]) -> None:
+def test_a_credential_without_the_secret_mark_is_reported(type_: str, inputs: dict[str, object]) -> None:
     assert len(list(laws.every_credential_is_secret(plan(planned(type_, "it", inputs=inputs))))) == 1
 
 
-def test_a_credential_inside_something_secret_keeps_the_law() -> None:
+def test_a_credential_inside_a_secret_value_is_allowed() -> None:
     whole = planned(SECRET, "it", inputs={"stringData": {"a": "x"}}, secret_paths=frozenset({"stringData"}))
     metadata = planned(KEY, "other", inputs={"metadataOptions": {"httpTokens": "required"}, "secretName": "x"})
 
     assert list(laws.every_credential_is_secret(plan(whole, metadata))) == []
 
 
-def test_two_versions_of_the_runner_charts_break_the_law() -> None:
+def test_two_versions_of_the_runner_charts_are_reported() -> None:
     old = planned(laws.RELEASE, "arc", inputs={"chart": CONTROLLER, "version": "0.14.1"})
     new = planned(laws.RELEASE, "runner", inputs={"chart": SCALE_SET, "version": "0.14.2"})
 
@@ -146,10 +146,10 @@ def test_two_versions_of_the_runner_charts_break_the_law() -> None:
 
 
 @pytest.mark.parametrize("missing", ["secret", "controller", "namespace", "nodes", "add-ons"])
-def test_an_order_with_a_gap_breaks_the_law(missing: str) -> None:
+def test_a_missing_dependency_in_the_order_is_reported(missing: str) -> None:
     nodes, dns = planned(NODES, "nodes"), planned("aws:eks/addon:Addon", "coredns")
-    stands_on = {"nodes": nodes.urn, "add-ons": dns.urn}
-    waits = tuple(urn for what, urn in stands_on.items() if what != missing)
+    runs_on = {"nodes": nodes.urn, "add-ons": dns.urn}
+    waits = tuple(urn for what, urn in runs_on.items() if what != missing)
     provider = planned("pulumi:providers:kubernetes", "k8s", dependencies=waits)
     inside = {"provider": provider.urn}
     namespace = planned(NAMESPACE, "arc", inputs={"metadata": {"name": "arc"}}, **inside)
@@ -176,7 +176,7 @@ def test_an_order_with_a_gap_breaks_the_law(missing: str) -> None:
     )
     whole = plan(nodes, dns, provider, namespace, controller, secret, runner)
 
-    broken = list(laws.what_runs_inside_goes_before_what_it_runs_on(whole))
+    broken = list(laws.workloads_are_destroyed_before_their_dependencies(whole))
 
     pairs = {"secret": (secret, runner), "controller": (controller, secret)}
     pairs |= {"namespace": (namespace, controller), "nodes": (nodes, namespace)}
@@ -184,14 +184,14 @@ def test_an_order_with_a_gap_breaks_the_law(missing: str) -> None:
     assert broken == [f"{after.urn} may be destroyed before {before.urn}" for after, before in gaps]
 
 
-def test_a_key_without_protection_breaks_the_law() -> None:
+def test_a_key_without_protection_is_reported() -> None:
     key = planned(KEY, "key")
 
-    assert list(laws.what_holds_data_or_identity_is_protected(plan(key))) == [f"{key.urn} is not protected"]
+    assert list(laws.resources_with_data_or_identity_are_protected(plan(key))) == [f"{key.urn} is not protected"]
 
 
-def test_a_circle_breaks_the_law() -> None:
+def test_a_circular_dependency_is_reported() -> None:
     first = planned(KEY, "first", dependencies=(f"{URN}{KEY}::second",))
     second = planned(KEY, "second", dependencies=(first.urn,))
 
-    assert len(list(laws.nothing_waits_in_a_circle(plan(first, second)))) == 1
+    assert len(list(laws.no_dependency_is_circular(plan(first, second)))) == 1
