@@ -174,13 +174,13 @@ def test_the_name_to_require_is_one_job_s_alone() -> None:
 
 @pytest.mark.parametrize("fork", [False, True])
 @pytest.mark.parametrize("event", [OPENED, PUSHED, replace(OPENED, action="reopened"), LABELLED])
-def test_a_commit_that_nobody_asked_for_is_not_run_and_does_not_pass(
+def test_a_commit_without_a_request_is_not_run_and_does_not_pass(
     repository: Repository, event: Event, fork: bool
 ) -> None:
     run = repository.happens(replace(event, fork=fork))
 
     assert (run.on_gpu, run.check) == (False, FAILED)
-    assert "gives the label run-gpu-ci" in run.said
+    assert "adds the label run-gpu-ci" in run.said
 
 
 @pytest.mark.parametrize("fork", [False, True])
