@@ -101,8 +101,8 @@ def _images(runner: Mapping[str, Any], path: str) -> Iterator[Verdict]:
     if regions > 1 and not isinstance(runner.get("machine_image"), list):
         reason = f"an AMI exists in one region, but it is used in {regions} regions"
         yield error(_CHECK, f"{path}.machine_image", reason, "state one AMI for each region")
-    devices = extra.get("BlockDeviceMappings") if isinstance(extra, dict) else None
-    for position, device in enumerate(devices if isinstance(devices, list) else ()):
+    devices: Any = extra.get("BlockDeviceMappings") if isinstance(extra, dict) else None
+    for position, device in enumerate(devices if isinstance(devices, list) else []):
         if isinstance(device, dict) and "DeviceName" not in device:
             here = f"{path}.extra_config.BlockDeviceMappings[{position}]"
             reason = "without a DeviceName, this is a second disk, /dev/sdc, and the root disk keeps its size"

@@ -73,7 +73,7 @@ def gpu_tests_have_a_runner(settings: Settings, stated: Stated) -> Iterator[Faul
             yield from _not_served(f"{path}.runner", entry.runner, settings, stated)
         elif len(served) > 1:
             yield Fault(path, f"cirun serves {listed(served)}, but no runner is stated", f"state runner: {served[0]}")
-        elif not served and set(settings.runners) == stated.entries["runners"]:
+        elif not served and frozenset(settings.runners) == stated.entries["runners"]:
             yield Fault(path, "cirun serves no runner", "state one in runners, or remove gpu-tests")
         if entry.run_label.casefold() == entry.skip_label.casefold():
             yield Fault(f"{path}.skip-label", "is the same as run-label", "use two different labels")

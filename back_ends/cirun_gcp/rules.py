@@ -56,7 +56,7 @@ def images_and_machines_share_a_region(settings: Settings, stated: Stated) -> It
     """Compare zones with the region of the container images: pulls across regions are slow and are charged."""
     region = settings.gcp.region if settings.gcp is not None else None
     repositories = settings.artifact_registry
-    if region not in GCP_ZONES or not repositories or set(repositories) != stated.entries["artifact-registry"]:
+    if region not in GCP_ZONES or not repositories or frozenset(repositories) != stated.entries["artifact-registry"]:
         return
     # Another region for the images is deliberate where it is stated.
     if any(repository.region is not None for repository in repositories.values()):

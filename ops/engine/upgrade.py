@@ -177,8 +177,8 @@ def _without_outputs(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_outputs(row: Mapping[str, Any]) -> dict[str, Any]:
-    full = {"custom": False, **row}
-    computed = full.pop("computed", {})
+    full: dict[str, Any] = {"custom": False, **row}
+    computed: Mapping[str, Any] = full.pop("computed", {})
     inputs = {key: value for key, value in row.get("inputs", {}).items() if key != "__internal"}
     return {**full, "outputs": {**inputs, **computed}}
 
