@@ -84,26 +84,6 @@ def test_idle_runners_need_no_gpu_node_if_jobs_have_their_own_pods() -> None:
     assert errors({**changes, "runners/gpu-t4/arc/container-mode": "kubernetes-novolume"}) == []
 
 
-def test_an_empty_pool_that_nothing_scales_is_refused() -> None:
-    """A rule of the stack file refuses it too, but settings can be built without the rules."""
-    sound = files.settings(STAGING)
-    without = sound.model_copy(update={"autoscaler": None})
-    found = [verdict for verdict in verdicts_on(without) if verdict.level is Level.ERROR]
-
-    assert {verdict.subject for verdict in found} == {"gpu-pools.t4-spot.min", "gpu-pools.t4-on-demand.min"}
-    assert {verdict.fix for verdict in found} == {
-        f"add the autoscaler section, or set gpu-pools.{pool}.min to at least 1" for pool in ("t4-spot", "t4-on-demand")
-    }
-
-
-def test_a_stack_without_the_device_plugin_is_refused() -> None:
-    without = files.settings(STAGING).model_copy(update={"device_plugin": None})
-    found = [verdict for verdict in verdicts_on(without) if verdict.level is Level.ERROR]
-
-    assert {verdict.subject for verdict in found} == {"runners.gpu-t4", "runners.gpu-t4-steady"}
-    assert all("no device plugin" in verdict.reason for verdict in found)
-
-
 CHANGED: list[dict[str, Any]] = [
     TOO_MUCH,
     {"runners/gpu-t4/arc/max": 50},
