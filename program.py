@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from components.gcp.docker_repository import DockerRepository
     from config.aws import AwsSettings, ClusterSettings
     from config.gcp import GcpSettings, GpuTestImageSettings, HostImageSettings
-    from config.machines import SystemNodesSettings
+    from config.machines import PoolSettings, SystemNodesSettings
     from gpu.verdict import Verdict
 
 Declared = dict[str, pulumi.Resource]
@@ -188,22 +188,25 @@ def _cluster(
     # A node joins only with the network add-on and the policies of its role.
     joinable = [*node_add_ons.all, *role.policies]
 
-    system = SystemNodes(
-        "system-nodes",
-        NodeGroupArgs(
+    def node_group(group: SystemNodesSettings | PoolSettings, *, title: str) -> NodeGroupArgs:
+        return NodeGroupArgs(
             cluster_name=cluster.facts.name,
             role_arn=role.arn,
-            subnet_ids=[network.private_subnet_ids[zone] for zone in nodes.zones],
+            subnet_ids=[network.private_subnet_ids[zone] for zone in group.zones],
             ami_release=pins.EKS_AMI_RELEASES[stated.version],
             version=stated.version,
-            instance_types=nodes.instance_types,
-            min=nodes.min,
-            max=nodes.max,
-            disk=Disk(gib=gibibytes(nodes.disk.size), iops=nodes.disk.iops, throughput=nodes.disk.throughput),
-            title=f"{identity.prefix}-system",
+            instance_types=group.instance_types,
+            min=group.min,
+            max=group.max,
+            disk=Disk(gib=gibibytes(group.disk.size), iops=group.disk.iops, throughput=group.disk.throughput),
+            title=title,
             tags=identity.tags,
             after=joinable,
-        ),
+        )
+
+    system = SystemNodes(
+        "system-nodes",
+        node_group(nodes, title=f"{identity.prefix}-system"),
         site.aws,
     )
 
@@ -211,20 +214,7 @@ def _cluster(
         name: GpuPool(
             f"pool-{name}",
             GpuPoolArgs(
-                nodes=NodeGroupArgs(
-                    cluster_name=cluster.facts.name,
-                    role_arn=role.arn,
-                    subnet_ids=[network.private_subnet_ids[zone] for zone in pool.zones],
-                    ami_release=pins.EKS_AMI_RELEASES[stated.version],
-                    version=stated.version,
-                    instance_types=pool.instance_types,
-                    min=pool.min,
-                    max=pool.max,
-                    disk=Disk(gib=gibibytes(pool.disk.size), iops=pool.disk.iops, throughput=pool.disk.throughput),
-                    title=f"{identity.prefix}-{name}",
-                    tags=identity.tags,
-                    after=joinable,
-                ),
+                nodes=node_group(pool, title=f"{identity.prefix}-{name}"),
                 node=kubernetes.gpu_node(name, pool),
                 capacity=pool.capacity,
                 fast_image_pull=pool.fast_image_pull,
