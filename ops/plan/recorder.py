@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from google.protobuf import empty_pb2
 from pulumi import runtime
 from pulumi.runtime import mocks
-from pulumi.runtime.proto import engine_pb2, resource_pb2
+from pulumi.runtime.proto import engine_pb2, resource_pb2, resource_pb2_grpc
 
 from config.identity import PROJECT
 from fakes import tables, wire
@@ -54,8 +54,11 @@ def _the_program() -> Iterable[Verdict] | None:
     return cast("Callable[[], Iterable[Verdict] | None]", importlib.import_module("program").run)()
 
 
-class Recorder(mocks.MockMonitor):
-    """A resource monitor that keeps every request, and answers from `fakes.tables`."""
+class Recorder(mocks.MockMonitor, resource_pb2_grpc.ResourceMonitorStub):  # type: ignore[misc]  # the stub is untyped
+    """A resource monitor that keeps every request, and answers from `fakes.tables`.
+
+    The SDK registers the guards of `components.update_guard` only with a monitor that is a stub of the protocol.
+    """
 
     def __init__(self, stack_name: str, *, preview: bool) -> None:
         super().__init__(_NoMocks())
@@ -123,6 +126,10 @@ class Recorder(mocks.MockMonitor):
         place = self._places.get(planned.provider)
         id_, computed = tables.computed(planned.type, planned.name, urn, planned.inputs, place=place)
         return resource_pb2.RegisterResourceResponse(urn=urn, id=id_, object=wire.answer(request.object, computed))
+
+    def RegisterResourceHook(self, _request: resource_pb2.RegisterResourceHookRequest) -> empty_pb2.Empty:  # noqa: N802
+        """Accept a guard. A plan has no earlier state, so no guard is called."""
+        return empty_pb2.Empty()
 
     def RegisterResourceOutputs(  # noqa: N802
         self, request: resource_pb2.RegisterResourceOutputsRequest

@@ -37,6 +37,7 @@ BUILDING_BLOCKS: Final = (
     "components.gcp.closed_network",
     "components.gcp.host_image",
     "components.kubernetes.chart",
+    "components.update_guard",
 )
 """The components that other components consist of."""
 
