@@ -17,8 +17,9 @@ def controller_values(log_level: str) -> dict[str, Any]:
             "logLevel": log_level,
             "logFormat": "json",
             "watchSingleNamespace": RUNNERS,
-            # A changed scale set waits for its running jobs before it creates runners.
-            "updateStrategy": "eventual",
+            # `eventual` deletes the listener of a changed scale set until all its runners have ended, which an idle
+            # runner never does (actions-runner-controller 4432).
+            "updateStrategy": "immediate",
         },
         "metrics": {
             "controllerManagerAddr": ":8080",

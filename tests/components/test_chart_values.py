@@ -169,14 +169,14 @@ def test_a_scale_set_joins_the_runner_group_that_was_named() -> None:
     assert values(replace(RUNNER, runner_group="gpu"))["runnerGroup"] == "gpu"
 
 
-def test_the_controller_watches_where_runners_are_and_lets_running_jobs_end() -> None:
+def test_the_controller_watches_where_runners_are_and_keeps_listeners_during_a_change() -> None:
     flags = controller_values("info")["flags"]
 
     assert flags == {
         "logLevel": "info",
         "logFormat": "json",
         "watchSingleNamespace": RUNNERS,
-        "updateStrategy": "eventual",
+        "updateStrategy": "immediate",
     }
 
 
