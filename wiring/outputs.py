@@ -33,16 +33,22 @@ def runs_on(settings: Settings) -> dict[str, str]:
 def verify(settings: Settings) -> Mapping[str, str]:
     """Return commands that inspect a running cluster, by subject."""
     plugin, resource = "kubectl --namespace kube-system", GPU.replace(".", r"\.")
+    pods = "--selector app.kubernetes.io/name=nvidia-device-plugin"
+    # One call for each pod of the plugin, and none without a GPU node. The MPS daemon has the same labels.
+    each = (
+        f"{plugin} get pods {pods} --output name | grep --invert-match mps-control-daemon"
+        f" | xargs -I POD {plugin} exec POD --container nvidia-device-plugin-ctr --"
+    )
     commands = {
         "gpu-nodes": f"kubectl get nodes --selector {GPU}=true"
         " --label-columns gpu-ci/pool,node.kubernetes.io/instance-type",
         "gpu-capacity": f"kubectl get nodes --selector {GPU}=true --output "
         f"custom-columns='NODE:.metadata.name,GPUS:.status.allocatable.{resource}'",
-        "device-plugin": f"{plugin} get daemonset --selector app.kubernetes.io/name=nvidia-device-plugin",
-        "device-plugin-log": f"{plugin} logs --selector app.kubernetes.io/name=nvidia-device-plugin --tail 50",
-        "gpu-persistence": f"{plugin} exec daemonset/nvidia-device-plugin -- nvidia-smi"
-        " --query-gpu=name,persistence_mode --format=csv",
-        "gpu-use": f"{plugin} exec daemonset/nvidia-device-plugin -- nvidia-smi dmon -c 5",
+        "device-plugin": f"{plugin} get daemonset {pods}",
+        # On shared pools the first container is the one that reloads the configuration.
+        "device-plugin-log": f"{plugin} logs {pods} --all-containers --prefix --tail 50",
+        "gpu-persistence": f"{each} nvidia-smi --query-gpu=name,persistence_mode --format=csv",
+        "gpu-use": f"{each} nvidia-smi dmon -c 5",
     }
     if settings.autoscaler is not None:
         commands["autoscaler"] = "kubectl --namespace kube-system get configmap cluster-autoscaler-status --output yaml"

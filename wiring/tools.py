@@ -37,6 +37,8 @@ def check(settings: Settings, on_path: Callable[[str], str | None]) -> None:
 
 def _needed(settings: Settings) -> Iterator[tuple[str, str]]:
     """Yield each program that the stack needs, with the fix."""
+    if settings.cluster is not None:
+        yield "aws", "install version 2 of the AWS CLI where this runs; it authenticates at the cluster"
     image = settings.host_image
     if image is not None and image.mode == "controller":
         yield "gcloud", "install the Google Cloud CLI where this runs, or state host-image.mode: declared"

@@ -70,6 +70,17 @@ def test_who_builds_no_image_by_command_needs_no_gcloud(stack: str, change: dict
     check(stacks.settings(stack, change), without("gcloud", "python3"))
 
 
+@pytest.mark.parametrize(("stack", "needed"), [("examples/eks-arc.yaml", True), (AWS, False)])
+def test_only_a_stack_with_a_cluster_needs_the_aws_cli(stack: str, needed: bool) -> None:
+    """The kubeconfig calls `aws`; without it an update fails after the control plane exists."""
+    settings = stacks.settings(stack)
+    if not needed:
+        check(settings, without("aws"))
+        return
+    with pytest.raises(ToolMissing, match=r"^aws is not on PATH: install version 2 of the AWS CLI where this runs"):
+        check(settings, without("aws"))
+
+
 def test_a_plan_looks_at_no_path() -> None:
     """It must come out the same where gcloud is and where it is not."""
     assert [one.urn for one in updated(None)] == [one.urn for one in updated(without())]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +14,8 @@ from tests.plan import stacks
 from wiring.outputs import verify
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
@@ -81,6 +85,33 @@ def test_verify_omits_the_commands_of_disabled_sections(section: str, omitted: s
     without = settings.model_copy(update={section: None})
 
     assert set(verify(settings)) - set(verify(without)) == omitted
+
+
+def test_verify_commands_work_without_a_gpu_node_and_with_two_containers(tmp_path: Path) -> None:
+    """`kubectl exec daemonset/NAME` fails without a pod; of two containers `logs` prints the first."""
+    stub = tmp_path / "kubectl"
+    stub.write_text('#!/bin/sh\necho "$*" >> "$LOG"\n[ "$3" = get ] && [ "$4" = pods ] && cat "$PODS"; exit 0\n')
+    stub.chmod(0o755)
+    (tmp_path / "pods").write_text("")
+    found = verify(files.settings())
+
+    def calls(pods: str) -> list[str]:
+        (tmp_path / "pods").write_text(pods)
+        (tmp_path / "log").unlink(missing_ok=True)
+        path = f"{tmp_path}:{os.environ['PATH']}"
+        env = {"PATH": path, "LOG": str(tmp_path / "log"), "PODS": str(tmp_path / "pods")}
+        done = subprocess.run(["/bin/sh", "-c", found["gpu-use"]], env=env, check=True, capture_output=True, text=True)
+        assert done.stderr == ""
+        return (tmp_path / "log").read_text().splitlines()
+
+    assert len(calls("")) == 1
+    assert calls("pod/nvidia-device-plugin-a\npod/nvidia-device-plugin-mps-control-daemon-b\n")[1:] == [
+        (
+            "--namespace kube-system exec pod/nvidia-device-plugin-a --container nvidia-device-plugin-ctr"
+            " -- nvidia-smi dmon -c 5"
+        )
+    ]
+    assert "--all-containers" in found["device-plugin-log"]
 
 
 @pytest.mark.parametrize("name", REGISTRIES)
