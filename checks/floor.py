@@ -52,7 +52,9 @@ def _machine(path: str, machine: InstanceType | MachineType, *, cuda: str, disk_
     # `compatibility` reports a GPU that CUDA 13 dropped, with a fix.
     if model.capability < _LEAST_CAPABILITY and int(cuda.partition(".")[0]) < 13:
         has, least = (".".join(map(str, capability)) for capability in (model.capability, _LEAST_CAPABILITY))
-        reason = f"{model.slug} has compute capability {has}, and CUDA {cuda} needs {least}"
+        reason = (
+            f"{model.slug} has compute capability {has}; the minimum is {least}, which current wheels are built for"
+        )
         found.insert(0, error(CHECK, path, reason, "choose a newer GPU"))
     yield from found
     if not found:

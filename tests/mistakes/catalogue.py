@@ -676,7 +676,7 @@ ERRORS: Final = (
         level=Severity.ERROR,
         check="floor",
         path="runners.cirun-gcp-gpu",
-        words=("p100 has compute capability 6.0, and CUDA 12.9 needs 7.0", "choose a newer GPU"),
+        words=("p100 has compute capability 6.0; the minimum is 7.0", "choose a newer GPU"),
     ),
     Mistake(
         name="an instance type with a fraction of a GPU",
