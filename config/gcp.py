@@ -84,6 +84,7 @@ class HostImageSettings(Section):
     cuda: CudaVersion
     """The newest CUDA version of the jobs. The driver must support it."""
     docker_user: UserName = "ci-gpu-runner"
+    """A user without privileges that may use Docker. The image also has `runnerx`, which runs the jobs of cirun."""
     local_ssd: bool = True
     """Use a local SSD, where the machine has one, for Docker's storage."""
     builder: BuilderSettings = BuilderSettings()

@@ -48,6 +48,21 @@ DriverBranch = Annotated[
     BeforeValidator(in_quotes),
     Matching(r"\d{3}", "a driver branch", 'write its number alone, in quotes: "580"'),
 ]
+_ACCOUNTS_OF_UBUNTU = frozenset(
+    {
+        "root", "daemon", "bin", "sys", "sync", "games", "man", "lp", "mail", "news", "uucp", "proxy", "www-data",
+        "backup", "list", "irc", "nobody", "ubuntu",
+    }
+)  # fmt: skip
+"""Accounts that Ubuntu 24.04 has already (its package base-passwd; `ubuntu` is in the group sudo)."""
+
+
+def _of_its_own(value: str) -> str:
+    if value in _ACCOUNTS_OF_UBUNTU:
+        raise Invalid(f'"{value}" is an account of Ubuntu itself', "write another name, as in ci-gpu-runner")
+    return value
+
+
 UserName = Annotated[
     str,
     Matching(
@@ -55,6 +70,7 @@ UserName = Annotated[
         "a user's name",
         "use at most 31 lower-case letters, digits and hyphens, letter first",
     ),
+    AfterValidator(_of_its_own),
 ]
 
 

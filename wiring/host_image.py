@@ -56,7 +56,7 @@ def verify_options(settings: HostImageSettings) -> dict[str, str]:
     return {
         "CUDA_IMAGE": f"nvidia/cuda:{toolkit(settings.cuda).newest}-base-ubuntu24.04",
         "GPUS": str(settings.verifier.gpus),
-        "GPU_NAME": gpu_model(settings.verifier.gpu).product,
+        "GPU_FAMILY": gpu_model(settings.verifier.gpu).family,
     }
 
 

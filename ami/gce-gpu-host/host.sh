@@ -1,16 +1,18 @@
 # shellcheck shell=bash
-# The stages that make the host a runner's: its user, its fast disk, its tools. Sourced by install.sh.
+# The stages that make the host a runner's: its users, its fast disk, its tools. Sourced by install.sh.
 
 stage_user() {
-  if ! getent passwd "$DOCKER_USER" >/dev/null; then
-    useradd --create-home --shell /bin/bash "$DOCKER_USER"
-  fi
-  usermod --append --groups docker "$DOCKER_USER"
-  local group
-  for group in $(id -nG "$DOCKER_USER"); do
-    case $group in
-      sudo | adm | google-sudoers | lxd) die "$DOCKER_USER is in $group, and could become root by it" ;;
-    esac
+  local user group
+  for user in $(docker_users); do
+    if ! getent passwd "$user" >/dev/null; then
+      useradd --create-home --shell /bin/bash "$user"
+    fi
+    usermod --append --groups docker "$user"
+    for group in $(id -nG "$user"); do
+      case $group in
+        sudo | adm | google-sudoers | lxd) die "$user is in $group, and could become root by it" ;;
+      esac
+    done
   done
 }
 

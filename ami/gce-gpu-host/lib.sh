@@ -61,9 +61,12 @@ put() {
   cat >"$ROOT$1"
 }
 
+# dpkg asks about a changed configuration file even where debconf is noninteractive, and fails without a terminal
+# (dstackai/dstack 3367: google-compute-engine). It takes its default answer, and without one the installed file stays.
 apt() {
   DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 \
-    apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=5 --yes --no-install-recommends "$@"
+    apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=5 \
+    -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold --yes --no-install-recommends "$@"
 }
 
 # A signing key is taken over only with the fingerprint that its owner publishes, and only alone: apt would trust every

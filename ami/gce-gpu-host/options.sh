@@ -31,6 +31,7 @@ fits NVIDIA_FLAVOUR 'server|server-open' 'server or server-open'
 fits NVIDIA_TOOLKIT_VERSION '[0-9]+\.[0-9]+\.[0-9]+-[0-9]+' 'a version of the toolkit, as 1.20.0-1'
 fits DOCKER_VERSION '|[0-9]+:[0-9a-z.~-]+' 'a version of docker-ce, with its epoch'
 fits DOCKER_USER '[a-z][a-z0-9-]{0,30}' 'a user name'
+[ "$DOCKER_USER" != root ] || die 'DOCKER_USER=root does not fit: a user without privileges'
 fits LOCAL_SSD '[01]' '0 or 1'
 fits STOP_WHEN_DONE '[01]' '0 or 1'
 fits UV_VERSION '[0-9]+\.[0-9]+\.[0-9]+' 'a version of uv'
@@ -42,6 +43,11 @@ driver_packages() {
   printf '%s\n' "linux-modules-nvidia-$NVIDIA_BRANCH-$NVIDIA_FLAVOUR-gcp" \
     "nvidia-headless-no-dkms-$NVIDIA_BRANCH-$NVIDIA_FLAVOUR" \
     "nvidia-utils-$NVIDIA_BRANCH-server"
+}
+
+# cirun runs every job as runnerx, which its start script adds to no group.
+docker_users() {
+  printf '%s\n' "$DOCKER_USER" runnerx | sort --unique
 }
 
 toolkit_packages() {

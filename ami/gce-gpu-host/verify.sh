@@ -10,8 +10,12 @@ loud
 . "$HERE/options.sh"
 # A tag that NVIDIA has not announced to remove; a digest of one's own registry is better.
 CUDA_IMAGE=${CUDA_IMAGE:-nvidia/cuda:12.9.1-base-ubuntu24.04}
+# NVIDIA's own sample: it adds two vectors in a kernel and exits with 1 where an answer is wrong. CUDA 11.7 runs on every
+# driver from branch 450, and its kernels on every GPU from Maxwell; newer ones than Ampere compile them from PTX.
+SAMPLE_IMAGE=${SAMPLE_IMAGE:-nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda11.7.1-ubuntu20.04}
 GPUS=${GPUS:-1}
-GPU_NAME=${GPU_NAME:-}
+# A word of the name that nvidia-smi reports, as A100 in NVIDIA A100-SXM4-40GB; empty for any GPU.
+GPU_FAMILY=${GPU_FAMILY:-}
 QUERY=(nvidia-smi "--query-gpu=name,driver_version" "--format=csv,noheader")
 
 STAGE=image
@@ -28,7 +32,8 @@ found=$(wc -l <<<"$host")
 while IFS=, read -r name version; do
   version=${version# }
   [ "${version%%.*}" = "$NVIDIA_BRANCH" ] || die "driver $version runs, and branch $NVIDIA_BRANCH was asked for"
-  [ -z "$GPU_NAME" ] || [ "$name" = "$GPU_NAME" ] || die "the GPU is a $name, and the machine was made with a $GPU_NAME"
+  [[ -z $GPU_FAMILY || " ${name//-/ } " == *" $GPU_FAMILY "* ]] ||
+    die "the GPU is a $name, and the machine was made with a $GPU_FAMILY"
 done <<<"$host"
 
 STAGE=docker
@@ -38,28 +43,39 @@ docker info --format '{{.ServerVersion}}'
 
 # A stage of its own: a registry that is slow or ill, or that counts one's pulls, says nothing of the image.
 STAGE=registry
-pulled=
 # Well within the shortest life that this machine may have, or it would be taken for one that hangs.
-for pause in 0 10 30; do
-  sleep "$pause"
-  if timeout 150 docker pull --quiet "$CUDA_IMAGE"; then
-    pulled=1
-    break
-  fi
-  say "$CUDA_IMAGE cannot be pulled"
-done
-[ -n "$pulled" ] || die "$CUDA_IMAGE cannot be pulled"
+pull() {
+  local pause
+  for pause in 0 10 30; do
+    sleep "$pause"
+    if timeout 100 docker pull --quiet "$1"; then
+      return
+    fi
+    say "$1 cannot be pulled"
+  done
+  die "$1 cannot be pulled"
+}
+pull "$CUDA_IMAGE"
+pull "$SAMPLE_IMAGE"
 
 STAGE=docker
 container=$(docker run --rm --gpus all "$CUDA_IMAGE" "${QUERY[@]}")
 [ "$container" = "$host" ] || die "a container sees '$container', and the host '$host'"
 
+# nvidia-smi needs neither nvidia-uvm nor a working CUDA driver, and jobs need both.
+STAGE=kernel
+for ((index = 0; index < GPUS; index++)); do
+  docker run --rm --gpus "device=$index" "$SAMPLE_IMAGE"
+done
+
 STAGE=user
-inside=$(runuser --user "$DOCKER_USER" -- docker info --format '{{.DefaultRuntime}}')
-[ "$inside" = nvidia ] || die "$DOCKER_USER gets the runtime '$inside' from docker, and must get nvidia"
-if runuser --user "$DOCKER_USER" -- sudo --non-interactive true 2>/dev/null; then
-  die "$DOCKER_USER can become root"
-fi
+for user in $(docker_users); do
+  inside=$(runuser --user "$user" -- docker info --format '{{.DefaultRuntime}}')
+  [ "$inside" = nvidia ] || die "$user gets the runtime '$inside' from docker, and must get nvidia"
+  if runuser --user "$user" -- sudo --non-interactive true 2>/dev/null; then
+    die "$user can become root"
+  fi
+done
 
 STAGE=uv
 uv=$("$ROOT/usr/local/bin/uv" --version)

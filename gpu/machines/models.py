@@ -31,6 +31,14 @@ class GpuModel:
     """Google's accelerator type; none where Google does not offer it under this name."""
 
     @property
+    def family(self) -> str:
+        """The word that identifies the model in the name that nvidia-smi reports: `A100` in `NVIDIA A100-SXM4-40GB`.
+
+        The rest of that name depends on the board and on the driver.
+        """
+        return self.product.removeprefix("Tesla ").split()[0]
+
+    @property
     def sm(self) -> str:
         """The architecture as compilers write it, for example `sm_75`."""
         return f"sm_{self.capability[0]}{self.capability[1]}"

@@ -32,6 +32,10 @@ _KEPT: Final = (
 """The fields of a resource in the state that an update reads; the others are times and derived values."""
 
 
+_IMAGE_GRANT: Final = "gcp:compute/imageIamMember:ImageIamMember"
+"""A grant on one host image. A change of the installer builds a new image, and the grant moves to it."""
+
+
 def stack_files() -> tuple[Path, ...]:
     """Return every committed stack file whose state is recorded."""
     return tuple(sorted([*_ROOT.glob("Pulumi.*.yaml"), *_ROOT.glob("examples/*.yaml")]))
@@ -81,13 +85,13 @@ class Replay:
 
     @property
     def updated(self) -> tuple[Step, ...]:
-        """The resources that are updated in place."""
-        return self.steps("update")
+        """The resources that are updated in place, and the grants that move to a new host image."""
+        return (*self.steps("update"), *(step for step in self.steps("replace") if _moves_to_a_new_image(step)))
 
     @property
     def replaced(self) -> tuple[Step, ...]:
         """The resources that are replaced."""
-        return self.steps("replace")
+        return tuple(step for step in self.steps("replace") if not _moves_to_a_new_image(step))
 
     @property
     def deleted(self) -> tuple[Step, ...]:
@@ -112,6 +116,10 @@ class Replay:
             "replaced": {step.urn: sorted(step.changed) for step in self.replaced},
             "deleted": [step.urn for step in self.deleted],
         }
+
+
+def _moves_to_a_new_image(step: Step) -> bool:
+    return step.type == _IMAGE_GRANT and step.changed.keys() == {"image"}
 
 
 def recorded() -> tuple[Recorded, ...]:

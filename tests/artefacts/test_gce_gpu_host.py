@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ami.builder.machine import ELSEWHERE
+from gpu.machines import GPU_MODELS, GpuModel
 from gpu.software.drivers import server_package
 from tests.artefacts.fake_commands import FakeCommands, Run
 from tests.artefacts.linters import linter
@@ -195,6 +196,27 @@ def test_the_packages_of_the_driver_are_those_that_the_plan_judges(machine: Mach
     assert machine.called(f"install {server_package('580')} ")
 
 
+@pytest.mark.parametrize("stated", ["ci-gpu-runner", "runnerx"])
+def test_the_stated_user_and_the_user_of_cirun_are_in_the_group_docker(machine: Machine, stated: str) -> None:
+    machine.options(GPU_HOST_HASH=HASH, DOCKER_USER=stated)
+    machine.installed()
+    users = sorted({stated, "runnerx"})
+
+    assert machine.called("useradd") == [f"useradd --create-home --shell /bin/bash {user}" for user in users]
+    assert machine.called("usermod") == [f"usermod --append --groups docker {user}" for user in users]
+
+
+def test_a_changed_configuration_file_never_asks(machine: Machine) -> None:
+    machine.installed()
+    asking = [
+        call
+        for call in machine.called("apt-get ")
+        if not {"Dpkg::Options::=--force-confdef", "Dpkg::Options::=--force-confold"} <= set(call.split())
+    ]
+
+    assert (machine.called("dist-upgrade") != [], asking) == (True, [])
+
+
 def test_docker_and_the_toolkit_come_from_their_owners_repositories(machine: Machine) -> None:
     machine.options(GPU_HOST_HASH=HASH, DOCKER_VERSION="5:29.0.1-1~ubuntu.24.04~noble")
     machine.installed()
@@ -373,6 +395,7 @@ def test_a_user_who_could_become_root_ends_the_build(machine: Machine) -> None:
         ("NVIDIA_TOOLKIT_VERSION", "latest"),
         ("DOCKER_VERSION", "latest"),
         ("DOCKER_USER", "Root!"),
+        ("DOCKER_USER", "root"),
         ("LOCAL_SSD", "yes"),
         ("STOP_WHEN_DONE", "yes"),
         ("UV_SHA256", "abc"),
@@ -427,10 +450,69 @@ def verifying(machine: Machine, host: str = GOOD, inside: str = GOOD, **options:
 
 
 def test_a_sound_image_is_verified_on_its_gpu(machine: Machine) -> None:
-    run = verifying(machine, GPU_NAME="Tesla T4")
+    run = verifying(machine, GPU_FAMILY="T4")
 
     assert (run.code, machine.reports()) == (0, [f"ok:{HASH}"])
     assert machine.called("docker run --rm --gpus all nvidia/cuda:12.9.1-base-ubuntu24.04 nvidia-smi --query-gpu=")
+
+
+REPORTED = {
+    "p4": "Tesla P4",
+    "p100": "Tesla P100-PCIE-16GB",
+    "v100": "Tesla V100-SXM2-16GB",
+    "v100-32gb": "Tesla V100-SXM2-32GB",
+    "t4": "Tesla T4",
+    "a10g": "NVIDIA A10G",
+    "l4": "NVIDIA L4",
+    "l40s": "NVIDIA L40S",
+    "a100": "NVIDIA A100-SXM4-40GB",
+    "a100-80gb": "NVIDIA A100-SXM4-80GB",
+    "h100": "NVIDIA H100 80GB HBM3",
+    "rtx-pro-6000": "NVIDIA RTX PRO 6000 Blackwell Server Edition",
+}
+"""The name that nvidia-smi reports for each model, as in public logs of drivers 535 to 595 (2025 and 2026)."""
+
+
+@pytest.mark.parametrize("model", GPU_MODELS.values(), ids=lambda model: model.slug)
+def test_each_model_is_recognised_by_the_name_that_nvidia_smi_reports(machine: Machine, model: GpuModel) -> None:
+    found = f"{REPORTED[model.slug]}, 580.173.02"
+    run = verifying(machine, host=found, inside=found, GPU_FAMILY=model.family)
+
+    assert (run.code, machine.reports()) == (0, [f"ok:{HASH}"])
+
+
+@pytest.mark.parametrize("model", GPU_MODELS.values(), ids=lambda model: model.slug)
+def test_a_family_identifies_no_other_model(model: GpuModel) -> None:
+    """Only the memory differs within a family, and the machine type decides it."""
+    alike = [slug for slug, name in REPORTED.items() if model.family in name.replace("-", " ").split()]
+
+    assert {GPU_MODELS[slug].family for slug in alike} == {model.family}
+
+
+def test_a_kernel_runs_in_a_container_on_every_gpu(machine: Machine) -> None:
+    verifying(machine, host=f"{GOOD}\n{GOOD}", inside=f"{GOOD}\n{GOOD}", GPUS="2")
+    runs = [call for call in machine.called("docker run") if "vectoradd" in call]
+
+    assert [call.split()[4] for call in runs] == ["device=0", "device=1"]
+
+
+def test_a_gpu_that_runs_no_kernel_is_refused_although_nvidia_smi_answers(machine: Machine) -> None:
+    """So it is with a broken nvidia-uvm."""
+    verifying(machine)
+    machine.stubs.add("docker", f'case "$1 $*" in run*vectoradd*) exit 1;; esac; printf "%s\\n" {GOOD!r}')
+    run = machine.stubs.run(
+        ["/bin/bash", str(machine.root / "run/verify/verify.sh")], {"GPU_HOST_ROOT": str(machine.root)}
+    )
+
+    assert run.code == 1
+    assert machine.reports()[-1].startswith("fail:kernel:1:")
+
+
+def test_the_user_of_cirun_reaches_docker_like_the_stated_user(machine: Machine) -> None:
+    verifying(machine, DOCKER_USER="builder")
+    asked = [call.split()[2] for call in machine.called("runuser") if "docker info" in call]
+
+    assert asked == ["builder", "runnerx"]
 
 
 @pytest.mark.parametrize(
@@ -439,7 +521,7 @@ def test_a_sound_image_is_verified_on_its_gpu(machine: Machine) -> None:
         ({"host": "Tesla T4, 570.1"}, "driver 570.1 runs, and branch 580 was asked for"),
         ({"host": f"{GOOD}\n{GOOD}"}, "2 GPUs answer, and the machine was made with 1"),
         ({"inside": "Tesla T4, 570.1"}, "a container sees 'Tesla T4, 570.1'"),
-        ({"GPU_NAME": "NVIDIA L4"}, "the GPU is a Tesla T4, and the machine was made with a NVIDIA L4"),
+        ({"GPU_FAMILY": "L4"}, "the GPU is a Tesla T4, and the machine was made with a L4"),
         ({"GPU_HOST_HASH": "ffffffff"}, "this machine was not booted from the image ffffffff"),
         ({"UV_VERSION": "0.14.0"}, "and uv 0.14.0 was asked for"),
     ],

@@ -418,7 +418,7 @@ def test_the_stack_of_the_example_builds_what_the_controller_would_build() -> No
 
     assert read.name == told["GPU_IMAGE_NAME"]
     assert (read.provisioning, read.attempts, read.build_minutes, read.verify_gpus) == (("SPOT", "STANDARD"), 3, 90, 1)
-    assert read.verify_options["GPU_NAME"] == "Tesla T4"
+    assert read.verify_options["GPU_FAMILY"] == "T4"
 
 
 def test_every_machine_of_the_controller_has_an_end() -> None:

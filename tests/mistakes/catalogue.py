@@ -404,6 +404,12 @@ WHOLES: Final = (
         words=("the pool stays at 0 nodes, because there is no autoscaler", "state autoscaler: {}, or min: 5"),
     ),
     Mistake(
+        name="Docker for the account root",
+        change={"host-image": {"docker-user": "root"}},
+        path="host-image.docker-user",
+        words=('"root" is an account of Ubuntu itself', "as in ci-gpu-runner"),
+    ),
+    Mistake(
         name="a cirun runner without cloud access for cirun",
         change={"cirun": {"gcp": False}},
         path="cirun.gcp",
