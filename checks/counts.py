@@ -89,18 +89,13 @@ def _sound(pool: _Pool) -> Verdict:
 
 
 def _shares(pool: _Pool) -> Iterator[Verdict]:
-    sharing = pool.group.sharing
-    if sharing is None:
+    if pool.group.shares == 1:
         return
     for path, runner in pool.runners.items():
         requested = runner.pod.requests[GPU]
-        if requested < 2:
-            continue
-        reason = f"it requests {requested} shares of a GPU, "
-        if sharing.mode == "mps":  # The plugin refuses several shares by default.
-            yield error(CHECK, path, f"{reason}which the device plugin refuses", "request one share")
-        else:
-            yield warning(CHECK, path, f"{reason}which gives it no more of the GPU than one", "request one share")
+        if requested > 1:
+            reason = f"it requests {requested} shares of a GPU, which gives it no more of the GPU than one"
+            yield warning(CHECK, path, reason, "request one share")
 
 
 def _unused_gpus(pool: _Pool) -> list[Verdict]:
@@ -133,7 +128,7 @@ def _uses_all(path: str, pool: _Pool, least: Place, jobs: int) -> Iterator[str]:
     others = requests.names - {CPU, MEMORY}
     if cpu and memory and all(least.left[name] >= jobs * requests[name] for name in others):
         yield f"request cpu: {cpu} and memory: {memory}Gi"
-    if pool.group.sharing is not None:
+    if pool.group.shares > 1:
         most = max(pool.copies[one] for one in pool.first) // least.machine.devices
         sharing = f"{pool.group.path}.sharing"
         yield f"lower {sharing}.replicas to {most}" if most > 1 else f"remove {sharing}"

@@ -2,8 +2,7 @@
 
 The figures: compute capability 7.0, the minimum of CUDA 12 toolkits and current wheels; 8 GB of GPU memory, 4 vCPUs,
 16 GB of memory and 50 GB of disk, which public guides to GPU runners agree on. A machine type below the minimum is an
-error. The size of the disk is a choice of the stack file, so that a small one is only a warning, as is a small share of
-a GPU (`checks.pool_shape`).
+error. The size of the disk is a choice of the stack file, so that a small one is only a warning.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 CHECK: Final = "floor"
 
-LEAST_GPU_MEMORY_GB: Final = 8
+_LEAST_GPU_MEMORY_GB: Final = 8
 _LEAST_CAPABILITY: Final = (7, 0)
 _LEAST_VCPUS: Final = 4
 _LEAST_MEMORY_GB: Final = 16
@@ -38,7 +37,7 @@ def check(stack: Stack) -> Iterator[Verdict]:
             yield from _machine(offer.path, machine.type, cuda=cuda, disk_gib=machine.disk_gib)
 
 
-def gpu_memory_gb(machine: InstanceType | MachineType) -> float:
+def _gpu_memory_gb(machine: InstanceType | MachineType) -> float:
     """Return the memory of one of its GPUs in decimal gigabytes, as GPUs are sold."""
     return machine.gpu_memory_mib * MIB / 1e9
 
@@ -63,7 +62,7 @@ def _machine(path: str, machine: InstanceType | MachineType, *, cuda: str, disk_
 
 def _too_small(path: str, machine: InstanceType | MachineType, disk_gib: int) -> Iterator[Verdict]:
     for has, least, unit, fix in (
-        (gpu_memory_gb(machine), LEAST_GPU_MEMORY_GB, "GB of GPU memory", "choose a type with a whole GPU"),
+        (_gpu_memory_gb(machine), _LEAST_GPU_MEMORY_GB, "GB of GPU memory", "choose a type with a whole GPU"),
         (machine.vcpus, _LEAST_VCPUS, "vCPUs", _LARGER),
         (machine.memory_mib * MIB / 1e9, _LEAST_MEMORY_GB, "GB of memory", _LARGER),
     ):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from checks.floor import LEAST_GPU_MEMORY_GB, gpu_memory_gb
 from gpu.verdict import Verdict, warning
 from wiring import kubernetes
 
@@ -97,27 +96,7 @@ def own_spot(own: OwnMachines) -> Iterator[Verdict]:
 
 
 def _sharing(group: NodeGroupFacts) -> Iterator[Verdict]:
-    if group.sharing is None:
-        return
-    subject = f"{group.path}.sharing"
     part = sorted({machine.name for machine in group.machines if machine.fractional})
-    if part:
+    if part and group.shares > 1:
         reason = f"{', '.join(part)} already has only a part of a GPU"
-        yield warning(CHECK, subject, reason, "share a type with a whole GPU")
-    if group.sharing.mode == "mps":
-        yield from _memory_shares(group, group.sharing.replicas)
-
-
-def _memory_shares(group: NodeGroupFacts, replicas: int) -> Iterator[Verdict]:
-    """Check the memory of each share: MPS splits the memory of a GPU evenly, time-slicing does not."""
-    least = min(group.machines, key=gpu_memory_gb)
-    share = gpu_memory_gb(least) / replicas
-    if share < LEAST_GPU_MEMORY_GB:
-        most = int(gpu_memory_gb(least) // LEAST_GPU_MEMORY_GB)
-        path = f"{group.path}.sharing"
-        reason = (
-            f"each of {replicas} jobs gets {share:.1f} GB of the GPU memory of a {least.name}; "
-            f"the minimum is {LEAST_GPU_MEMORY_GB} GB"
-        )
-        fix = f"set it to {most}" if most > 1 else f"remove {path}"
-        yield warning(CHECK, f"{path}.replicas", reason, f"{fix}, or use mode: time-slicing")
+        yield warning(CHECK, f"{group.path}.sharing", reason, "share a type with a whole GPU")

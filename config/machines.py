@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -108,21 +108,25 @@ class SystemNodesSettings(Section):
     disk: DiskSettings = DiskSettings(size="50Gi")
 
 
+_OTHER_MODES: Final = {
+    "mig": "a T4, an L4 or an A10G cannot be split in hardware",
+    "mps": "its shared memory and that of a job need the same mount, /dev/shm",
+}
+"""Modes of the device plugin that this program does not offer, with the reason."""
+
+
 def _mode(value: object) -> object:
-    """Explain why there is no third mode, which users know from the A100."""
-    if value == "mig":
-        raise Invalid(
-            '"mig" is not supported: a T4, an L4 or an A10G cannot be split in hardware',
-            "write time-slicing or mps",
-        )
+    """Refuse the other modes with their reason."""
+    if isinstance(value, str) and value in _OTHER_MODES:
+        raise Invalid(f'"{value}" is not supported: {_OTHER_MODES[value]}', "write time-slicing, or remove sharing")
     return value
 
 
 class SharingSettings(Section):
     """One GPU for several jobs at the same time."""
 
-    mode: Annotated[Literal["time-slicing", "mps"], BeforeValidator(_mode)]
-    """`time-slicing` runs jobs in turns without isolation; `mps` runs them in parallel and splits the memory."""
+    mode: Annotated[Literal["time-slicing"], BeforeValidator(_mode)]
+    """`time-slicing` runs jobs in turns. It isolates neither their memory nor their faults."""
     replicas: Annotated[int, Field(ge=2, le=48)]
     """The number of jobs that share one GPU."""
 

@@ -17,9 +17,8 @@ from config import pins
 from config.values import gibibytes
 from gpu.kubernetes import add_ons as table
 from gpu.kubernetes.daemonsets import DaemonSet
-from gpu.kubernetes.node_group import MPS_CAPABLE, NodeGroupFacts
+from gpu.kubernetes.node_group import NodeGroupFacts
 from gpu.kubernetes.pods import SystemPods, pod_from_template
-from gpu.kubernetes.sharing import Sharing
 from gpu.kubernetes.taints import ApiTaint
 from gpu.machines import ec2_type
 
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
 def gpu_node(name: str, pool: PoolSettings) -> GpuNode:
     """Return the marks of a pool's nodes. The autoscaler sizes new nodes by the first type, so its figures count."""
-    sharing = pool.sharing.mode if pool.sharing else None
     models = {model.label for stated in pool.instance_types if (model := ec2_type(stated).gpu) is not None}
     return GpuNode(
         pool=name,
@@ -44,7 +42,7 @@ def gpu_node(name: str, pool: PoolSettings) -> GpuNode:
         accelerator=models.pop() if len(models) == 1 else "nvidia-gpu",
         gpus=max(1, ec2_type(pool.instance_types[0]).gpus),
         disk_gib=gibibytes(pool.disk.size),
-        labels=pool.labels if sharing != "mps" else {**pool.labels, MPS_CAPABLE: "true"},
+        labels=pool.labels,
         taints=pool.taints,
         sharing_replicas=pool.sharing.replicas if pool.sharing else 1,
         device_plugin_config=sharing_name(pool.sharing) if pool.sharing else None,
@@ -63,7 +61,7 @@ def device_plugin(settings: Settings) -> DevicePluginValues:
     return DevicePluginValues(
         fail_on_init_error=settings.device_plugin.fail_on_init_error if settings.device_plugin else True,
         tolerations=gpu_tolerations(settings),
-        sharing={sharing_name(one): Sharing(mode=one.mode, replicas=one.replicas) for one in shared},
+        shares={sharing_name(one): one.replicas for one in shared},
     )
 
 
@@ -133,7 +131,7 @@ def _node_group(name: str, pool: PoolSettings, stack: Stack) -> NodeGroupFacts:
         taints=tuple(ApiTaint(**taint) for taint in api_taints(node)),
         tags=tags,
         asg_tags=tags,
-        sharing=Sharing(mode=pool.sharing.mode, replicas=pool.sharing.replicas) if pool.sharing else None,
+        shares=pool.sharing.replicas if pool.sharing else 1,
     )
 
 

@@ -12,8 +12,6 @@ from gpu.kubernetes.quantities import GPU
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gpu.kubernetes.sharing import Sharing
-
 DEFAULT_CONFIG = "default"
 
 
@@ -25,8 +23,8 @@ class DevicePluginValues:
     """Whether the plugin fails on a node without a working GPU."""
     tolerations: Sequence[Mapping[str, str]]
     """Tolerations for the nodes of every pool."""
-    sharing: Mapping[str, Sharing] = field(default_factory=dict)
-    """Name of a configuration to its sharing. The label of a node selects one."""
+    shares: Mapping[str, int] = field(default_factory=dict)
+    """Name of a configuration to the number of jobs that share one GPU. The label of a node selects one."""
 
 
 def device_plugin_values(args: DevicePluginValues) -> dict[str, Any]:
@@ -47,26 +45,18 @@ def device_plugin_values(args: DevicePluginValues) -> dict[str, Any]:
         },
         "tolerations": [{"key": "CriticalAddonsOnly", "operator": "Exists"}, *map(dict, args.tolerations)],
     }
-    if args.sharing:
-        configurations = {DEFAULT_CONFIG: _configuration(None)}
-        configurations |= {name: _configuration(sharing) for name, sharing in sorted(args.sharing.items())}
+    if args.shares:
+        configurations = {DEFAULT_CONFIG: _configuration(1)}
+        configurations |= {name: _configuration(shares) for name, shares in sorted(args.shares.items())}
         values["config"] = {"map": configurations, "default": DEFAULT_CONFIG}
         # With a configuration the chart grants the plugin more rights, unless the strategy is `none`.
         values["migStrategy"] = "none"
-    if any(sharing.mode == "mps" for sharing in args.sharing.values()):
-        # The MPS daemon runs on nodes that feature discovery labels as capable.
-        values["gfd"] = {"enabled": True}
-        worker = {"tolerations": [dict(toleration) for toleration in args.tolerations]}
-        # The subchart's default toleration has another value of our taint, so its pods would run on no GPU node.
-        values["nfd"] = {"worker": worker, "postDeleteCleanup": False}
     return values
 
 
-def _configuration(sharing: Sharing | None) -> str:
+def _configuration(shares: int) -> str:
     """Return a configuration file, as JSON, which is valid YAML."""
     configuration: dict[str, Any] = {"version": "v1"}
-    if sharing is not None:
-        key = {"time-slicing": "timeSlicing", "mps": "mps"}[sharing.mode]
-        resources = [{"name": GPU, "replicas": sharing.replicas}]
-        configuration["sharing"] = {key: {"resources": resources}}
+    if shares > 1:
+        configuration["sharing"] = {"timeSlicing": {"resources": [{"name": GPU, "replicas": shares}]}}
     return json.dumps(configuration, sort_keys=True)

@@ -20,14 +20,11 @@ from gpu.regions import region_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gpu.kubernetes.sharing import Sharing
     from gpu.kubernetes.taints import ApiTaint
     from gpu.machines import InstanceType
 
 GPU_PRESENT: Final = "nvidia.com/gpu.present"
 """The label by which NVIDIA's charts find a GPU node."""
-MPS_CAPABLE: Final = "nvidia.com/mps.capable"
-"""The label without which the MPS daemon of the device plugin gets no pod on a node."""
 ACCELERATOR: Final = "k8s.amazonaws.com/accelerator"
 """The label by which the autoscaler knows that a node gets a GPU before the node is ready."""
 
@@ -65,7 +62,8 @@ class NodeGroupFacts:
     """Tags of the node group itself."""
     asg_tags: Mapping[str, str] = field(default_factory=dict)
     """Tags of its Auto Scaling group, without those that EKS adds."""
-    sharing: Sharing | None = None
+    shares: int = 1
+    """The number of jobs that share one GPU."""
 
     @property
     def machines(self) -> tuple[InstanceType, ...]:
@@ -113,7 +111,7 @@ def real_node(group: NodeGroupFacts, machine: InstanceType, *, zone: str) -> Nod
     return Node(
         labels={**labels, **group.labels},
         taints=tuple(Taint(key=taint.key, value=taint.value, effect=EFFECTS[taint.effect]) for taint in group.taints),
-        allocatable=room.allocatable + advertised(machine, group.sharing),
+        allocatable=room.allocatable + advertised(machine, group.shares),
     )
 
 

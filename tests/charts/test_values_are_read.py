@@ -11,7 +11,6 @@ import pytest
 from components.kubernetes.device_plugin_values import DevicePluginValues, device_plugin_values
 from components.kubernetes.gpu_metrics_values import GpuMetricsValues, gpu_metrics_values
 from config import pins
-from gpu.kubernetes.sharing import Sharing
 from tests.charts import known_keys, objects, releases
 from tests.charts.releases import STACKS
 
@@ -76,13 +75,12 @@ def test_every_chart_that_is_installed_has_its_list() -> None:
     assert {release.chart for stack in STACKS for release in releases.of(stack)} == set(PINNED)
 
 
-@pytest.mark.parametrize("mode", ["time-slicing", "mps"])
-def test_the_device_plugins_values_for_sharing_are_read(mode: Any) -> None:
+def test_the_device_plugins_values_for_sharing_are_read() -> None:
     values = device_plugin_values(
         DevicePluginValues(
             fail_on_init_error=True,
             tolerations=[{"key": "nvidia.com/gpu", "operator": "Exists"}],
-            sharing={f"{mode}-2": Sharing(mode=mode, replicas=2)},
+            shares={"time-slicing-2": 2},
         )
     )
 

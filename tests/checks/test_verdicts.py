@@ -93,7 +93,7 @@ CHANGED: list[dict[str, Any]] = [
     {"gpu-pools/t4-spot/instance-types": ["g4dn.xlarge"]},
     {"gpu-pools/t4-spot/disk": {"size": "30Gi"}},
     {"gpu-pools/t4-spot/sharing": {"mode": "time-slicing", "replicas": 4}},
-    {"gpu-pools/t4-spot/sharing": {"mode": "mps", "replicas": 4}, "runners/gpu-t4/needs/gpus": 2},
+    {"gpu-pools/t4-spot/sharing": {"mode": "time-slicing", "replicas": 4}, "runners/gpu-t4/needs/gpus": 2},
     {"runners/gpu-t4/needs/cuda": "13.9"},
     {"images/runner-gpu/cuda": "13.0"},
     {"quotas": {"L-3819A6DF": 0, "L-DB2E81BA": 0}},
@@ -194,8 +194,7 @@ def test_a_warning_is_logged_where_the_plan_shows_it() -> None:
             "gpu-pools/t4-spot/max": st.integers(1, 10_000),
             "gpu-pools/t4-spot/disk/size": st.integers(20, 2000).map("{}Gi".format),
             "gpu-pools/t4-spot/sharing": st.builds(
-                lambda mode, replicas: {"mode": mode, "replicas": replicas},
-                st.sampled_from(["time-slicing", "mps"]),
+                lambda replicas: {"mode": "time-slicing", "replicas": replicas},
                 st.integers(2, 48),
             ),
             "runners/gpu-t4/workload/jobs-per-month": st.integers(0, 10_000),

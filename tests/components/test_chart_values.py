@@ -27,7 +27,6 @@ from gpu.kubernetes.daemonsets import DaemonSet
 from gpu.kubernetes.pods import pod_from_template
 from gpu.kubernetes.quantities import MIB, Resources
 from gpu.kubernetes.scheduling import Node, lands
-from gpu.kubernetes.sharing import Sharing
 
 pytestmark = pytest.mark.pure
 
@@ -225,11 +224,9 @@ def test_without_the_priority_expander_no_priorities_are_stated() -> None:
     assert "expanderPriorities" not in autoscaler_values(replace(AUTOSCALER, expander=("least-waste",)), "c")
 
 
-def plugin(**sharing: Sharing) -> dict[str, Any]:
-    named = {name.replace("_", "-"): each for name, each in sharing.items()}
-    return device_plugin_values(
-        DevicePluginValues(fail_on_init_error=True, tolerations=[GPU_TOLERATION], sharing=named)
-    )
+def plugin(**shares: int) -> dict[str, Any]:
+    named = {name.replace("_", "-"): each for name, each in shares.items()}
+    return device_plugin_values(DevicePluginValues(fail_on_init_error=True, tolerations=[GPU_TOLERATION], shares=named))
 
 
 def test_a_plugin_without_sharing_is_told_nothing_of_it() -> None:
@@ -238,7 +235,7 @@ def test_a_plugin_without_sharing_is_told_nothing_of_it() -> None:
 
 
 def test_a_node_that_names_no_sharing_shares_nothing() -> None:
-    shared = plugin(time_slicing_2=Sharing(mode="time-slicing", replicas=2))
+    shared = plugin(time_slicing_2=2)
     configurations = {name: json.loads(text) for name, text in shared["config"]["map"].items()}
 
     assert shared["config"]["default"] == "default"
@@ -250,15 +247,6 @@ def test_a_node_that_names_no_sharing_shares_nothing() -> None:
             "sharing": {"timeSlicing": {"resources": [{"name": "nvidia.com/gpu", "replicas": 2}]}},
         },
     }
-
-
-def test_mps_brings_the_discovery_that_it_runs_by_onto_tainted_nodes() -> None:
-    """The discovery's own toleration names another value of the taint, and its clean-up hook outlives the nodes."""
-    shared = plugin(mps_4=Sharing(mode="mps", replicas=4))
-
-    assert shared["gfd"] == {"enabled": True}
-    assert shared["nfd"] == {"worker": {"tolerations": [GPU_TOLERATION]}, "postDeleteCleanup": False}
-    assert json.loads(shared["config"]["map"]["mps-4"])["sharing"].keys() == {"mps"}
 
 
 def test_the_exporter_is_held_to_less_memory_than_it_may_have() -> None:

@@ -44,7 +44,7 @@ NODES = st.builds(
     labels=st.dictionaries(KEYS, WORDS, max_size=3),
     taints=TAINTS,
     sharing_replicas=st.integers(1, 8),
-    device_plugin_config=st.none() | st.just("mps-2"),
+    device_plugin_config=st.none() | st.just("time-slicing-2"),
     scale_down_after_minutes=st.none() | st.integers(1, 60),
 )
 T4 = GpuNode(pool="t4-spot", accelerator="nvidia-tesla-t4", gpus=1, disk_gib=200)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from back_ends.offer import SharedNodes
 from checks.counts import counts
 from checks.pool_shape import pool_shapes
-from gpu.kubernetes.sharing import Sharing
 from gpu.verdict import Level
 from tests.gpu.pools import DAEMONSETS, POOL, runner_pod
 
@@ -26,7 +25,7 @@ pytestmark = pytest.mark.pure
 
 STEADY = replace(POOL, capacity_type="ON_DEMAND")
 SECOND = replace(STEADY, path="gpu-pools.steady", name="steady")
-SLICED = replace(STEADY, sharing=Sharing(mode="time-slicing", replicas=4))
+SLICED = replace(STEADY, shares=4)
 SMALL = runner_pod("500m", "2Gi")
 FALLING = (POOL.name, SECOND.name)
 ONLY_SECOND = (SECOND.name,)
@@ -149,25 +148,16 @@ def test_gpus_that_another_runner_can_use_get_no_warning() -> None:
 def test_the_fix_for_unused_shares_is_smaller_jobs_or_fewer_shares(
     replicas: int, cpu: str, memory: str, fix: str
 ) -> None:
-    group = replace(STEADY, sharing=Sharing(mode="time-slicing", replicas=replicas))
+    group = replace(STEADY, shares=replicas)
 
     assert fix in [verdict.fix for verdict in judge(group, runner(5, pod=runner_pod(cpu, memory)))]
 
 
-@pytest.mark.parametrize(
-    ("mode", "level", "text"),
-    [
-        ("time-slicing", Level.WARNING, "which gives it no more of the GPU than one"),
-        ("mps", Level.ERROR, "which the device plugin refuses"),
-    ],
-)
-def test_a_job_that_requests_two_shares_is_reported(
-    mode: Literal["time-slicing", "mps"], level: Level, text: str
-) -> None:
-    group = replace(STEADY, sharing=Sharing(mode=mode, replicas=2))
+def test_a_job_that_requests_two_shares_gets_a_warning() -> None:
+    group = replace(STEADY, shares=2)
 
     assert only(group, runner(5, pod=runner_pod("500m", "2Gi", 2)))[::2] == (
-        level, f"it requests 2 shares of a GPU, {text}",
+        Level.WARNING, "it requests 2 shares of a GPU, which gives it no more of the GPU than one",
     )  # fmt: skip
 
 
@@ -354,20 +344,3 @@ def test_a_part_of_a_gpu_cannot_be_shared_again() -> None:
     group = replace(SLICED, instance_types=("g6f.xlarge",))
 
     assert [verdict.reason for verdict in shapes(group)] == ["g6f.xlarge already has only a part of a GPU"]
-
-
-@pytest.mark.parametrize(
-    ("mode", "replicas", "fixes"),
-    [
-        ("mps", 2, []),
-        ("mps", 3, ["set it to 2, or use mode: time-slicing"]),
-        ("mps", 48, ["set it to 2, or use mode: time-slicing"]),
-        ("time-slicing", 3, []),
-    ],
-)
-def test_an_mps_share_with_too_little_gpu_memory_gets_a_warning(
-    mode: Literal["mps", "time-slicing"], replicas: int, fixes: list[str]
-) -> None:
-    group = replace(STEADY, sharing=Sharing(mode=mode, replicas=replicas))
-
-    assert [verdict.fix for verdict in shapes(group)] == fixes

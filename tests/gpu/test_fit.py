@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from checks.fit import ImageUse, fits, image_fits, place
 from gpu.kubernetes.allocatable import root_disk_for
 from gpu.kubernetes.quantities import EPHEMERAL_STORAGE, GIB
-from gpu.kubernetes.sharing import Sharing
 from gpu.machines import EC2_TYPES
 from gpu.nearest import UnknownName
 from gpu.verdict import Level, Verdict
@@ -132,7 +131,7 @@ def test_a_job_that_no_type_of_the_model_can_hold_must_be_split() -> None:
 
 
 def test_a_node_takes_no_more_copies_than_it_has_addresses() -> None:
-    shared = replace(POOL, sharing=Sharing(mode="time-slicing", replicas=48))
+    shared = replace(POOL, shares=48)
 
     assert place(shared, shared.first, DAEMONSETS).copies(runner_pod("10m", "1Mi")) == 29 - len(DAEMONSETS)
 

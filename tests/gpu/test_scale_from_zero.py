@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gpu.kubernetes.daemonsets import DaemonSet
-from gpu.kubernetes.sharing import Sharing
 from gpu.kubernetes.taints import ApiTaint
 from gpu.kubernetes.template_node import RESOURCE_TAG
 from gpu.verdict import Level, worst
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.pure
 
-SHARED = replace(POOL, sharing=Sharing(mode="time-slicing", replicas=4))
+SHARED = replace(POOL, shares=4)
 DISK = runner_pod(
     containers=[
         {"resources": {"requests": {"cpu": "1", "ephemeral-storage": "100Gi"}, "limits": {"nvidia.com/gpu": 1}}}

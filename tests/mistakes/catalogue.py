@@ -623,15 +623,6 @@ ERRORS: Final = (
         words=("n1-standard-4 has 13184 MiB of memory but the job needs 16384", "memory: 12Gi"),
     ),
     Mistake(
-        name="a job with several MPS shares of a GPU",
-        change=_pool("t4-on-demand", sharing={"mode": "mps", "replicas": 4})
-        | _runner("gpu-t4-steady", needs={**SMALL, "gpus": 2}),
-        level=Severity.ERROR,
-        check="counts",
-        path="runners.gpu-t4-steady",
-        words=("it requests 2 shares of a GPU, which the device plugin refuses", "request one share"),
-    ),
-    Mistake(
         name="more idle runners than the pool can hold",
         change=_runner(arc={"min": 7, "max": 7, "fallback": OUT}),
         level=Severity.ERROR,
@@ -849,14 +840,6 @@ WARNINGS: Final = (
         words=("spot with one type and no fallback", "add more types, or state [true, false] to fall back"),
     ),
     Mistake(
-        name="shares with too little GPU memory",
-        change=_pool("t4-on-demand", sharing={"mode": "mps", "replicas": 3}) | _runner("gpu-t4-steady", needs=SMALL),
-        level=Severity.WARNING,
-        check="counts",
-        path="gpu-pools.t4-on-demand.sharing.replicas",
-        words=("each of 3 jobs gets 5.7 GB of the GPU memory of a g4dn.xlarge; the minimum is 8 GB", "set it to 2"),
-    ),
-    Mistake(
         name="Spot in one zone",
         change=_pool(zones=["us-west-2a"]),
         level=Severity.WARNING,
@@ -910,7 +893,7 @@ WARNINGS: Final = (
     ),
     Mistake(
         name="a share of a GPU that no job can use",
-        change=_pool("t4-on-demand", sharing={"mode": "mps", "replicas": 2}),
+        change=_pool("t4-on-demand", sharing={"mode": "time-slicing", "replicas": 2}),
         level=Severity.WARNING,
         check="counts",
         path="runners.gpu-t4-steady",
@@ -1299,10 +1282,10 @@ PLACES_AND_TIMES: Final = (
         words=("list at least 1",),
     ),
     Mistake(
-        name="MIG on a GPU that does not support it",
-        change=_pool(sharing={"mode": "mig", "replicas": 2}),
+        name="a way of sharing a GPU that is not supported",
+        change=_pool(sharing={"mode": "mps", "replicas": 2}),
         path="gpu-pools.t4-spot.sharing.mode",
-        words=("a T4, an L4 or an A10G cannot be split in hardware", "write time-slicing or mps"),
+        words=("need the same mount, /dev/shm", "write time-slicing, or remove sharing"),
     ),
     Mistake(
         name="a driver branch with the letter R",

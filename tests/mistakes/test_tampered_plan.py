@@ -15,7 +15,6 @@ from checks.scale_from_zero import scale_from_zero
 from gpu.kubernetes.daemonsets import DaemonSet
 from gpu.kubernetes.node_group import GPU_PRESENT, NodeGroupFacts
 from gpu.kubernetes.pods import Pod, pod_from_template
-from gpu.kubernetes.sharing import Sharing
 from gpu.kubernetes.taints import EFFECTS, ApiTaint
 from gpu.kubernetes.template_node import LABEL_TAG, RESOURCE_TAG, TAINT_TAG
 from gpu.verdict import Level, Verdict
@@ -79,7 +78,7 @@ def facts(plan: Plan, made: Planned) -> NodeGroupFacts:
     stated = made.inputs
     volume = plan.one("aws:ec2/launchTemplate:LaunchTemplate", made.name).inputs["blockDeviceMappings"][0]["ebs"]
     tags = [tag.inputs["tag"] for tag in plan.of("aws:autoscaling/tag:Tag") if tag.parent == made.parent]
-    mode, _, replicas = stated["labels"].get("nvidia.com/device-plugin.config", "").rpartition("-")
+    replicas = stated["labels"].get("nvidia.com/device-plugin.config", "").rpartition("-")[2]
     return NodeGroupFacts(
         path=f"gpu-pools.{made.name.removeprefix('pool-')}",
         name=made.name.removeprefix("pool-"),
@@ -95,7 +94,7 @@ def facts(plan: Plan, made: Planned) -> NodeGroupFacts:
         taints=tuple(ApiTaint(**taint) for taint in stated["taints"]),
         tags=stated["tags"],
         asg_tags={tag["key"]: tag["value"] for tag in tags},
-        sharing=Sharing(mode=mode, replicas=int(replicas)) if mode else None,
+        shares=int(replicas) if replicas else 1,
     )
 
 

@@ -10,7 +10,6 @@ from gpu.kubernetes.add_ons import ADD_ONS
 from gpu.kubernetes.daemonsets import DaemonSet
 from gpu.kubernetes.node_group import NodeGroupFacts
 from gpu.kubernetes.pods import Pod, pod_from_template
-from gpu.kubernetes.sharing import Sharing
 from gpu.kubernetes.taints import ApiTaint
 
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
 TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
 RELEASE: Final = "kubernetes:helm.sh/v3:Release"
-MODES: Final = {"timeSlicing": "time-slicing", "mps": "mps"}
 
 
 def node_group(plan: Plan, pool: str) -> NodeGroupFacts:
@@ -45,7 +43,7 @@ def node_group(plan: Plan, pool: str) -> NodeGroupFacts:
         taints=tuple(ApiTaint(**taint) for taint in stated["taints"]),
         tags=stated["tags"],
         asg_tags=_asg_tags(plan, group),
-        sharing=_sharing(plan, stated["labels"].get("nvidia.com/device-plugin.config")),
+        shares=_shares(plan, stated["labels"].get("nvidia.com/device-plugin.config")),
     )
 
 
@@ -99,11 +97,10 @@ def _asg_tags(plan: Plan, group: Planned) -> dict[str, str]:
     return {tag["key"]: tag["value"] for tag in tags}
 
 
-def _sharing(plan: Plan, name: str | None) -> Sharing | None:
-    """Return the sharing of the device plugin's configuration with that name."""
+def _shares(plan: Plan, name: str | None) -> int:
+    """Return the jobs that share a GPU in the device plugin's configuration with that name."""
     if name is None:
-        return None
+        return 1
     configuration = json.loads(plan.one(RELEASE, "device-plugin").inputs["values"]["config"]["map"][name])
-    ((key, stated),) = configuration["sharing"].items()
-    (resource,) = stated["resources"]
-    return Sharing(mode=MODES[key], replicas=resource["replicas"])  # type: ignore[arg-type]  # one of the two
+    (resource,) = configuration["sharing"]["timeSlicing"]["resources"]
+    return int(resource["replicas"])

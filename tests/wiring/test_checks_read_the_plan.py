@@ -10,7 +10,6 @@ import pytest
 
 from back_ends.registry import stack_of
 from config.identity import Identity
-from gpu.kubernetes.sharing import Sharing
 from ops.plan.recorder import record
 from tests.config import stacks as files
 from tests.plan import stacks
@@ -84,12 +83,12 @@ def test_the_autoscaler_may_describe_node_groups(name: str) -> None:
 
 def test_the_committed_stacks_have_pools_and_runners_of_every_kind() -> None:
     """With sharing, extra taints, a separate job pod and a fallback, and without."""
-    sharing = [judged(*each).sharing for each in POOLS]
+    shared = [judged(*each).shares > 1 for each in POOLS]
     taints = [len(judged(*each).taints) for each in POOLS]
     runners = [shared(*each) for each in RUNNERS]
 
-    assert any(sharing)
-    assert not all(sharing)
+    assert any(shared)
+    assert not all(shared)
     assert min(taints) == 1 < max(taints)
     assert {runner.waiting_pod is None for runner in runners} == {True, False}
     assert {len(runner.pools) for runner in runners} == {1, 2}
@@ -99,7 +98,7 @@ def test_the_checks_read_every_option_of_a_pool_as_it_is_registered() -> None:
     """No committed stack file uses these options together."""
     special = {
         "fast-image-pull": True,
-        "sharing": {"mode": "mps", "replicas": 3},
+        "sharing": {"mode": "time-slicing", "replicas": 3},
         "taints": {"team": "vision:NoExecute"},
         "labels": {"example.org/tier": "a"},
         "scale-down-after-minutes": 3,
@@ -112,7 +111,7 @@ def test_the_checks_read_every_option_of_a_pool_as_it_is_registered() -> None:
 
     assert facts_of == built.node_group(plan, "t4-spot")
     assert facts_of.nvme_storage
-    assert facts_of.sharing == Sharing(mode="mps", replicas=3)
+    assert facts_of.shares == 3
     assert kubernetes.plugin_daemonset(settings) == built.device_plugin(plan)
 
 
