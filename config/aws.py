@@ -30,12 +30,12 @@ RepositoryName = Annotated[
     str,
     Field(min_length=2, max_length=256),
     Matching(
-        r"[a-z0-9]+([._/-][a-z0-9]+)*",
+        r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*",
         "a repository's name",
-        "use lower-case letters and digits, with single dots, hyphens, underscores or slashes between them",
+        "use lower-case letters and digits, with dots, hyphens, underscores or slashes between them",
     ),
 ]
-"""An ECR repository, with an optional prefix, as in `team/runner-gpu`."""
+"""An ECR repository, with an optional prefix, as in `team/runner-gpu` (pattern of the ECR API, 2026)."""
 
 TagWildcard = Annotated[
     str,
@@ -92,7 +92,9 @@ class ClusterSettings(Section):
     administrators: Annotated[Mapping[Name, RoleArn], Field(min_length=1)]
     """Roles that administer the cluster, the deploying role included. Creating the cluster grants no access."""
     logs: tuple[LogType, ...] = ("api", "audit", "authenticator", "controllerManager", "scheduler")
-    log_retention_days: Literal[1, 3, 5, 7, 14, 30, 60, 90, 120, 180, 365, 400, 545, 731] = 30
+    log_retention_days: Literal[
+        1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653
+    ] = 30  # fmt: skip
     support: Literal["standard", "extended"] = "standard"
     """`extended` keeps an old version running, at six times the price of the control plane."""
     service_cidr: PrivateNetwork = SERVICE_CIDR

@@ -20,7 +20,17 @@ from config.values import (
     Size,
     Tag,
 )
-from config.values_gcp import BaseImage, Branch, BucketName, ContentHash, DriverBranch, ImageName, Member, UserName
+from config.values_gcp import (
+    BaseImage,
+    Branch,
+    BucketName,
+    ContentHash,
+    DockerRepositoryName,
+    DriverBranch,
+    ImageName,
+    Member,
+    UserName,
+)
 
 
 class GcpSettings(Section):
@@ -48,7 +58,7 @@ class VerifierSettings(Section):
 
     machine_type: MachineType = "n1-standard-4"
     gpu: Name = "t4"
-    gpus: Annotated[int, Field(ge=1, le=8)] = 1
+    gpus: Annotated[int, Field(ge=1, le=16)] = 1
     max_minutes: Annotated[int, Field(ge=15, le=240)] = 30
     """Google deletes the machine after this time in minutes, even if the deploying process has ended."""
 
@@ -149,7 +159,7 @@ class GpuTestImageSettings(Section):
 
     NEEDS: ClassVar = ("artifact-registry",)
 
-    repository: Name
+    repository: DockerRepositoryName
     built_by: Literal["workflow", "stack"]
     """`workflow` builds in GitHub Actions; `stack` builds with Docker on the machine that runs `pulumi up`."""
     cuda_image: BaseImage = "13.0.3-base-ubuntu24.04"

@@ -61,6 +61,9 @@ Taint = Annotated[
 
 IMAGE_ROOT_GIB = 20
 """The root disk of the AL2023 images of EKS (EKS user guide, 2026). A volume cannot be smaller."""
+GP3_MOST_IOPS = 80_000
+GP3_MOST_MIBPS = 2_000
+"""The largest IOPS and throughput of a gp3 volume (EC2 API, CreateVolume, 2026)."""
 GP3_MOST_IOPS_PER_GIB = 500
 """The largest IOPS of a gp3 volume for each GiB (EBS user guide, 2026)."""
 
@@ -70,8 +73,8 @@ class DiskSettings(Section):
 
     size: Size = "200Gi"
     """CUDA images are large: the default of EKS, 20 GiB, is too small for one."""
-    iops: Annotated[int, Field(ge=3000, le=16000)] = 3000
-    throughput: Annotated[int, Field(ge=125, le=1000)] = 125
+    iops: Annotated[int, Field(ge=3000, le=GP3_MOST_IOPS)] = 3000
+    throughput: Annotated[int, Field(ge=125, le=GP3_MOST_MIBPS)] = 125
     """Throughput in MiB/s, at most a quarter of the IOPS."""
 
     @model_validator(mode="after")

@@ -12,6 +12,9 @@ from back_ends import NAMES
 from config.section import Section, kebab
 from config.values import CudaVersion, Name, Positive, Size, Version
 
+LONGEST_JOB: Final = 5 * 24 * 60
+"""Minutes after which GitHub ends a job on a self-hosted runner (GitHub documentation, Actions limits, 2026)."""
+
 
 class Needs(Section):
     """The resources and the software of one job."""
@@ -19,7 +22,7 @@ class Needs(Section):
     gpu: Name
     """The GPU model, as in `t4`, `a10g`, `l4`."""
     gpus: Annotated[int, Field(ge=1, le=16)] = 1
-    cpu: Annotated[int, Field(ge=1, le=192)]
+    cpu: Annotated[int, Field(ge=1, le=384)]
     memory: Size
     cuda: CudaVersion
     disk: Size | None = None
@@ -34,9 +37,9 @@ class Workload(Section):
     """Figures of the jobs, for the estimates of cost and queue time."""
 
     jobs_per_month: Annotated[int, Field(ge=0, le=10_000_000)]
-    minutes: Annotated[int, Field(ge=1, le=5760)]
+    minutes: Annotated[int, Field(ge=1, le=LONGEST_JOB)]
     """The duration of a typical job in minutes."""
-    p95_minutes: Annotated[int, Field(ge=1, le=5760)] | None = None
+    p95_minutes: Annotated[int, Field(ge=1, le=LONGEST_JOB)] | None = None
     """The 95th percentile of durations in minutes."""
 
 
@@ -47,7 +50,7 @@ class RunnerBase(Section):
     """One runner that a workflow can name in `runs-on`."""
 
     needs: Needs
-    timeout_minutes: Annotated[int, Field(ge=1, le=5760)]
+    timeout_minutes: Annotated[int, Field(ge=1, le=LONGEST_JOB)]
     """The longest job in minutes. A pod or machine that runs one job ends a few minutes later."""
     workload: Workload | None = None
     queue_target_minutes: Positive | None = None

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from config.aws import RepositoryName
 from config.section import Section
 from config.values import (
     CudaVersion,
@@ -13,7 +14,6 @@ from config.values import (
     GitHubUrl,
     Invalid,
     Matching,
-    Name,
     Positive,
     Size,
     Tag,
@@ -71,7 +71,7 @@ class AutoscalerSettings(Section):
     """Idle minutes before a GPU node is removed. A longer time costs more, and the next job starts faster."""
     provision_timeout_minutes: Positive = 10
     """Minutes to wait for a node of a group before the next group is tried."""
-    expander: tuple[Literal["priority", "least-waste", "random", "most-pods"], ...] = (
+    expander: tuple[Literal["priority", "least-waste", "least-nodes", "random", "most-pods"], ...] = (
         "priority",
         "least-waste",
     )
@@ -115,7 +115,7 @@ class MonitoringSettings(Section):
 class ImageSettings(Section):
     """A container image for runners, with a fixed version."""
 
-    repository: Name | None = None
+    repository: RepositoryName | None = None
     """The ECR repository of this stack that contains the image."""
     reference: Reference | None = None
     """Another registry and repository, without a tag."""

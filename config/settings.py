@@ -29,7 +29,8 @@ from config.services import (
     MonitoringSettings,
     StorageSettings,
 )
-from config.values import Name, Positive, RunnerName, TagKey
+from config.values import Name, RunnerName, TagKey
+from config.values_gcp import DockerRepositoryName
 
 _S = TypeVar("_S", bound=Section)
 
@@ -47,12 +48,15 @@ class StackSettings(Section):
     """Tags of every resource that supports them, in addition to project, stack and manager."""
 
 
+Dollars = Annotated[int, Field(ge=1, le=1_000_000_000)]
+
+
 class BudgetSettings(Section):
     """The largest cost of the stack in US dollars a month. A plan with a higher cost fails."""
 
-    expected: Positive | None = None
+    expected: Dollars | None = None
     """The limit for the jobs that the runners' workloads state."""
-    worst: Positive | None = None
+    worst: Dollars | None = None
     """The limit with every maximum reached all month."""
 
 
@@ -75,7 +79,7 @@ class Settings(Section):
     arc: ArcSettings | None = None
     gcp: GcpSettings | None = None
     host_image: HostImageSettings | None = None
-    artifact_registry: Mapping[Name, DockerRepositorySettings] = Field(default_factory=dict)
+    artifact_registry: Mapping[DockerRepositoryName, DockerRepositorySettings] = Field(default_factory=dict)
     test_image: GpuTestImageSettings | None = None
     github_federation: FederationSettings | None = None
     cirun: CirunSettings | None = None

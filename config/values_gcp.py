@@ -27,6 +27,15 @@ Branch = Annotated[
 ]
 
 
+DockerRepositoryName = Annotated[
+    str,
+    Matching(
+        r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?",
+        "a repository's name",
+        "use at most 63 lower-case letters, digits and hyphens, letter first, no hyphen at the end",
+    ),
+]
+"""A repository of Artifact Registry (pattern of its API, 2026)."""
 BucketName = Annotated[
     str,
     Matching(

@@ -20,7 +20,7 @@ from typing import Final
 
 from config.cirun import CIRUN_PREFIX
 from config.faults import Fault
-from config.gpu_tests import COMMAND, CRON, INSTALL, LABEL, PYTHON, RUN_LABEL, SKIP_LABEL, TESTS, VARIABLE
+from config.gpu_tests import COMMAND, CRON, FLAG, INSTALL, LABEL, PYTHON, RUN_LABEL, SKIP_LABEL, TESTS, VARIABLE
 from kit.documents import FileError
 from kit.render import render
 from kit.run_script import IMAGE, RUN_FILE, run_script
@@ -99,12 +99,12 @@ def _faults(tests: GpuTests) -> list[Fault]:
     """Return a fault for each value that could break the YAML or an expression. Values are refused, not quoted."""
     stated = [
         ("runner", tests.runner, r"[A-Za-z0-9][A-Za-z0-9._-]*", "letters, digits, dots and hyphens"),
-        ("run_label", tests.run_label, LABEL, "letters, digits, spaces, dots and hyphens"),
-        ("skip_label", tests.skip_label, LABEL, "letters, digits, spaces, dots and hyphens"),
+        ("run_label", tests.run_label, LABEL, "letters, digits, spaces and .:/_-, with no space after a colon"),
+        ("skip_label", tests.skip_label, LABEL, "letters, digits, spaces and .:/_-, with no space after a colon"),
         ("python", tests.python, PYTHON, "a Python version, for example 3.12"),
-        ("codecov_flag", tests.codecov_flag or "gpu", LABEL, "letters, digits, dots and hyphens"),
+        ("codecov_flag", tests.codecov_flag or "gpu", FLAG, "at most 45 letters, digits and ._-"),
         ("nightly", tests.nightly or "17 3 * * *", CRON, "five cron fields"),
-        ("switch", tests.switch or "GPU", VARIABLE, "capital letters, digits and underscores"),
+        ("switch", tests.switch or "GPU", VARIABLE, "letters, digits and underscores, no digit first"),
         *([("container", tests.container, IMAGE.pattern, "an image in Artifact Registry")] if tests.container else []),
         *(("branches", branch, _BRANCH, "a branch or a pattern of one") for branch in tests.branches),
         *(("install", command, COMMAND, "one command without an expression") for command in tests.install),

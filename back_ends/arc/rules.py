@@ -40,7 +40,8 @@ def labels_are_not_names_of_other_runners(settings: Settings, stated: Stated) ->
     """Compare labels with names: GitHub gives a job to any runner that has the label it asks for."""
     for name, _, arc in settings.served(ArcSection):
         for index, label in enumerate(arc.labels):
-            if label != name and label in stated.entries["runners"]:
+            # GitHub ignores the case of labels.
+            if label.lower() != name and label.lower() in stated.entries["runners"]:
                 yield Fault(
                     f"runners.{name}.arc.labels[{index}]",
                     f"{label} is the name of another runner, whose jobs would run here too",

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from config.section import Section
-from config.values import Count, Name, Positive
+from config.values import Count, Matching, Name, Positive
+
+RunnerLabel = Annotated[
+    str,
+    Matching(
+        r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}",
+        "a label of a runner",
+        "use at most 100 letters, digits, dots, hyphens and underscores, a letter or digit first",
+    ),
+]
 
 
 class ArcSection(Section):
@@ -26,7 +35,7 @@ class ArcSection(Section):
     container_mode: Literal["none", "kubernetes-novolume"] = "none"
     """`none` runs the job's steps in the runner's own container. `kubernetes-novolume` runs the workflow's `container:`
     as a separate pod, which then gets the GPU."""
-    labels: tuple[Name, ...] = ()
+    labels: tuple[RunnerLabel, ...] = ()
     """Labels that a job may ask for in addition to the name. GitHub accepts them only when the scale set is created."""
 
 

@@ -91,6 +91,8 @@ VALID = [
     ("Member", "group:ci@example.org"),
     ("Branch", "release/1.0"),
     ("BucketName", "gpu-images.example.org"),
+    ("DockerRepositoryName", "gpu--tests"),
+    ("DockerRepositoryName", "r" * 63),
     ("ImageName", "ubuntu-2404-noble-amd64-v20261105"),
     ("DriverBranch", "580"),
     ("ContentHash", "0a1b2c3d"),
@@ -235,7 +237,7 @@ INVALID = [
         "Runner",
         (
             '"Runner" is not a repository\'s name; '
-            "use lower-case letters and digits, with single dots, hyphens, underscores or slashes between them"
+            "use lower-case letters and digits, with dots, hyphens, underscores or slashes between them"
         ),
     ),
     ("RepositoryName", "r", '"r" is not valid; write at least 2 characters'),
@@ -279,6 +281,14 @@ INVALID = [
         (
             '"GPU" is not a bucket\'s name; use 3 to 63 lower-case letters, digits, dots, hyphens and underscores, '
             "a letter or digit at both ends"
+        ),
+    ),
+    (
+        "DockerRepositoryName",
+        "gpu_tests",
+        (
+            '"gpu_tests" is not a repository\'s name; '
+            "use at most 63 lower-case letters, digits and hyphens, letter first, no hyphen at the end"
         ),
     ),
     (
