@@ -83,12 +83,12 @@ def test_the_autoscaler_may_describe_node_groups(name: str) -> None:
 
 def test_the_committed_stacks_have_pools_and_runners_of_every_kind() -> None:
     """With sharing, extra taints, a separate job pod and a fallback, and without."""
-    shared = [judged(*each).shares > 1 for each in POOLS]
+    slicing = [judged(*each).shares > 1 for each in POOLS]
     taints = [len(judged(*each).taints) for each in POOLS]
     runners = [shared(*each) for each in RUNNERS]
 
-    assert any(shared)
-    assert not all(shared)
+    assert any(slicing)
+    assert not all(slicing)
     assert min(taints) == 1 < max(taints)
     assert {runner.waiting_pod is None for runner in runners} == {True, False}
     assert {len(runner.pools) for runner in runners} == {1, 2}

@@ -63,8 +63,8 @@ def test_a_section_enables_its_add_on(changes: dict[str, Any], add_ons: set[str]
 def test_equal_sharing_of_two_pools_is_one_configuration() -> None:
     both = {"gpu-pools/l4-spot/sharing": {"mode": "time-slicing", "replicas": 2}}
 
-    assert set(kubernetes.device_plugin(stacks.settings(SHARED)).sharing) == {"time-slicing-2"}
-    assert set(kubernetes.device_plugin(stacks.settings(SHARED, both)).sharing) == {"time-slicing-2"}
+    assert set(kubernetes.device_plugin(stacks.settings(SHARED)).shares) == {"time-slicing-2"}
+    assert set(kubernetes.device_plugin(stacks.settings(SHARED, both)).shares) == {"time-slicing-2"}
 
 
 def test_daemonsets_tolerate_the_taints_of_every_pool() -> None:
