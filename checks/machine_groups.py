@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from config.values import gibibytes
 from gpu.cost.interruptions import GCP_BAND, aws_rate
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from config.runners import RunnerSettings
     from config.settings import Settings
 
-EKS_UPDATE_SURGE = 2
-"""Nodes that a managed node group may have above its maximum while it is updated or rebalanced (EKS user guide)."""
+SURGE_PER_ZONE: Final = 2
+"""Nodes in each zone that EKS starts above the size of a node group while it updates it with the default strategy (EKS
+user guide, "Understand each phase of node updates", 2026). Pools use the strategy MINIMAL, which starts none."""
 
 
 def machine_groups(stack: Stack) -> Iterator[MachineGroup]:
@@ -38,7 +39,7 @@ def machine_groups(stack: Stack) -> Iterator[MachineGroup]:
             max=system.max,
             max_key="system-nodes.max",
             least_max=system.min,
-            surge=EKS_UPDATE_SURGE,
+            surge=SURGE_PER_ZONE * len(system.zones),
             disk=_root_volume(system.disk),
         )
     yield from pool_groups(stack).values()
@@ -72,7 +73,6 @@ def _pool(name: str, pool: PoolSettings, stack: Stack, region: str) -> MachineGr
         max=pool.max,
         max_key=f"gpu-pools.{name}.max",
         least_max=max(1, pool.min),
-        surge=EKS_UPDATE_SURGE,
         disk=_root_volume(pool.disk),
         jobs_per_machine=max(1, jobs // max(gpus_of_a_job, default=1)),
         idle_minutes=pool.scale_down_after_minutes or (autoscaler.scale_down_after_minutes if autoscaler else 0),

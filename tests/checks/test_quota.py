@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.machine_groups import EKS_UPDATE_SURGE
 from checks.quota import check, needs
 from gpu.machines import EC2_TYPES, GPU_MODELS, ec2_type
 from gpu.machines.groups import Disk, MachineGroup, Placement
@@ -31,7 +30,6 @@ POOL: Final = MachineGroup(
     types=("g4dn.xlarge", "g4dn.2xlarge"),
     placements=(Placement(region="us-west-2", spot=True),),
     max=5,
-    surge=EKS_UPDATE_SURGE,
     disk=Disk(gib=200),
 )
 OWN: Final = MachineGroup(
@@ -57,31 +55,36 @@ def placed(group: MachineGroup, *places: tuple[str, bool], **changes: Any) -> Ma
 # AWS.
 
 
-def test_a_pool_needs_its_largest_type_and_the_nodes_of_an_update() -> None:
+def test_a_pool_needs_its_largest_type() -> None:
     (need,) = needs([POOL], {})
 
-    assert need.needed == (5 + 2) * 8
-    assert need.claims[0].why == (
-        "gpu-pools.t4-spot: 5 Spot machines and 2 during an update, g4dn.2xlarge at most, with 8 vCPUs each: 56"
-    )
+    assert need.needed == 5 * 8
+    assert need.claims[0].why == "gpu-pools.t4-spot: 5 Spot machines, g4dn.2xlarge at most, with 8 vCPUs each: 40"
+
+
+@pytest.mark.parametrize(("zones", "during"), [(["us-west-2a"], 2), (["us-west-2a", "us-west-2b"], 4)])
+def test_an_update_of_the_system_nodes_needs_two_nodes_in_each_zone(zones: list[str], during: int) -> None:
+    found = verdict({}, "L-1216C47A", **{"system-nodes__zones": zones, "system-nodes__max": 3})
+
+    assert f"3 on-demand machines and {during} during an update" in found.chain[0]
 
 
 def test_markets_and_regions_have_separate_quotas() -> None:
     assert amounts(placed(POOL, ("us-west-2", True), ("us-west-2", False), ("eu-west-1", True))) == {
-        "eu-west-1/L-3819A6DF": 56,
-        "us-west-2/L-3819A6DF": 56,
-        "us-west-2/L-DB2E81BA": 56,
+        "eu-west-1/L-3819A6DF": 40,
+        "us-west-2/L-3819A6DF": 40,
+        "us-west-2/L-DB2E81BA": 40,
     }
 
 
 def test_the_pools_of_one_quota_are_added() -> None:
-    assert amounts(POOL, replace(POOL, path="gpu-pools.a10g", types=("g5.12xlarge",), max=1, surge=0)) == {
-        "us-west-2/L-3819A6DF": 56 + 48
+    assert amounts(POOL, replace(POOL, path="gpu-pools.a10g", types=("g5.12xlarge",), max=1)) == {
+        "us-west-2/L-3819A6DF": 40 + 48
     }
 
 
 def test_a_pool_that_mixes_families_can_fill_either_quota() -> None:
-    mixed = replace(POOL, types=("g4dn.xlarge", "p3.2xlarge"), surge=0)
+    mixed = replace(POOL, types=("g4dn.xlarge", "p3.2xlarge"))
 
     assert amounts(mixed) == {"us-west-2/L-3819A6DF": 20, "us-west-2/L-7212CCBC": 40}
 
@@ -109,7 +112,7 @@ def test_no_choice_of_types_needs_more(types: list[str], most: int, spot: bool) 
     found = amounts(placed(POOL, ("us-west-2", spot), types=tuple(types), max=most))
 
     for name in types:
-        assert ec2_type(name).vcpus * (most + 2) <= found[f"us-west-2/{quota_code(name, spot=spot)}"]
+        assert ec2_type(name).vcpus * most <= found[f"us-west-2/{quota_code(name, spot=spot)}"]
 
 
 # Google Cloud.
@@ -187,14 +190,14 @@ def verdict(quotas: dict[str, int], quota: str, **changes: Any) -> Verdict:
 
 
 def test_a_stated_quota_that_is_too_small_is_an_error_as_on_the_docs_page() -> None:
-    found = verdict({"L-3819A6DF": 40}, "L-3819A6DF")
+    found = verdict({"L-3819A6DF": 32}, "L-3819A6DF")
     page = (ROOT / "docs/explanation/checks/quota.md").read_text(encoding="utf-8")
 
     assert (found.level, found.subject) == (Level.ERROR, "gpu-pools.t4-spot")
     assert str(found).rpartition(" (")[0] in page
 
 
-@pytest.mark.parametrize(("granted", "level"), [(56, Level.OK), (55, Level.ERROR)])
+@pytest.mark.parametrize(("granted", "level"), [(40, Level.OK), (39, Level.ERROR)])
 def test_the_stated_quota_must_cover_what_the_stack_can_use(granted: int, level: Level) -> None:
     assert verdict({"L-3819A6DF": granted}, "L-3819A6DF").level is level
 
@@ -205,7 +208,7 @@ def test_a_quota_that_is_not_stated_is_a_warning_with_the_request() -> None:
     assert found.level is Level.WARNING
     assert found.reason.endswith("and a new account has 0")
     assert found.fix.startswith(
-        "request it, and once it is granted state 56 as quotas.us-west-2/L-3819A6DF: aws service-quotas"
+        "request it, and once it is granted state 40 as quotas.us-west-2/L-3819A6DF: aws service-quotas"
     )
 
 
@@ -217,7 +220,7 @@ def test_a_value_for_a_region_overrides_the_one_for_all() -> None:
     found = verdict({"L-3819A6DF": 100, "us-west-2/L-3819A6DF": 10}, "L-3819A6DF")
 
     assert found.level is Level.ERROR
-    assert "state 56 as quotas.us-west-2/L-3819A6DF:" in found.fix
+    assert "state 40 as quotas.us-west-2/L-3819A6DF:" in found.fix
 
 
 @given(st.integers(1, 8), st.integers(1, 8), st.integers(0, 130))
@@ -242,7 +245,7 @@ def test_the_number_to_lower_to_is_the_largest_that_suffices(most: int, other: i
 def test_no_number_is_named_below_the_machines_that_are_kept() -> None:
     changes = {"gpu-pools__t4-spot__min": 4, "runners__gpu-t4__queue-target-minutes": 60}
 
-    assert verdict({"L-3819A6DF": 40}, "L-3819A6DF", **changes).fix.startswith("request more")
+    assert verdict({"L-3819A6DF": 24}, "L-3819A6DF", **changes).fix.startswith("request more")
 
 
 @pytest.mark.parametrize(

@@ -726,8 +726,8 @@ ERRORS: Final = (
         level=Severity.ERROR,
         check="quota",
         path="gpu-pools.t4-spot",
-        words=("56 vCPUs in us-west-2, quota L-3819A6DF", "the stack file states 16",
-               "request more and state 56 as quotas.L-3819A6DF", "--desired-value 56"),
+        words=("40 vCPUs in us-west-2, quota L-3819A6DF", "the stack file states 16",
+               "request more and state 40 as quotas.L-3819A6DF", "--desired-value 40"),
     ),
     Mistake(
         name="a GPU quota too small on Google Cloud",
@@ -1000,7 +1000,7 @@ WARNINGS: Final = (
         level=Severity.WARNING,
         check="quota",
         path="gpu-pools.t4-spot",
-        words=("a new account has 0", "once it is granted state 56 as quotas.us-west-2/L-3819A6DF", "--desired-value 56"),
+        words=("a new account has 0", "once it is granted state 40 as quotas.us-west-2/L-3819A6DF", "--desired-value 40"),
     ),
     Mistake(
         name="a quota with a misspelt name",

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from back_ends.registry import stack_of
+from checks.machine_groups import machine_groups
 from config.identity import Identity
+from gpu.regions import Cloud
 from ops.plan.recorder import record
 from tests.config import stacks as files
 from tests.plan import stacks
@@ -72,6 +74,19 @@ def test_the_checks_read_daemonsets_as_they_are_registered(name: str) -> None:
     plugin, metrics = built.device_plugin(stacks.planned(name)), built.daemonsets(stacks.planned(name))
 
     assert {each.name: each for each in kubernetes.daemonsets(files.settings(name))} == {plugin.name: plugin, **metrics}
+
+
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_the_quota_counts_the_nodes_that_the_registered_update_strategy_starts(name: str) -> None:
+    registered = {group.name.removeprefix("pool-"): group.inputs for group in stacks.planned(name).of(built.GROUP)}
+    surges = {
+        group.path.rpartition(".")[2]: group.surge for group in machine_groups(stack(name)) if group.cloud is Cloud.AWS
+    }
+
+    assert surges == {
+        key: 0 if one["updateConfig"].get("updateStrategy") == "MINIMAL" else 2 * len(one["subnetIds"])
+        for key, one in registered.items()
+    }
 
 
 @pytest.mark.parametrize("name", CLUSTERS)
