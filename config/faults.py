@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+_LONGEST: Final = 1000
+"""The number of characters above which a text is shortened."""
+
+
+def one_line(text: str) -> str:
+    """Escape control characters, so that a text is one line and cannot act on a terminal, and shorten a long text."""
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST // 4]}… ({len(text)} characters) …{text[-_LONGEST // 4 :]}"
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -19,10 +30,9 @@ class Fault:
     fix: str
 
     def __post_init__(self) -> None:
-        """Escape control characters, so that a fault is one line and cannot act on a terminal."""
+        """Make each text one line."""
         for name in ("path", "problem", "fix"):
-            text: str = getattr(self, name)
-            object.__setattr__(self, name, "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text))
+            object.__setattr__(self, name, one_line(getattr(self, name)))
 
     def __str__(self) -> str:
         """Return the fault as one line."""

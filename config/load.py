@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import pulumi
 from pulumi.runtime.config import CONFIG, get_config_env, is_config_secret
@@ -23,12 +23,16 @@ _CREDENTIAL = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bA(?:KIA|SIA)[A-Z0-9]{16}\b"
 )
 
+_DEPTH: Final = 64
+"""The deepest nesting of a section."""
+
 
 class StackFileError(pulumi.RunError):
     """All faults of one stack file. Pulumi shows a `RunError` as a message, without a traceback."""
 
     def __init__(self, faults: Iterable[Fault], source: str = "the stack file") -> None:
         self.faults = tuple(sorted(set(faults)))
+        self.source = source
         super().__init__(summary(self.faults, source))
 
 
@@ -109,11 +113,11 @@ def _parsed(text: str) -> Any:
     """Return the value in `text`. Pulumi hands over a key without a value as an empty text."""
     try:
         return json.loads(text) if text else None
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):  # Python refuses numbers of thousands of digits, and deep nesting.
         return text
 
 
-def _without_secrets(value: Any, path: str, faults: list[Fault]) -> Any:
+def _without_secrets(value: Any, path: str, faults: list[Fault], depth: int = 0) -> Any:
     """Replace empty values and plaintext credentials with placeholders, recording a fault for each.
 
     No message then echoes a credential, and an empty section is not taken for one that is absent.
@@ -121,11 +125,16 @@ def _without_secrets(value: Any, path: str, faults: list[Fault]) -> Any:
     if value is None:
         faults.append(Fault(path, "is empty", "give it a value, or {} for the defaults"))
         return {}
+    if depth > _DEPTH:
+        faults.append(Fault(path, f"is nested more than {_DEPTH} deep", "remove what is no setting"))
+        return {}
     if isinstance(value, Mapping):
         keys = {key: _without_secrets(key, path, faults) for key in value}
-        return {keys[key]: _without_secrets(inner, f"{path}.{keys[key]}", faults) for key, inner in value.items()}
+        return {
+            keys[key]: _without_secrets(inner, f"{path}.{keys[key]}", faults, depth + 1) for key, inner in value.items()
+        }
     if isinstance(value, list):
-        return [_without_secrets(inner, f"{path}[{index}]", faults) for index, inner in enumerate(value)]
+        return [_without_secrets(inner, f"{path}[{index}]", faults, depth + 1) for index, inner in enumerate(value)]
     if isinstance(value, str) and _CREDENTIAL.search(value):
         faults.append(Fault(path, "contains a credential in plain text", "revoke it, and set secrets with --secret"))
         return "[credential]"

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
 from math import ceil
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import (
     AfterValidator,
@@ -33,6 +33,10 @@ class Invalid(ValueError):
         super().__init__(problem)
         self.problem = problem
         self.fix = fix
+
+
+IN_QUOTES: Final = "write it in quotes, exactly as in the file: a number loses its zeros"
+"""The fix for a number that must be a text. The number itself is not quoted, because it may be typed differently."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ class Matching:
 def in_quotes(value: object) -> object:
     """Reject a YAML number in place of a version: `1.30` would arrive as 1.3."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        raise Invalid(f"{value} is a number", f'write it in quotes: "{value}"')
+        raise Invalid(f"{value} is a number", IN_QUOTES)
     return value
 
 

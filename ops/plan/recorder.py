@@ -21,6 +21,7 @@ from fakes.request import Place
 from fakes.wire import UNKNOWN
 from ops.plan import isolation
 from ops.plan.model import SECRET, STACK_TYPE, Plan, Planned
+from ops.plan.typed import as_typed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -45,7 +46,8 @@ def record(
         runtime.register_stack_transformation(recorder.note_order)
         return (program or _the_program)()
 
-    verdicts = isolation.run(stack_file, recorded, recorder, preview=preview)
+    with as_typed(stack_file):
+        verdicts = isolation.run(stack_file, recorded, recorder, preview=preview)
     return recorder.plan(tuple(verdicts or ()))
 
 

@@ -10,31 +10,34 @@ from __future__ import annotations
 import base64
 import difflib
 import json
+import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import yaml
-
 from config.identity import PROJECT
+from config.yaml_problems import LIMIT, Problem, YamlError, decoded
+from config.yaml_tree import Node, NotAllowed, scalars, tree
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Iterator, Mapping
 
 
 class UnreadableStackFileError(Exception):
     """A stack file that does not exist, or is not YAML that the engine reads."""
 
-    def __init__(self, path: Path, problem: str, fix: str, *, line: int = 0, column: int = 0) -> None:
+    def __init__(self, path: Path, *problems: Problem | str) -> None:
         self.path = path
-        self.problem = problem
-        self.fix = fix
-        self.line = line
-        self.column = column
+        self.problems = problems
         shown = shortened(path)
-        where = f"{shown}:{line}:{column}" if line else shown
-        super().__init__(f"{where}: {problem}. {fix}")
+        super().__init__("\n".join(_line(shown, problem) for problem in problems))
+
+
+def _line(shown: str, problem: Problem | str) -> str:
+    if isinstance(problem, str):
+        return f"{shown}: {problem}"
+    return f"{shown}:{problem.line}:{problem.column}: {problem.problem}. {problem.fix}"
 
 
 _TOP_LEVEL: Final = ("config", "environment", "secretsprovider", "encryptedkey", "encryptionsalt")
@@ -53,37 +56,45 @@ class StackFile:
     """Every key with its namespace; objects as compact JSON with sorted keys, scalars as text."""
     secret_keys: frozenset[str]
     """The keys whose value the stack file holds encrypted; their text here is a placeholder."""
+    numbers: Mapping[str, tuple[float, str]] = field(default_factory=dict)
+    """Every number by its path, with its text as typed: `1.30` is the number 1.3."""
 
 
 def find(stack: str, root: Path) -> Path:
     """Return the file of `stack` in `root`; the error names similar stacks."""
     path = root / f"Pulumi.{stack}.yaml"
-    if not path.is_file():
-        raise UnreadableStackFileError(path, "no such stack file", _nearest(path))
+    if not path.exists():
+        raise UnreadableStackFileError(path, f"no such stack file. {_nearest(path)}")
     return path
 
 
 def read(path: Path) -> StackFile:
     """Read one stack file without validating its values."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise UnreadableStackFileError(path, "no such stack file", _nearest(path)) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UnreadableStackFileError(path, f"cannot read the file ({error})", "Give a UTF-8 file") from None
-    document = _load(text, path)
-    config = document.get("config") or {}
-    if not isinstance(config, dict):
-        raise UnreadableStackFileError(path, "`config` is not a map", "Write `config:` and the keys below it")
+    document = _document(path)
+    config = document.value.get("config")
+    entries: dict[str, Node] = config.value or {} if config else {}
     texts: dict[str, str] = {}
     secret_keys: set[str] = set()
-    for key, value in config.items():
-        name = key if ":" in key else f"{PROJECT}:{key}"
-        revealed, secret = _reveal(value, name)
+    numbers: dict[str, tuple[float, str]] = {}
+    for key, node in entries.items():
+        name = _full(key)
+        revealed, secret = _reveal(node.plain(), name)
         texts[name] = revealed if isinstance(revealed, str) else _compact(revealed)
         if secret:
             secret_keys.add(name)
-    return StackFile(name=_stack_name(path), path=path, config=texts, secret_keys=frozenset(secret_keys))
+        numbers |= {
+            where: (one.value, one.text)
+            for where, one in scalars(node, name).items()
+            if isinstance(one.value, int | float) and not isinstance(one.value, bool)
+        }
+    return StackFile(
+        name=_stack_name(path), path=path, config=texts, secret_keys=frozenset(secret_keys), numbers=numbers
+    )
+
+
+def _full(key: str) -> str:
+    """Return a key with its namespace."""
+    return key if ":" in key else f"{PROJECT}:{key}"
 
 
 def placeholder_secret(key: str) -> str:
@@ -134,100 +145,101 @@ def _reveal(value: Any, key: str) -> tuple[Any, bool]:
     return value, False
 
 
-class _Refused(yaml.MarkedYAMLError):
-    """YAML that a stack file does not allow; the note is the fix."""
-
-
-class _Loader(yaml.CSafeLoader):
-    """A YAML loader that resolves values as the engine does (YAML 1.2 core schema) and refuses duplicate keys."""
-
-    def construct_mapping(
-        self,
-        node: yaml.MappingNode,
-        deep: bool = False,  # noqa: ARG002  # always deep
-    ) -> dict[Hashable, Any]:
-        seen: dict[str, yaml.Node] = {}
-        for key, _ in node.value:
-            if key.tag == "tag:yaml.org,2002:merge":
-                continue
-            if key.value in seen:
-                first = seen[key.value].start_mark.line + 1
-                raise _Refused(
-                    problem=f"`{key.value}` is a duplicate key (first on line {first})",
-                    problem_mark=key.start_mark,
-                    note="Remove one of the two",
-                )
-            seen[key.value] = key
-        self.flatten_mapping(node)
-        return {str(key.value): self.construct_object(item, deep=True) for key, item in node.value}
-
-
-_NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?")
 _INTEGERS: Final = (
     (re.compile(r"[-+]?0([xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)"), 0),
     (re.compile(r"[-+]?0[0-7]+"), 8),
     (re.compile(r"[-+]?(0|[1-9][0-9]*)"), 10),
 )
-_CONSTANTS: Final = {
+_DIGITS: Final = 40
+"""The longest text of a number."""
+_LARGEST: Final = 1e30
+_LONGEST_KEY: Final = 40
+_BEGIN: Final = "A stack file begins with `config:`"
+_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
+    "int": (int,),
+    "float": (int, float),
+    "bool": (bool,),
+    "null": (type(None),),
+}
+_CONSTANTS: Final[Mapping[str, object]] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 
 
-def _construct_plain(_loader: yaml.Loader, node: yaml.ScalarNode) -> object:
-    """Return the value of a scalar, as the engine resolves it."""
-    text: str = node.value
-    if node.style:
-        return text
+def _resolved(text: str, tag: str) -> object:
+    """Return the value of a scalar without quotes, as the engine resolves it."""
     if text in _CONSTANTS:
-        return _CONSTANTS[text]
-    if _DATE.fullmatch(text):
-        raise _Refused(
-            problem=f"`{text}` without quotes is a date, and no setting is a date",
-            problem_mark=node.start_mark,
-            note=f'Write "{text}"',
-        )
-    return _number_or(text)
+        value = _CONSTANTS[text]
+    elif _DATE.fullmatch(text):
+        raise NotAllowed(f"`{text}` without quotes is a date, and no setting is a date", f'Write "{text}"')
+    else:
+        value = _number_or(text)
+    if tag and type(value) not in _TYPES[tag]:
+        raise NotAllowed(f"`{text}` is not of the type !!{tag}", "Remove the tag")
+    return value
 
 
 def _number_or(text: str) -> object:
     """Return `text` as a number, or unchanged if it is not a number."""
     plain = text.replace("_", "")
-    for pattern, base in _INTEGERS:
-        if pattern.fullmatch(plain):
-            return int(plain, base)
-    if not _NUMBER.fullmatch(plain):
+    base = next((base for pattern, base in _INTEGERS if pattern.fullmatch(plain)), None)
+    if base is None and not _FLOAT.fullmatch(plain):
         return text
-    number = float(plain)
-    return int(number) if number.is_integer() else number
+    number: float = math.inf
+    if len(plain) <= _DIGITS and base is not None:
+        number = int(plain, base)
+    elif len(plain) <= _DIGITS and plain.lstrip("+-").lower() not in {".inf", ".nan"}:
+        number = float(plain)
+    if abs(number) > _LARGEST:
+        raise NotAllowed(f"`{text}` is not a number of a setting", "Write a smaller number, or put text in quotes")
+    return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
-# Only the merge key is resolved while composing; `_construct_plain` resolves scalars.
-_Loader.yaml_implicit_resolvers = {"<": [("tag:yaml.org,2002:merge", re.compile(r"^<<$"))]}
-_Loader.add_constructor("tag:yaml.org,2002:str", _construct_plain)
-
-
-def _load(text: str, path: Path) -> dict[str, Any]:
+def _document(path: Path) -> Node:
+    """Return the file as a map of its top-level keys."""
     try:
-        # A subclass of the safe loader: it builds plain data only.
-        document = yaml.load(text, Loader=_Loader)  # noqa: S506
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
-        fix = error.note if isinstance(error, _Refused) and error.note else "Check the indentation and the quotes"
-        problem = error.problem or "not YAML"
-        raise UnreadableStackFileError(path, problem, fix, line=line, column=column) from None
-    except yaml.YAMLError as error:
-        raise UnreadableStackFileError(path, f"not YAML ({error})", "Check its encoding") from None
-    if document is None:
-        raise UnreadableStackFileError(path, "the file is empty", "A stack file begins with `config:`")
-    if not isinstance(document, dict):
-        raise UnreadableStackFileError(path, "the file is not a map", "A stack file begins with `config:`")
-    for key in document:
-        if key not in _TOP_LEVEL:
-            near = difflib.get_close_matches(str(key), _TOP_LEVEL, n=1)
-            fix = f"Did you mean `{near[0]}`?" if near else f"Pulumi reads {', '.join(_TOP_LEVEL)}"
-            raise UnreadableStackFileError(path, f"`{key}` is not a key of a stack file", fix)
+        if not path.is_file() and path.exists():
+            raise UnreadableStackFileError(path, "not a file. Name a stack file")
+        with path.open("rb") as file:
+            document = tree(decoded(file.read(LIMIT + 1)), _resolved)
+    except FileNotFoundError:
+        raise UnreadableStackFileError(path, f"no such stack file. {_nearest(path)}") from None
+    except OSError as error:
+        raise UnreadableStackFileError(path, f"cannot be read ({error.strerror}). Name a stack file") from None
+    except YamlError as error:
+        raise UnreadableStackFileError(path, *error.problems) from None
+    if document is None or document.value is None:
+        raise UnreadableStackFileError(path, f"the file is empty. {_BEGIN}")
+    if not isinstance(document.value, dict):
+        raise UnreadableStackFileError(path, _at(document, "the file is not a map", _BEGIN))
+    if problems := list(_misplaced(document)):
+        raise UnreadableStackFileError(path, *problems)
     return document
+
+
+def _misplaced(document: Node) -> Iterator[Problem]:
+    """Yield the problems of the top-level keys, and of the keys of `config`."""
+    for key, node in document.keys.items():
+        if key not in _TOP_LEVEL:
+            near = difflib.get_close_matches(key[:_LONGEST_KEY], _TOP_LEVEL, n=1)
+            fix = f"Did you mean `{near[0]}`?" if near else f"Pulumi reads {', '.join(_TOP_LEVEL)}"
+            yield _at(node, f"`{key}` is not a key of a stack file", fix)
+    config = document.value.get("config")
+    if config is None or config.value is None:
+        return
+    if not isinstance(config.value, dict):
+        yield _at(config, "`config` is not a map", "Write `config:` and the keys below it")
+        return
+    first: dict[str, Node] = {}
+    for key, node in config.keys.items():
+        if (other := first.setdefault(_full(key), node)) is not node:
+            problem = f"`{key}` is the same key as `{other.value}` on line {other.line}"
+            yield _at(node, problem, "Remove one of the two")
+
+
+def _at(node: Node, problem: str, fix: str) -> Problem:
+    return Problem(line=node.line, column=node.column, problem=problem, fix=fix)

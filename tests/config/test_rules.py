@@ -8,6 +8,7 @@ import pytest
 
 from config import rules
 from config.stated import SECTIONS
+from config.values import IN_QUOTES
 from tests.config import stacks, test_aws_rules, test_gcp_rules
 from tests.config.stacks import AWS, GCP, OUT, PRODUCTION, SHARED, STAGING, Broken, broken
 
@@ -377,7 +378,7 @@ def test_a_reference_to_a_faulty_entry_is_not_a_second_fault() -> None:
 
     assert stacks.faults(stacks.sections(STAGING, changes)) == [
         "gpu-pools.t4-spot.capacity: \"sometimes\" is not valid; write one of 'spot' or 'on-demand'",
-        'images.runner-gpu.cuda: 12.9 is a number; write it in quotes: "12.9"',
+        f"images.runner-gpu.cuda: 12.9 is a number; {IN_QUOTES}",
     ]
 
 

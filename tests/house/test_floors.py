@@ -73,6 +73,8 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
             "config.services",
             "config.settings",
             "config.values_gcp",
+            "config.yaml_problems",
+            "config.yaml_tree",
         ),
     },
     {

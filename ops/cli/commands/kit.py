@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from config.identity import PROJECT, Identity
-from config.load import settings_of
 from gpu.verdict import Level
 from kit import stack as kit
 from kit.cirun import FILE, read
@@ -18,6 +17,7 @@ from kit.gpu_tests import LOOKED_FOR, Found, gpu_tests, taken_for_granted
 from ops.cli import terminal
 from ops.cli.options import File, Stack, chosen
 from ops.outcome import Exit, Stop
+from ops.plan import typed
 from ops.plan.verdicts import line
 from wiring.outputs import gpu_test_image
 
@@ -38,7 +38,7 @@ def main(
 ) -> None:
     """Write the files that a repository needs to use the runners of a stack."""
     stack_file = chosen(stack, file)
-    settings = settings_of(stack_file.config, stack_file.secret_keys, stack_file.name, stack_file.path.name)
+    settings = typed.settings(stack_file)
     identity = Identity(project=PROJECT, stack=stack_file.name, extra=settings.stack.tags)
     repository = _repository(repo, settings)
     try:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from config.load import settings_of
 from gpu.verdict import Level, Verdict, error
 from kit import runs_on
 from kit.documents import FileError, load_yaml
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, chosen
 from ops.outcome import Exit, Stop
+from ops.plan import typed
 from ops.plan.verdicts import counted, counts, line
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def main(folder: Folder, stack: Stack = None, file: File = None, json: Json = No
     The exit code is 1 if a job would never get a runner, or if the runner would end it.
     """
     stack_file = chosen(stack, file)
-    settings = settings_of(stack_file.config, stack_file.secret_keys, stack_file.name, stack_file.path.name)
+    settings = typed.settings(stack_file)
     runners = runs_on.served(settings)
     files = _files(folder)
     found = [verdict for path in files for verdict in _verdicts(folder, path, runners)]

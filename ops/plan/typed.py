@@ -1,0 +1,47 @@
+"""The settings of a stack file, or its faults with every number as it is typed in the file.
+
+The engine passes `1.30` to the program as 1.3, and `010` as 8. A person looks for the text of the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from config.identity import PROJECT
+from config.load import StackFileError, settings_of
+from config.values import IN_QUOTES
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from config.faults import Fault
+    from config.settings import Settings
+    from ops.plan.stack_file import StackFile
+
+
+def settings(stack_file: StackFile) -> Settings:
+    """Return the settings of a stack file, or raise its faults."""
+    with as_typed(stack_file):
+        return settings_of(stack_file.config, stack_file.secret_keys, stack_file.name, stack_file.path.name)
+
+
+@contextlib.contextmanager
+def as_typed(stack_file: StackFile) -> Generator[None]:
+    """Show the numbers in the faults of the block as they are typed."""
+    try:
+        yield
+    except StackFileError as refused:
+        raise StackFileError((_typed(fault, stack_file) for fault in refused.faults), refused.source) from None
+
+
+def _typed(fault: Fault, stack_file: StackFile) -> Fault:
+    """Return a fault with its number as it is typed. A fault shows the number as Python prints it."""
+    path = f"{PROJECT}:{fault.path}"
+    if path not in stack_file.numbers:
+        return fault
+    number, text = stack_file.numbers[path]
+    problem = re.sub(rf"(?<![\w.]){re.escape(str(number))}(?!\.?\w)", lambda _number: text, fault.problem, count=1)
+    return replace(fault, problem=problem, fix=f'write it in quotes: "{text}"' if fault.fix == IN_QUOTES else fault.fix)
