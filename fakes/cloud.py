@@ -31,6 +31,8 @@ class Cloud:
     """The row of a type token."""
     pace: float = 0.1
     """Seconds that creating or deleting a slow object takes."""
+    drained: list[str] = field(default_factory=list)
+    """Running nodes that updates have ended, in one line for each update."""
     _objects: dict[tuple[str, str], CloudObject] = field(default_factory=dict)
     _names: set[tuple[str, ...]] = field(default_factory=set)
     _created: dict[str, int] = field(default_factory=dict)
@@ -147,6 +149,8 @@ class Cloud:
             self._refuse_missing(obj, inputs)
             for check in obj.kind.before_update:
                 _raise(check(self, obj, inputs))
+            for effect in obj.kind.on_update:
+                effect(self, obj, inputs)
             extra = self._recomputed(obj, inputs)
             extra |= {key: int(obj.outputs.get(key, 0)) + 1 for key in obj.kind.counters}
             obj.inputs, obj.outputs = inputs, {**inputs, **extra}

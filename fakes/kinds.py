@@ -46,6 +46,8 @@ ChangeCheck: TypeAlias = Callable[["Cloud", "CloudObject", Mapping[str, Any]], s
 """The same for an existing object and its new inputs."""
 Effect: TypeAlias = Callable[["Cloud", "CloudObject"], None]
 """A side effect of the cloud after an object is created or deleted."""
+ChangeEffect: TypeAlias = Callable[["Cloud", "CloudObject", Mapping[str, Any]], None]
+"""A side effect of the cloud before an object gets its new inputs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +83,7 @@ class Kind:
     before_update: Sequence[ChangeCheck] = ()
     before_delete: Sequence[Check] = ()
     after_create: Sequence[Effect] = ()
+    on_update: Sequence[ChangeEffect] = ()
     after_delete: Sequence[Effect] = ()
 
 

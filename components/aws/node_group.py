@@ -108,7 +108,8 @@ def node_group(
             child,
             ResourceOptions(
                 depends_on=list(args.after),
-                # The autoscaler changes the number of nodes. The engine knows properties by their wire names.
+                # The autoscaler changes the number of nodes. An update of `min` or `max` sends the number in the state,
+                # so `Pulumi.yaml` requires a refresh first. The engine knows properties by their wire names.
                 ignore_changes=["scalingConfig.desiredSize"],
             ),
         ),

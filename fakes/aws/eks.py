@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Final
 
+from fakes.aws.eks_nodes import end_surplus_nodes, new_sizes_are_in_order, sizes_are_in_order
 from fakes.aws.eks_rules import (
     create_log_group,
     delete_objects_inside,
@@ -21,7 +22,6 @@ from fakes.aws.eks_rules import (
     recreate_log_group,
     role_has_cluster_policy,
     service_account_is_free,
-    sizes_are_in_order,
     template_and_group_agree,
 )
 from fakes.aws.names import (
@@ -218,6 +218,8 @@ TABLE: Final = (
         max_lengths={"nodeGroupName": 63, "taints.*.key": 63, "taints.*.value": 63},
         slow=True,
         before_create=[template_and_group_agree, sizes_are_in_order, nodes_can_join],
+        before_update=[new_sizes_are_in_order],
+        on_update=[end_surplus_nodes],
     ),
     Kind(
         type=ADD_ON,

@@ -128,15 +128,6 @@ def template_and_group_agree(cloud: Cloud, group: CloudObject) -> str | None:
     return next((f"InvalidParameterException: {words}" for words, clash in clashes.items() if clash), None)
 
 
-def sizes_are_in_order(_cloud: Cloud, group: CloudObject) -> str | None:
-    least, wanted, most = (
-        value_at(f"scalingConfig.{key}", group.inputs) for key in ("minSize", "desiredSize", "maxSize")
-    )
-    if None in (least, wanted, most) or least <= wanted <= most:
-        return None
-    return f"InvalidParameterException: desired capacity {wanted} must lie between min size {least} and max size {most}"
-
-
 def nodes_can_join(cloud: Cloud, group: CloudObject) -> str | None:
     """Refuse nodes without a network plugin or without permission to join; an empty group passes."""
     if not value_at("scalingConfig.desiredSize", group.inputs):

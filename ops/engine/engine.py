@@ -169,7 +169,7 @@ class Engine:
         """Write the project and the configuration as files, which saves a process for each key; create the stack."""
         (self.folder / "state").mkdir()
         # The engine resolves the program's file paths against `main`.
-        project = {"name": PROJECT, "runtime": "python", "main": str(_ROOT)}
+        project = {"name": PROJECT, "runtime": "python", "main": str(_ROOT), "options": project_options()}
         (self.folder / "Pulumi.yaml").write_text(yaml.safe_dump(project))
         self._stack_path.write_text(yaml.safe_dump({"config": _written(self._stack_file)}, allow_unicode=True))
         self._run("stack", "init", "--secrets-provider", "passphrase")
@@ -205,6 +205,11 @@ class Engine:
     @property
     def _stack_option(self) -> tuple[str, str]:
         return "--stack", self._stack_file.name
+
+
+def project_options() -> Any:
+    """Return the options of the project, which `pulumi up` reads, too."""
+    return yaml.safe_load((_ROOT / "Pulumi.yaml").read_text(encoding="utf-8"))["options"]
 
 
 def _run_program() -> None:

@@ -135,8 +135,9 @@ class EventLog:
         )
 
     def _done(self, step: Step) -> None:
-        # A component and the stack have a second event when their outputs are complete.
-        if (step.op, step.urn) not in self._steps:
+        # An update refreshes first: it reads every resource. A component and the stack have a second event when their
+        # outputs are complete.
+        if step.op != "refresh" and (step.op, step.urn) not in self._steps:
             self._steps[step.op, step.urn] = step
             self._on_step(step)
 

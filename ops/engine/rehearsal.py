@@ -1,6 +1,7 @@
 """The whole life of a stack on the real engine and the fake clouds.
 
-The first life is preview, up, preview, a change, an addition and destroy; each must show what the plan says. In the
+The first life is preview, up, preview, a change, an addition and destroy; each must show what the plan says. Before a
+change, the autoscaler starts nodes, and the change must not end them. In the
 second life a create fails half way, and the next update must finish. A protected stack must first refuse to be
 destroyed; then it is unprotected in its state, as an operator does.
 """
@@ -12,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
+from fakes.aws.eks_nodes import autoscale
+from fakes.aws.names import NODE_GROUP
 from fakes.faults import Fault
 from ops.engine import agreement, rehearsal_change
 from ops.engine.engine import Engine
@@ -198,10 +201,11 @@ def _second_life(life: _Life) -> None:
 
 
 def _apply(life: _Life, name: str, change: Change) -> None:
-    """Update to a changed stack file, and check that nothing else changes."""
+    """Update to a changed stack file while every node runs, and check that nothing else changes."""
     engine = life.engine
 
     def update() -> tuple[str, list[str]]:
+        _fill_nodes(engine, change.plan)
         engine.configure(change.stack_file)
         outcome = engine.up()
         changed = {step.urn for step in outcome.changes}
@@ -210,10 +214,18 @@ def _apply(life: _Life, name: str, change: Change) -> None:
             f"{step} is not in the plan of the change" for step in outcome.changes if step.urn not in change.touched
         ]
         findings += [f"{urn} did not change" for urn in sorted(change.touched - changed)]
+        findings += [f"jobs are lost: EKS drains {nodes}" for nodes in engine.cloud.drained]
         return f"{change.summary}: {len(changed)} changed", findings
 
     life.phase(name, update, if_ok=", as planned")
     life.phase(f"preview after the {name}", lambda: _preview_without_changes(engine))
+
+
+def _fill_nodes(engine: Engine, plan: Plan) -> None:
+    """Let the autoscaler start as many nodes of each group as the next update allows."""
+    for group in engine.cloud.of(NODE_GROUP):
+        limits = (group.inputs, plan.one(NODE_GROUP, group.name).inputs)
+        autoscale(engine.cloud, group.id, min(int(inputs["scalingConfig"]["maxSize"]) for inputs in limits))
 
 
 def _preview_without_changes(engine: Engine) -> tuple[str, list[str]]:

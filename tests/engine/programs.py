@@ -55,6 +55,24 @@ def network() -> None:
     pulumi.export("password", config.require_secret("password"))
 
 
+def pools() -> None:
+    """A cluster with an empty node group for each entry of `pools`."""
+    opts = aws_provider()
+    vpc = Made(aws.VPC, "vpc", {"cidrBlock": "10.0.0.0/16"}, opts)
+    subnet = Made(aws.SUBNET, "subnet", {"vpcId": vpc.id, "cidrBlock": "10.0.1.0/24"}, opts)
+    role = Made(aws.ROLE, "role", {"name": "cluster", "assumeRolePolicy": "{}"}, opts)
+    policy = {"role": role.id, "policyArn": "arn:aws:iam::aws:policy/AmazonEKSClusterPolicy"}
+    attached = Made(aws.ATTACHMENT, "policy", policy, opts)
+    control = {"name": "ci", "roleArn": role.arn, "vpcConfig": {"subnetIds": [subnet.id]}}
+    after = ResourceOptions.merge(opts, ResourceOptions(depends_on=[attached]))
+    cluster = Made(aws.CLUSTER, "cluster", control, after)
+    unscaled = ResourceOptions(ignore_changes=["scalingConfig.desiredSize"])
+    for name, pool in pulumi.Config().require_object("pools").items():
+        scaling = {"minSize": 0, "desiredSize": 0, "maxSize": pool["max"]}
+        stated = {"clusterName": cluster.id, "nodeRoleArn": role.arn, "subnetIds": [subnet.id]}
+        Made(aws.NODE_GROUP, name, {**stated, "scalingConfig": scaling}, ResourceOptions.merge(opts, unscaled))
+
+
 def keys(count: int) -> None:
     """Independent keys."""
     opts = aws_provider()

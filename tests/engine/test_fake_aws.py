@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fakes.aws import names as aws
+from fakes.aws.eks_nodes import autoscale
 from fakes.kinds import RefusedError
 from fakes.objects import Phase
 from tests.engine.clouds import CLUSTER_POLICY, Client
@@ -227,16 +228,46 @@ def test_an_empty_group_needs_no_network_add_on(client: Client) -> None:
         ({"capacityType": "SPOTTY"}, "expected capacityType to be one of .*got SPOTTY"),
         ({"amiType": "AL2_x86_64_GPU"}, "expected amiType to be one of"),
         ({"nodeGroupName": "n" * 64}, "expected length of nodeGroupName"),
-        ({"scalingConfig": {"minSize": 2, "desiredSize": 1, "maxSize": 3}}, "desired capacity 1 must lie between"),
+        (
+            {"scalingConfig": {"minSize": 2, "desiredSize": 1, "maxSize": 3}},
+            "Minimum capacity 2 can't be greater than desired size 1",
+        ),
+        ({"scalingConfig": {"minSize": 0, "desiredSize": 3, "maxSize": 2}}, "desired capacity 3 can't be greater than"),
         ({"subnetIds": ["subnet-0"]}, "The subnet ID 'subnet-0' does not exist"),
         ({"nodeRoleArn": "arn:aws:iam::123456789012:role/unknown"}, "could not be assumed because it does not exist"),
     ],
-    ids=["taint", "capacity", "image", "name", "sizes", "subnet", "role"],
+    ids=["taint", "capacity", "image", "name", "small", "large", "subnet", "role"],
 )
 def test_an_invalid_node_group_is_refused(client: Client, inputs: dict[str, Any], words: str) -> None:
     subnet = client.cluster()
     with pytest.raises(RefusedError, match=words):
         client.nodes(subnet, **inputs)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [
+        ((1, 0, 3), "Minimum capacity 1 can't be greater than desired size 0"),
+        ((0, 3, 2), "desired capacity 3 can't be greater than max size 2"),
+    ],
+)
+def test_an_update_to_sizes_that_contradict_is_refused(client: Client, sizes: tuple[int, int, int], words: str) -> None:
+    client.nodes(client.cluster())
+    (group,) = client.cloud.of(aws.NODE_GROUP)
+    scaling = dict(zip(("minSize", "desiredSize", "maxSize"), sizes, strict=True))
+    with pytest.raises(RefusedError, match=words):
+        client.cloud.update(aws.NODE_GROUP, group.id, {**group.inputs, "scalingConfig": scaling})
+
+
+@pytest.mark.parametrize(("desired", "drained"), [(1, ["2 of 3 nodes of system"]), (3, []), (4, [])])
+def test_an_update_with_a_smaller_count_drains_nodes(client: Client, desired: int, drained: list[str]) -> None:
+    group = client.nodes(client.cluster())
+    autoscale(client.cloud, group, 3)
+    (living,) = client.cloud.of(aws.NODE_GROUP)
+    scaling = {"minSize": 1, "desiredSize": desired, "maxSize": 5}
+    client.cloud.update(aws.NODE_GROUP, group, {**living.inputs, "scalingConfig": scaling})
+
+    assert [line.partition(":")[0] for line in client.cloud.drained] == drained
 
 
 @pytest.mark.parametrize(

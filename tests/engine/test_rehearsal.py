@@ -9,7 +9,7 @@ import pulumi
 import pytest
 
 from fakes.aws import names as aws
-from ops.engine import agreement, rehearsal
+from ops.engine import agreement, engine, rehearsal
 from ops.engine.engine import Engine
 from ops.plan.recorder import record
 from tests.engine import programs
@@ -83,8 +83,8 @@ def test_a_resource_created_in_an_apply_is_a_difference(cli: Found) -> None:
         key = Made(aws.KEY, "key", {}, opts)
         key.arn.apply(lambda id_: Made(aws.KEY, "hidden", {"description": id_}, opts))
 
-    with Engine(cli, stack_file(), program) as engine:
-        outcome = engine.preview(goals=True)
+    with Engine(cli, stack_file(), program) as live:
+        outcome = live.preview(goals=True)
     found = agreement.with_preview(record(stack_file(), program=program), outcome.goals)
 
     assert [one.urn.rpartition("::")[2] for one in found if not one.path] == ["hidden"]
@@ -144,6 +144,26 @@ def test_a_retained_object_does_not_fail_the_destroy(cli: Found) -> None:
     done = rehearsal.rehearse(cli, stack_file(), program=program, faults=False)
 
     assert [phase.findings for phase in done.phases if phase.findings] == []
+
+
+POOLS = {"gpu-ci:pools": '{"t4":{"max":2}}'}
+
+
+def test_a_change_keeps_the_nodes_that_the_autoscaler_started(cli: Found) -> None:
+    done = rehearsal.rehearse(cli, stack_file(POOLS), program=programs.pools, faults=False)
+    results = {phase.name: (phase.summary, phase.findings) for phase in done.phases}
+
+    assert results["change"] == ("pools.t4.max from 2 to 3: 1 changed, as planned", ())
+    assert results["preview after the change"] == ("no changes", ())
+
+
+def test_an_update_without_a_refresh_fails_the_change(cli: Found, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`ignore_changes` sends the number of nodes of the last update."""
+    monkeypatch.setattr(engine, "project_options", dict)
+    phase = failed(cli, programs.pools, POOLS)
+
+    assert phase.name == "change"
+    assert phase.findings == ("jobs are lost: EKS drains 2 of 2 nodes of t4: the update sends a smaller count",)
 
 
 def protected() -> None:

@@ -1,0 +1,61 @@
+"""The running nodes of EKS node groups: the count that the autoscaler changes, and the nodes that an update ends.
+
+Every node of a group with taints runs a job. From the EKS API reference, the user guide ("Managed node group update
+behavior") and observed requests of the Terraform AWS provider 5.100 (2026-11).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fakes.aws.names import NODE_GROUP
+from fakes.kinds import value_at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fakes.cloud import Cloud
+    from fakes.objects import CloudObject
+
+_DESIRED = "scalingConfig.desiredSize"
+
+
+def running(group: CloudObject) -> int:
+    """Return the number of nodes that run."""
+    return int(value_at(_DESIRED, group.inputs) or 0)
+
+
+def autoscale(cloud: Cloud, group: str, count: int) -> None:
+    """Set the number of nodes of a group, as the autoscaler does: no update of a stack knows of it."""
+    found = cloud.find(NODE_GROUP, group)
+    if found is None:
+        raise LookupError(group)
+    scaling = {**found.inputs["scalingConfig"], "desiredSize": count}
+    found.inputs = {**found.inputs, "scalingConfig": scaling}
+    found.outputs = {**found.outputs, "scalingConfig": scaling}
+
+
+def sizes_are_in_order(_cloud: Cloud, group: CloudObject) -> str | None:
+    """Refuse a new group whose sizes contradict each other."""
+    return _disorder(group.inputs)
+
+
+def new_sizes_are_in_order(_cloud: Cloud, _group: CloudObject, wanted: Mapping[str, Any]) -> str | None:
+    """Refuse new sizes that contradict each other: EKS adjusts no desired size (terraform-aws-eks issue 3306)."""
+    return _disorder(wanted)
+
+
+def _disorder(inputs: Mapping[str, Any]) -> str | None:
+    least, wanted, most = (value_at(f"scalingConfig.{key}", inputs) for key in ("minSize", "desiredSize", "maxSize"))
+    if None in (least, wanted, most) or least <= wanted <= most:
+        return None
+    if least > wanted:
+        return f"InvalidParameterException: Minimum capacity {least} can't be greater than desired size {wanted}"
+    return f"InvalidParameterException: desired capacity {wanted} can't be greater than max size {most}"
+
+
+def end_surplus_nodes(cloud: Cloud, group: CloudObject, wanted: Mapping[str, Any]) -> None:
+    """Drain the nodes above the desired count of an update, with the jobs on them."""
+    surplus = running(group) - int(value_at(_DESIRED, wanted) or 0)
+    if surplus > 0:
+        cloud.drained.append(f"{surplus} of {running(group)} nodes of {group.name}: the update sends a smaller count")
