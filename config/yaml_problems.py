@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import yaml
 
 from config.faults import one_line
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LIMIT: Final = 1024 * 1024
 """The largest file, in bytes."""
@@ -36,13 +40,22 @@ class YamlError(Exception):
         super().__init__("\n".join(f"{one.line}:{one.column}: {one.problem}. {one.fix}" for one in self.problems))
 
 
-def decoded(content: bytes) -> str:
-    """Return the text of a file.
+def text_of(path: Path) -> str:
+    """Return the text of a file, of which no more than the limit is read.
 
     Raises:
+        OSError: it cannot be read, or is a folder, a pipe or another thing that is not a file.
         YamlError: the content is not UTF-8, is too long or has control characters.
 
     """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "it is not a file")
+    with path.open("rb") as file:
+        return decoded(file.read(LIMIT + 1))
+
+
+def decoded(content: bytes) -> str:
+    """Return the text of the content of a file, or raise `YamlError`."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise YamlError(at_start("the file is in UTF-16", "Save it in UTF-8"))
     if len(content) > LIMIT:
@@ -69,7 +82,7 @@ def syntax(error: yaml.MarkedYAMLError, text: str) -> Problem:
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
     lines = text.splitlines()
     sign = lines[line - 1][column - 1 : column] if line <= len(lines) else ""
-    problem = str(error.problem or "not YAML")
+    problem = str(error.problem or "not YAML").replace("did not find expected node content", "a value is missing here")
     if "cannot start any token" in problem:
         if sign == "\t":
             return Problem(line=line, column=column, problem="a tab is not allowed here", fix="Indent with spaces")
@@ -78,6 +91,12 @@ def syntax(error: yaml.MarkedYAMLError, text: str) -> Problem:
     if "mapping values are not allowed" in problem:
         fix = "Write a value that contains a colon in quotes, and check the indentation"
         return Problem(line=line, column=column, problem="a colon is not allowed here", fix=fix)
+    opened = {"while parsing a flow sequence": "list", "while parsing a flow mapping": "map"}.get(str(error.context))
+    if opened and error.context_mark:
+        begin = error.context_mark
+        problem = f"the {opened} that begins here does not end before line {line}, column {column}"
+        fix = "Check its commas, quotes and brackets"
+        return Problem(line=begin.line + 1, column=begin.column + 1, problem=problem, fix=fix)
     return Problem(line=line, column=column, problem=problem, fix="Check the indentation and the quotes")
 
 

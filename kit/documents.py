@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING, Final
 
 import yaml
+from yaml.constructor import SafeConstructor
+from yaml.resolver import Resolver
 
 from config.faults import Fault, summary
+from config.yaml_problems import YamlError, decoded, text_of
+from config.yaml_tree import NotAllowed, tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
 
 class FileError(Exception):
@@ -22,27 +27,39 @@ class FileError(Exception):
         super().__init__(summary(self.faults, source))
 
 
+def read_text(path: Path, source: str) -> str:
+    """Return the text of a file.
+
+    Raises:
+        FileError: it is not text, or is too long.
+        OSError: it cannot be read.
+
+    """
+    try:
+        return text_of(path)
+    except YamlError as error:
+        raise FileError(source, _faults(error)) from None
+
+
 def load_yaml(text: str, source: str) -> object:
-    """Return the document in `text`: texts, numbers, lists and maps, with unique keys.
+    """Return the document in `text`: texts, numbers, lists and maps, with unique keys that are texts.
 
     Raises:
         FileError: `text` is not such a document.
 
     """
     try:
-        document: object = yaml.load(text, Loader=_Loader)  # noqa: S506 - _Loader derives from SafeLoader
-        json.dumps(document)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise FileError(source, [Fault(where, f"not YAML ({error.problem})", "correct that line")]) from None
-    except yaml.YAMLError as error:
-        raise FileError(source, [Fault("", f"not YAML ({error})", "write plain UTF-8 text")]) from None
-    except RecursionError:
-        raise FileError(source, [Fault("", "lists and maps are nested too deeply", _PLAIN)]) from None
-    except (TypeError, ValueError, AttributeError, LookupError) as error:
-        raise FileError(source, [Fault("", f"not a plain value ({error})", _PLAIN)]) from None
-    return document
+        document = tree(decoded(text.encode()), _Scalars().value)
+    except YamlError as error:
+        raise FileError(source, _faults(error)) from None
+    return None if document is None else document.plain()
+
+
+def _faults(error: YamlError) -> list[Fault]:
+    return [
+        Fault(f"line {one.line}, column {one.column}", one.problem, f"{one.fix[:1].lower()}{one.fix[1:]}")
+        for one in error.problems
+    ]
 
 
 def dump_yaml(data: object, header: Sequence[str] = ()) -> str:
@@ -51,27 +68,22 @@ def dump_yaml(data: object, header: Sequence[str] = ()) -> str:
     return "".join(f"# {line}\n" for line in header) + body
 
 
-class _Loader(yaml.SafeLoader):
-    """PyYAML's safe loader, which reads cirun's examples, but without duplicate keys and dates."""
+class _Scalars(SafeConstructor, Resolver):
+    """The values of texts without quotes in YAML 1.1, as cirun and GitHub read them; a date is a text."""
+
+    def value(self, text: str, tag: str) -> object:
+        """Return the value of a text without quotes, or with a tag."""
+        resolved = f"{_TAG}{tag}" if tag else self.resolve(yaml.ScalarNode, text, (True, False))
+        if resolved not in _CONVERTED:
+            return text
+        try:
+            value = self.construct_object(yaml.ScalarNode(resolved, text))
+        except (ValueError, LookupError):
+            raise NotAllowed(f"`{text}` is not of the type !!{tag or 'int'}", "Write it in quotes") from None
+        if isinstance(value, float) and not math.isfinite(value):
+            raise NotAllowed(f"`{text}` is not a finite number", "Write a number, or a text in quotes")
+        return value
 
 
-def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
-    seen: set[str] = set()
-    for key, _ in node.value:
-        name = str(key.value)
-        if name in seen and name != "<<":
-            problem = f"the key {name} is repeated in one map"
-            raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
-        seen.add(name)
-    loader.flatten_mapping(node)
-    return loader.construct_mapping(node, deep=True)
-
-
-def _scalar_text(loader: _Loader, node: yaml.ScalarNode) -> str:
-    return str(loader.construct_scalar(node))
-
-
-_Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
-_Loader.add_constructor("tag:yaml.org,2002:timestamp", _scalar_text)
-
-_PLAIN = "write only texts, numbers, lists and maps, without tags and without recursion"
+_TAG: Final = "tag:yaml.org,2002:"
+_CONVERTED: Final = frozenset(f"{_TAG}{name}" for name in ("bool", "float", "int", "null"))

@@ -84,7 +84,7 @@ def _entries(document: dict[Any, Any]) -> tuple[list[tuple[str, Any]], list[Note
 
 def _comments(text: str) -> Iterator[Note]:
     """Return a note for every comment in `text`, which is valid YAML. A `#` outside every token starts a comment."""
-    scalars = [token for token in yaml.scan(text, Loader=yaml.SafeLoader) if isinstance(token, yaml.ScalarToken)]
+    scalars = [token for token in yaml.scan(text, Loader=yaml.CSafeLoader) if isinstance(token, yaml.ScalarToken)]
     covered = {at for token in scalars for at in range(token.start_mark.index, token.end_mark.index)}
     begin = 0
     for number, line in enumerate(text.splitlines(keepends=True), 1):

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from config.identity import PROJECT
-from config.yaml_problems import LIMIT, Problem, YamlError, decoded
+from config.yaml_problems import Problem, YamlError, text_of
 from config.yaml_tree import Node, NotAllowed, scalars, tree
 
 if TYPE_CHECKING:
@@ -202,10 +202,7 @@ def _number_or(text: str) -> object:
 def _document(path: Path) -> Node:
     """Return the file as a map of its top-level keys."""
     try:
-        if not path.is_file() and path.exists():
-            raise UnreadableStackFileError(path, "not a file. Name a stack file")
-        with path.open("rb") as file:
-            document = tree(decoded(file.read(LIMIT + 1)), _resolved)
+        document = tree(text_of(path), _resolved)
     except FileNotFoundError:
         raise UnreadableStackFileError(path, f"no such stack file. {_nearest(path)}") from None
     except OSError as error:

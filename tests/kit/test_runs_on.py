@@ -264,7 +264,7 @@ def test_a_finding_exits_with_1_and_names_the_file_and_the_job(
         'error .github/workflows/two.yml: jobs.a.runs-on: no runner has the label gpu-tt4; did you mean "gpu-t4"?'
         in printed
     )
-    assert "error .github/workflows/three.yml: line 2, column 1: not YAML" in printed
+    assert "error .github/workflows/three.yml: line 2, column 1: a value is missing here" in printed
 
 
 def test_a_folder_without_workflows_exits_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -283,7 +283,7 @@ def test_a_workflow_that_is_not_utf_8_is_named(tmp_path: Path, capsys: pytest.Ca
     (folder / ".github" / "workflows" / "latin.yaml").write_bytes("# é".encode("latin-1"))
 
     assert ran(folder) == 1
-    assert "latin.yaml: the file is not UTF-8 text" in capsys.readouterr().out
+    assert "latin.yaml: line 1, column 3: the byte 0xe9 is not UTF-8" in capsys.readouterr().out
 
 
 def test_control_characters_are_escaped(tmp_path: Path) -> None:

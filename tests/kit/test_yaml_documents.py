@@ -12,11 +12,16 @@ pytestmark = pytest.mark.pure
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("gpu: a\ngpu: b\n", "line 2, column 1: not YAML (the key gpu is repeated in one map); correct that line"),
-        ("runners: [", "not YAML"),
-        ("a\x00b", "write plain UTF-8 text"),
-        ("a: !!binary aGk=\n", "not a plain value"),
-        ("[" * 3000 + "]" * 3000, "nested too deeply"),
+        ("gpu: a\ngpu: b\n", "line 2, column 1: `gpu` is a duplicate key (first on line 1); remove one of the two"),
+        ("runners: [", "line 2, column 1: a value is missing here"),
+        ("a\x00b", r"line 1, column 2: the character '\x00' is not allowed in YAML"),
+        ("a: !!binary aGk=\n", "line 1, column 4: the tag !!binary is not allowed here"),
+        ("a: !!int b\n", "line 1, column 4: `b` is not of the type !!int"),
+        ("a: .inf\n", "line 1, column 4: `.inf` is not a finite number"),
+        (f"a: {'1' * 9999}\n", "line 1, column 4: `111"),
+        ("{{ name }}: a\n", "line 1, column 1: a map cannot be a key"),
+        ("a: &a [*a]\n", "line 1, column 8: the alias *a is inside of its own anchor"),
+        ("[" * 3000 + "]" * 3000, "line 1, column 65: maps and lists are nested more than 64 deep"),
     ],
 )
 def test_a_document_that_is_not_plain_is_refused(text: str, fault: str) -> None:
@@ -24,6 +29,10 @@ def test_a_document_that_is_not_plain_is_refused(text: str, fault: str) -> None:
         load_yaml(text, ".cirun.yml")
 
     assert fault in str(error.value)
+
+
+def test_a_key_is_a_text() -> None:
+    assert load_yaml("on: yes\n1: 0x10\n", "w.yml") == {"on": True, "1": 16}
 
 
 def test_a_date_is_a_text() -> None:

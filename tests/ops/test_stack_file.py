@@ -94,7 +94,10 @@ def test_an_object_with_a_secret_is_a_secret(tmp_path: Path) -> None:
             r"Pulumi.staging.yaml:3:3: `a` is a duplicate key \(first on line 2\)\. Remove one",
         ),
         ("config:\n  x:\n    b: {c: 1,\n      c: 2}\n", r":4:7: `c` is a duplicate key"),
-        ("config:\n  a: [1\n", r":3:1: did not find expected"),
+        (
+            "config:\n  a: [1\n",
+            r":2:6: the list that begins here does not end before line 3, column 1\. Check its commas",
+        ),
         ("config:\n  a: 2026-11-20\n", r':2:6: `2026-11-20` without quotes is a date, .* Write "2026-11-20"'),
         ("- a\n", r"the file is not a map\. A stack file begins with `config:`"),
         ("config: 3\n", r"`config` is not a map"),

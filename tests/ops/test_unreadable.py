@@ -73,7 +73,7 @@ UNREADABLE = {
     "an at sign": (f"{HEAD}  a: @b\n", "3:6: a value cannot begin with @ without quotes"),
     "a second colon": (f"{HEAD}  a: b: c\n", "3:7: a colon is not allowed here"),
     "an open quote": (f"{HEAD}  a: 'b\n  c: d\n", "3:6: found unexpected end of stream"),
-    "an open list": (f"{HEAD}  a: [b\n", "did not find expected ',' or ']'"),
+    "an open list": (f"{HEAD}  a: [b\n", "3:6: the list that begins here does not end before line 4, column 1"),
     "a wrong escape": (f'{HEAD}  a: "\\q"\n', "found unknown escape character"),
     "half of a pair": (f'{HEAD}  a: "\\ud800"\n', "found invalid Unicode character escape code"),
     "an unknown directive": (f"%FOO\n---\n{HEAD}", "1:1: found unknown directive name"),
@@ -177,7 +177,7 @@ def test_what_is_not_a_file_is_reported(tmp_path: Path) -> None:
             listening.bind("socket.yaml")
         paths = [folder, pipe, tmp_path / "socket.yaml"]
 
-        assert [problems(path) for path in paths] == [["not a file. Name a stack file"]] * 3
+        assert [problems(path) for path in paths] == [["cannot be read (it is not a file). Name a stack file"]] * 3
     assert problems(missing)[0].startswith("no such stack file.")
 
 

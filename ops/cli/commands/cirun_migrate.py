@@ -10,7 +10,7 @@ import typer
 from gpu.verdict import Level
 from kit.cirun import FILE
 from kit.cirun_checks import judge
-from kit.documents import FileError
+from kit.documents import FileError, read_text
 from kit.migrate.migrate import migrate
 from ops.cli import terminal
 from ops.outcome import Exit, Stop
@@ -50,11 +50,11 @@ def main(
 
 def _migration(file: Path) -> Migration:
     try:
-        return migrate(file.read_text(encoding="utf-8"), str(file))
+        return migrate(read_text(file, str(file)), str(file))
     except FileNotFoundError:
         raise Stop(Exit.WRONG, f"{file}: no such file; name the cirun file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise Stop(Exit.WRONG, f"{file}: cannot be read ({error}); use a UTF-8 file") from None
+    except OSError as error:
+        raise Stop(Exit.WRONG, f"{file}: cannot be read ({error.strerror}); name the cirun file") from None
     except FileError as error:
         raise Stop(Exit.WRONG, str(error)) from None
 

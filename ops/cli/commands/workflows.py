@@ -9,7 +9,7 @@ import typer
 
 from gpu.verdict import Level, Verdict, error
 from kit import runs_on
-from kit.documents import FileError, load_yaml
+from kit.documents import FileError, load_yaml, read_text
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, chosen
 from ops.outcome import Exit, Stop
@@ -62,9 +62,7 @@ def _files(folder: Path) -> list[Path]:
 def _verdicts(folder: Path, path: Path, runners: Sequence[runs_on.Served]) -> tuple[Verdict, ...]:
     name = runs_on.shown(path.relative_to(folder))
     try:
-        document = load_yaml(path.read_text(encoding="utf-8-sig"), name)
-    except UnicodeDecodeError:
-        return (error(runs_on.CHECK, name, "the file is not UTF-8 text", "save it as UTF-8"),)
+        document = load_yaml(read_text(path, name), name)
     except FileError as refused:
         return tuple(
             error(runs_on.CHECK, f"{name}: {one.path}" if one.path else name, runs_on.shown(one.problem), one.fix)
