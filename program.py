@@ -83,6 +83,7 @@ def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
     """Declare the provider and the image repositories; and the network and the cluster where they are stated."""
     import pulumi_aws
 
+    from components.aws.flow_logs import FlowLogs, FlowLogsArgs
     from components.aws.network import Network, NetworkArgs
     from components.aws.registry import Registry, RegistryArgs, RepositoryArgs
 
@@ -136,6 +137,18 @@ def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
         site.aws,
     )
     declared["network"] = network
+    if settings.network.flow_logs is not None:
+        declared["network.flow-logs"] = FlowLogs(
+            "flow-logs",
+            FlowLogsArgs(
+                vpc_id=network.vpc_id,
+                title=identity.prefix,
+                account=account.account,
+                region=account.region,
+                retention_days=settings.network.flow_logs.retention_days,
+            ),
+            site.aws,
+        )
 
     if settings.cluster is None or settings.system_nodes is None:
         return site, declared

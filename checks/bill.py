@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 CONTROL_PLANE_LOGS_GB: Final = Decimal(10)
 """The control-plane logs of a small cluster in a month. An estimate: no figure is published, and the audit log, which
 is most of it, grows with the activity in the cluster."""
+FLOW_LOGS_GB: Final = Decimal(20)
+"""The flow logs of a small cluster in a month. An estimate: they grow with the number of connections."""
 HOST_IMAGE_GB: Final = Decimal(10)
 """The stored, compressed size of a machine image. An estimate: a system, a driver and Docker."""
 BUILDS_A_MONTH: Final = 1
@@ -77,6 +79,12 @@ def _on_aws(stack: Stack, aws: AwsSettings) -> Iterator[Item]:
             price=aws_price("nat-traffic", aws.region),
             quantity=Quantity(expected=traffic, worst=traffic),
         )
+        if network.flow_logs is not None:
+            kept = (FLOW_LOGS_GB * network.flow_logs.retention_days / 30).quantize(Decimal("0.000001"))
+            path = "network.flow-logs"
+            yield _always(path, "flow logs, written", aws_price("logs-ingestion", aws.region), FLOW_LOGS_GB)
+            yield _always(path, "flow logs, kept", aws_price("logs-storage", aws.region), kept)
+            yield _always(path, "encryption key", aws_price("kms-key", aws.region), Decimal(1))
     for name, repository in settings.ecr.items():
         sizes = [image.pulled_gib for image in settings.images.values() if image.repository == name]
         gb = Decimal(str(max(sizes, default=USUAL_IMAGE_GIB))) * repository.keep

@@ -55,6 +55,18 @@ class AwsSettings(Section):
     region: Region
 
 
+RetentionDays = Literal[
+    1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653
+]  # fmt: skip
+"""Retention times that CloudWatch Logs accepts."""
+
+
+class FlowLogsSettings(Section):
+    """A record of every connection that the network accepts or rejects, in CloudWatch Logs."""
+
+    retention_days: RetentionDays = 30
+
+
 class NetworkSettings(Section):
     """The network of the cluster and its nodes."""
 
@@ -68,6 +80,8 @@ class NetworkSettings(Section):
     """One NAT gateway for all zones, or one for each. The second costs more and survives the loss of a zone."""
     reserved: Mapping[Name, Network] = Field(default_factory=dict)
     """Other ranges (an office, a peered network) that the VPC must not overlap."""
+    flow_logs: FlowLogsSettings | None = None
+    """Record the connections of the network. CloudWatch charges by the gigabyte, and the cost of the stack includes it."""
 
 
 class EndpointSettings(Section):
@@ -92,9 +106,7 @@ class ClusterSettings(Section):
     administrators: Annotated[Mapping[Name, RoleArn], Field(min_length=1)]
     """Roles that administer the cluster, the deploying role included. Creating the cluster grants no access."""
     logs: tuple[LogType, ...] = ("api", "audit", "authenticator", "controllerManager", "scheduler")
-    log_retention_days: Literal[
-        1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653
-    ] = 30  # fmt: skip
+    log_retention_days: RetentionDays = 30
     support: Literal["standard", "extended"] = "standard"
     """`extended` keeps an old version running, at six times the price of the control plane."""
     service_cidr: PrivateNetwork = SERVICE_CIDR

@@ -51,6 +51,8 @@ class ArcSettings(Section):
     runner_group: str = "default"
     """The runner group at GitHub that the scale sets join. It must exist."""
     log_level: Literal["debug", "info", "warn", "error"] = "info"
+    ports: Annotated[tuple[Annotated[int, Field(ge=1, le=65535)], ...], Field(min_length=1)] = (443,)
+    """TCP ports on which runners and jobs reach addresses outside the cluster. Add 80 for packages over HTTP."""
 
 
 class DevicePluginSettings(Section):

@@ -92,11 +92,13 @@ class Arc:
     def declare(self, site: Site) -> Mapping[str, pulumi.Resource]:
         """Declare the controller, the job hooks, and one scale set for each runner."""
         settings, key = site.stack.settings, site.secrets.github_app_private_key
-        if settings.arc is None or settings.github is None or key is None or site.cluster is None:
+        network, cluster = settings.network, settings.cluster
+        if settings.arc is None or settings.github is None or key is None or network is None or cluster is None:
             return {}
         # Imported here: a stack without a cluster does not load the Kubernetes SDK.
         from components.kubernetes import arc_controller  # noqa: PLC0415
         from components.kubernetes.namespaces import SYSTEMS  # noqa: PLC0415
+        from components.kubernetes.network_policies import NetworkPolicies, NetworkPoliciesArgs  # noqa: PLC0415
         from components.kubernetes.scale_set import JobHooks, JobHooksArgs, ScaleSet, ScaleSetArgs  # noqa: PLC0415
 
         controller = arc_controller.ArcController(
@@ -111,6 +113,17 @@ class Arc:
             site.cluster,
         )
         hooks = JobHooks("job-hooks", JobHooksArgs(namespace=controller.runners_namespace), site.cluster)
+        policies = NetworkPolicies(
+            "network-policies",
+            NetworkPoliciesArgs(
+                runners_namespace=controller.runners_namespace,
+                systems_namespace=controller.systems_namespace,
+                nodes=network.cidr,
+                services=cluster.service_cidr,
+                ports=settings.arc.ports,
+            ),
+            site.cluster,
+        )
         declared: dict[str, pulumi.Resource] = {"arc": controller}
         for name, runner in settings.runners.items():
             stated = runner.stated.get("arc")
@@ -126,7 +139,7 @@ class Arc:
                     secret_name=controller.secret_name,
                     controller_namespace=SYSTEMS,
                     controller_account=arc_controller.SERVICE_ACCOUNT,
-                    after=[controller.ready, hooks.config_map],
+                    after=[controller.ready, hooks.config_map, *policies.all],
                 ),
                 site.cluster,
             )

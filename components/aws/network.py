@@ -50,6 +50,8 @@ class Network(pulumi.ComponentResource):
             tags={"Name": args.name},
             opts=child,
         )
+        # A new VPC has a group whose members accept every connection of each other. Without rules it accepts none.
+        aws.ec2.DefaultSecurityGroup(name, vpc_id=vpc.id, tags={"Name": f"{args.name}-closed"}, opts=child)
         gateways = _public(name, args, vpc, child)
         shared = min(gateways, key=lambda zone: args.zones[zone])
         subnets: dict[str, Output[str]] = {}

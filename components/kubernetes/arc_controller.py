@@ -44,6 +44,7 @@ class ArcController(pulumi.ComponentResource):
     ready: pulumi.Resource
     """Scale sets depend on this."""
     runners_namespace: Output[str]
+    systems_namespace: Output[str]
     secret_name: Output[str]
 
     def __init__(self, name: str, args: ArcControllerArgs, opts: ResourceOptions | None = None) -> None:
@@ -88,6 +89,7 @@ class ArcController(pulumi.ComponentResource):
         )
         self.ready = secret
         self.runners_namespace = runners.metadata.apply(lambda metadata: metadata.name or RUNNERS)
+        self.systems_namespace = systems.metadata.apply(lambda metadata: metadata.name or SYSTEMS)
         self.secret_name = secret.metadata.apply(lambda metadata: metadata.name or APP_SECRET)
         self.register_outputs({"runners_namespace": self.runners_namespace})
 

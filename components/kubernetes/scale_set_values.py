@@ -20,6 +20,10 @@ SAFE_TO_EVICT = {
     "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
     "karpenter.sh/do-not-disrupt": "true",
 }
+SECCOMP = {"seccompProfile": {"type": "RuntimeDefault"}}
+"""The system calls that a container may make. Without it, the default of Kubernetes is all of them."""
+USES_KUBERNETES = {"gpu-ci/kubernetes-api": "true"}
+"""The label of a runner that creates pods. The network policy lets it reach the Kubernetes API."""
 CONTROLLER_RESOURCES = {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}}
 """The resources of the runner controller, on a system node."""
 LISTENER = {"name": "listener", "resources": {"requests": {"cpu": "50m", "memory": "64Mi"}}}
@@ -98,7 +102,7 @@ def runner_pod(args: ScaleSetValues, image: Any) -> dict[str, Any]:
     mounts = [{"name": "hooks", "mountPath": MOUNT, "readOnly": True}]
     spec: dict[str, Any] = {
         # The group of the image's user owns the work directory.
-        "securityContext": {"fsGroup": 1001},
+        "securityContext": {"fsGroup": 1001, **SECCOMP},
         # A spot node is terminated two minutes after its notice.
         "terminationGracePeriodSeconds": 110,
     }
@@ -142,7 +146,8 @@ def runner_pod(args: ScaleSetValues, image: Any) -> dict[str, Any]:
         }
     ]
     spec["volumes"] = volumes
-    return {"metadata": {"annotations": dict(SAFE_TO_EVICT), "labels": {"gpu-ci/runner": args.runner}}, "spec": spec}
+    labels = {"gpu-ci/runner": args.runner, **({} if own_gpu else USES_KUBERNETES)}
+    return {"metadata": {"annotations": dict(SAFE_TO_EVICT), "labels": labels}, "spec": spec}
 
 
 def job_pod(args: ScaleSetValues) -> dict[str, Any]:
@@ -152,6 +157,7 @@ def job_pod(args: ScaleSetValues) -> dict[str, Any]:
         "metadata": {"annotations": dict(SAFE_TO_EVICT), "labels": {"gpu-ci/runner": args.runner}},
         "spec": {
             **gpu_placement(args),
+            "securityContext": dict(SECCOMP),
             "activeDeadlineSeconds": (args.timeout_minutes + START_UP_MINUTES) * 60,
             "terminationGracePeriodSeconds": 110,
             "containers": [container],

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from fakes.aws import ecr, eks, identity, network
+from fakes.aws import ecr, eks, identity, network, security
 
-TABLE: Final = (*network.TABLE, *eks.TABLE, *identity.TABLE, *ecr.TABLE)
+TABLE: Final = (*network.TABLE, *security.TABLE, *eks.TABLE, *identity.TABLE, *ecr.TABLE)

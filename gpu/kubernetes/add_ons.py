@@ -78,6 +78,8 @@ ADD_ONS: Final = (
             managed_policy="arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy",
         ),
         node_pods=(_everywhere("aws-node", cpu="50m"),),
+        # A string: the add-on refuses a boolean (AWS, "Restrict Pod network traffic", 2026).
+        configuration={"enableNetworkPolicy": "true"},
     ),
     AddOn(
         name="kube-proxy",

@@ -169,7 +169,10 @@ def test_a_runners_container_is_the_one_that_the_chart_fills_in(stack: str) -> N
 
         assert container["name"] == "runner"
         assert container["command"] == ["/home/runner/run.sh"]
-        assert release.values["template"]["spec"]["securityContext"]["fsGroup"] == 1001
+        assert release.values["template"]["spec"]["securityContext"] == {
+            "fsGroup": 1001,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        }
 
 
 @pytest.mark.parametrize("stack", STACKS)

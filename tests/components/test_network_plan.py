@@ -96,6 +96,14 @@ def test_load_balancers_find_their_subnets(single: Plan) -> None:
     }
 
 
+def test_the_default_group_of_the_network_accepts_nothing(single: Plan) -> None:
+    """AWS gives a new network a group whose members accept every connection of each other."""
+    group = only(single, "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup")
+
+    assert group.inputs.keys().isdisjoint({"ingress", "egress"})
+    assert group.property_dependencies["vpcId"] == (only(single, "aws:ec2/vpc:Vpc").urn,)
+
+
 def test_the_private_endpoints_name_resolves(single: Plan) -> None:
     """EKS needs both; without them nodes go out to the public endpoint, or nowhere."""
     vpc = only(single, "aws:ec2/vpc:Vpc")
