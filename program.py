@@ -146,6 +146,7 @@ def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
                 account=account.account,
                 region=account.region,
                 retention_days=settings.network.flow_logs.retention_days,
+                protect=settings.stack.protect,
             ),
             site.aws,
         )

@@ -81,7 +81,7 @@ class NetworkSettings(Section):
     reserved: Mapping[Name, Network] = Field(default_factory=dict)
     """Other ranges (an office, a peered network) that the VPC must not overlap."""
     flow_logs: FlowLogsSettings | None = None
-    """Record the connections of the network. CloudWatch charges by the gigabyte, and the cost of the stack includes it."""
+    """Record the connections of the network. CloudWatch charges by the gigabyte; the cost of the stack includes it."""
 
 
 class EndpointSettings(Section):

@@ -25,8 +25,8 @@ RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 BUILT_IN: Final = frozenset({"default", "kube-node-lease", "kube-public", "kube-system"})
 CONTROLLER: Final = "gha-runner-scale-set-controller"
 SCALE_SET: Final = "gha-runner-scale-set"
+# ConfigMaps change in place: the provider of the program has `enableConfigMapMutable`.
 _REPLACED_BY: Final = {
-    "ConfigMap": ("binaryData", "data"),
     "Secret": ("data", "stringData", "type"),
     "StorageClass": ("parameters", "provisioner"),
     "ClusterRoleBinding": ("roleRef",),

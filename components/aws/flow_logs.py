@@ -22,6 +22,8 @@ class FlowLogsArgs:
     region: str
     retention_days: int
     """Days after which CloudWatch deletes a record."""
+    protect: bool
+    """Whether the key is protected from deletion."""
 
 
 class FlowLogs(pulumi.ComponentResource):
@@ -36,9 +38,9 @@ class FlowLogs(pulumi.ComponentResource):
             name,
             description=f"Flow logs of {args.title}",
             enable_key_rotation=True,
-            deletion_window_in_days=7,
+            deletion_window_in_days=30 if args.protect else 7,
             policy=key_policy(args.account, arn, args.region),
-            opts=child,
+            opts=ResourceOptions.merge(child, ResourceOptions(protect=args.protect)),
         )
         logs = aws.cloudwatch.LogGroup(
             name,

@@ -50,7 +50,7 @@ class ArcController(pulumi.ComponentResource):
     def __init__(self, name: str, args: ArcControllerArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:kubernetes:ArcController", name, None, opts)
         child = ResourceOptions(parent=self)
-        systems = _namespace(f"{name}-systems", SYSTEMS, {}, child)
+        systems = _namespace(f"{name}-systems", SYSTEMS, {"pod-security.kubernetes.io/enforce": "baseline"}, child)
         runners = _namespace(
             f"{name}-runners",
             RUNNERS,

@@ -51,6 +51,8 @@ class Connection(pulumi.ComponentResource):
             kubeconfig=self.kubeconfig,
             # Without it the provider compares kubeconfigs to detect another cluster, and may replace every object.
             cluster_identifier=args.arn,
+            # Otherwise every change of a ConfigMap replaces it, and pods that start meanwhile find none.
+            enable_config_map_mutable=True,
             # Every object in the cluster needs access and nodes, and is deleted before them. One dependency of the
             # provider replaces one of each object.
             opts=ResourceOptions(parent=self, depends_on=list(args.after)),

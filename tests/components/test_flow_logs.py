@@ -13,7 +13,7 @@ from components.aws.flow_logs import FlowLogs, FlowLogsArgs
 from gpu.cost.month import Case
 from tests.checks.stacks import stack
 from tests.components.made import made, only
-from tests.config.stacks import PRODUCTION
+from tests.config.stacks import OUT, PRODUCTION
 
 if TYPE_CHECKING:
     from ops.plan.model import Plan
@@ -27,7 +27,12 @@ ARN = f"arn:aws:logs:us-west-2:123456789012:log-group:{GROUP}"
 @pytest.fixture(scope="module")
 def plan() -> Plan:
     args = FlowLogsArgs(
-        vpc_id="vpc-1", title="gpu-ci-small", account="123456789012", region="us-west-2", retention_days=14
+        vpc_id="vpc-1",
+        title="gpu-ci-small",
+        account="123456789012",
+        region="us-west-2",
+        retention_days=14,
+        protect=False,
     )
     return made(lambda here: FlowLogs("flow-logs", args, here))
 
@@ -50,9 +55,9 @@ def test_the_role_writes_to_its_group_only(plan: Plan) -> None:
 
 
 def test_flow_logs_are_in_the_cost_of_the_stack() -> None:
-    with_logs = bill(stack(PRODUCTION), []).by_path(Case.IDLE)["network.flow-logs"]
-    longer = bill(stack(PRODUCTION, {"network/flow-logs/retention-days": 365}), []).by_path(Case.IDLE)
-    without = bill(stack(PRODUCTION, {"network/flow-logs": None}), []).by_path(Case.IDLE)
+    with_logs = bill(stack(name=PRODUCTION), []).by_path(Case.IDLE)["network.flow-logs"]
+    longer = bill(stack({"network/flow-logs/retention-days": 365}, PRODUCTION), []).by_path(Case.IDLE)
+    without = bill(stack({"network/flow-logs": OUT}, PRODUCTION), []).by_path(Case.IDLE)
 
     assert with_logs == FLOW_LOGS_GB * Decimal("0.50") + FLOW_LOGS_GB * 3 * Decimal("0.03") + 1
     assert longer["network.flow-logs"] > with_logs

@@ -121,6 +121,7 @@ def test_only_another_cluster_replaces_its_objects(connection: Plan) -> None:
     """Without the identifier the provider guesses from the kubeconfig, and may replace everything."""
     provider = connection.one("pulumi:providers:kubernetes", "kubernetes")
 
+    assert provider.inputs["enableConfigMapMutable"] == "true"
     assert provider.inputs["clusterIdentifier"] == "arn:aws:eks:us-west-2:123456789012:cluster/gpu-ci-small"
 
 

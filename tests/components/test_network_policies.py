@@ -21,7 +21,8 @@ pytestmark = pytest.mark.plan
 
 POLICY = "kubernetes:networking.k8s.io/v1:NetworkPolicy"
 NODE, DNS_POD, SERVICE, API, GITHUB, METADATA = (
-    IPv4Address(text) for text in ("10.0.3.7", "10.0.3.8", "172.20.0.10", "172.20.0.1", "140.82.121.4", "169.254.169.254")
+    IPv4Address(text)
+    for text in ("10.0.3.7", "10.0.3.8", "172.20.0.10", "172.20.0.1", "140.82.121.4", "169.254.169.254")
 )
 JOB: Mapping[str, str] = {"gpu-ci/runner": "gpu-t4"}
 CREATOR: Mapping[str, str] = {"gpu-ci/runner": "gpu-t4", "gpu-ci/kubernetes-api": "true"}
