@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from checks.machine_groups import build_groups, machine_groups
 from gpu.nearest import nearest, suggestion
-from gpu.quotas.aws import TITLES, aws_claims
+from gpu.quotas.aws import TITLES, aws_claims, quota_code
 from gpu.quotas.claim import EVERYWHERE, Claim, Quota
 from gpu.quotas.gcp import ALL_REGIONS, NAMES, gcp_claims
 from gpu.regions import Cloud
@@ -32,6 +32,7 @@ def check(stack: Stack) -> Iterator[Verdict]:
     settings = stack.settings
     groups = (*machine_groups(stack), *build_groups(settings).values())
     yield from _misspelt(settings.quotas, groups)
+    yield from _unknown(groups)
     project = settings.gcp.project if settings.gcp is not None else ""
     for need in needs(groups, settings.quotas, project=project):
         yield _verdict(need)
@@ -115,6 +116,17 @@ def _misspelt(stated: Mapping[str, int], groups: Iterable[MachineGroup]) -> Iter
         elif slash and place not in in_use:
             close = nearest(place, in_use)
             yield _no_effect(key, f"the stack has no machines in {place}", close and f"{close}/{name}")
+
+
+def _unknown(groups: Iterable[MachineGroup]) -> Iterator[Verdict]:
+    """Yield a warning for each group and market whose quota is not known."""
+    for group in groups:
+        for spot in dict.fromkeys(placement.spot for placement in group.placements):
+            names = [name for name in group.types if group.cloud is Cloud.AWS and quota_code(name, spot=spot) is None]
+            if names:
+                market = "Spot" if spot else "on-demand"
+                reason = f"the quota of {' and '.join(names)} ({market}) is not known, so it is not checked"
+                yield warning(CHECK, group.path, reason, "compare it with Service Quotas in the console of AWS")
 
 
 def _no_effect(key: str, reason: str, meant: str | None) -> Verdict:

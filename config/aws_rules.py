@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from config.faults import Fault
 from gpu.machines import EC2_TYPES
+from gpu.machines.aws import unsuitable
 from gpu.machines.zones import AWS_ZONES
 from gpu.nearest import did_you_mean, nearest
 from gpu.regions import region_of
@@ -29,6 +30,7 @@ OWN_TAGS: Final = ("Project", "Environment", "ManagedBy", "Name")
 """The tags that gpu-ci sets. Keys that differ only in case are the same key for IAM."""
 TAG_LIMIT: Final = 40
 """AWS allows 50 tags; the rest is for gpu-ci's own and for those that the autoscaler reads from a pool."""
+SYSTEM_TYPE: Final = "use a type without a GPU, as in m7i.large or t3.large"
 TAG_VALUE: Final = r"[\w .:/=+@-]*"
 
 
@@ -156,10 +158,12 @@ def tags_are_valid(settings: Settings) -> Iterator[Fault]:
 def types_are_known(group: str, types: Sequence[str], *, gpu: bool) -> Iterator[Fault]:
     """Report unknown types, types without a GPU for jobs, and types with a GPU (`gpu=False`) for system nodes."""
     fitting = {machine.name: machine.family for machine in EC2_TYPES.values() if (machine.gpu is not None) == gpu}
-    families = f"use one of the families {', '.join(sorted(set(fitting.values())))}"
+    families = f"use one of the families {', '.join(sorted(set(fitting.values())))}" if gpu else SYSTEM_TYPE
     for index, name in enumerate(types):
         path, machine = f"{group}.instance-types[{index}]", EC2_TYPES.get(name)
-        if machine is None:
+        if machine is None and (reason := unsuitable(name)):
+            yield Fault(path, f"{name} {reason}", families)
+        elif machine is None:
             close = nearest(name, fitting)
             fix = f'did you mean "{close}"?' if close else families
             yield Fault(path, f"{name} is not a known EC2 instance type", fix)

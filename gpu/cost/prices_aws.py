@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from gpu.cost.prices import NoPrice, Price, Source, Unit
+from gpu.machines import EC2_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,22 +44,26 @@ g6e.xlarge 1.861    g6e.2xlarge 2.24208  g6e.4xlarge 3.00424  g6e.8xlarge 4.5285
 g6e.16xlarge 7.57719 g6e.24xlarge 15.06559 g6e.48xlarge 30.13118
 g7e.2xlarge 3.363
 p3.2xlarge 3.06     p3.8xlarge 12.24     p3.16xlarge 24.48    p3dn.24xlarge 31.212
-p4d.24xlarge 21.957642 p5.4xlarge 6.88   p5.48xlarge 55.04
+p4d.24xlarge 21.957642 p4de.24xlarge 27.44705 p5.4xlarge 6.88   p5.48xlarge 55.04
+p5en.48xlarge 63.296 p6-b200.48xlarge 113.9328
 t3.nano 0.0052      t3.micro 0.0104      t3.small 0.0208      t3.medium 0.0416     t3.large 0.0832
 t3.xlarge 0.1664    t3.2xlarge 0.3328
-m5.large 0.096      m5.xlarge 0.192      m5.2xlarge 0.384     m5.4xlarge 0.768     m5.8xlarge 1.536
-m5.12xlarge 2.304
-m6a.large 0.0864    m6a.xlarge 0.1728    m6a.2xlarge 0.3456   m6a.4xlarge 0.6912   m6a.8xlarge 1.3824
-m6a.12xlarge 2.0736
-m6i.large 0.096     m6i.xlarge 0.192     m6i.2xlarge 0.384    m6i.4xlarge 0.768    m6i.8xlarge 1.536
-m6i.12xlarge 2.304
-m7i.large 0.1008    m7i.xlarge 0.2016    m7i.2xlarge 0.4032   m7i.4xlarge 0.8064   m7i.8xlarge 1.6128
-m7i.12xlarge 2.4192
-m7i-flex.large 0.09576 m7i-flex.xlarge 0.19152 m7i-flex.2xlarge 0.38304 m7i-flex.4xlarge 0.76608
-m7i-flex.8xlarge 1.53216 m7i-flex.12xlarge 2.29824
-c7i.large 0.08925   c7i.xlarge 0.1785    c7i.2xlarge 0.357    c7i.4xlarge 0.714    c7i.8xlarge 1.428
-c7i.12xlarge 2.142
+t2.nano 0.0058      t2.micro 0.0116      t2.small 0.023       t2.medium 0.0464     t2.large 0.0928
+t2.xlarge 0.1856    t2.2xlarge 0.3712
+t3a.nano 0.0047     t3a.micro 0.0094     t3a.small 0.0188     t3a.medium 0.0376    t3a.large 0.0752
+t3a.xlarge 0.1504   t3a.2xlarge 0.3008
+m5zn.large 0.1652   m5zn.xlarge 0.3303   m5zn.2xlarge 0.6607  m5zn.3xlarge 0.991   m5zn.6xlarge 1.982
+m5zn.12xlarge 3.9641
 """
+_PER_VCPU = """
+m5 0.048     m5a 0.043      m5n 0.0595     m6i 0.048     m6a 0.0432    m6in 0.069615   m7i 0.0504   m7i-flex 0.04788
+m7a 0.05796  m8i 0.05292    m8i-flex 0.050275            m8a 0.06086
+c5 0.0425    c5a 0.0385     c6i 0.0425     c6a 0.03825   c6in 0.0567   c7i 0.044625    c7i-flex 0.04239375
+c7a 0.05132  c8i 0.046855   c8i-flex 0.04451             c8a 0.053885
+r5 0.063     r5a 0.0565     r5n 0.0745     r5b 0.0745    r6i 0.063     r6a 0.0567      r6in 0.087165
+r7i 0.06615  r7a 0.076075   r8i 0.06946    r8i-flex 0.065985           r8a 0.07988
+"""
+"""Family to the price of a vCPU with its memory, where all sizes of the family have the same."""
 _SPOT_BY_ZONE = {
     "us-east-1": """
         g4dn.xlarge 0.2158 g4dn.4xlarge 0.4540 g6.xlarge 0.4011 g6e.2xlarge 1.0895 g6e.4xlarge 1.1536
@@ -77,6 +82,13 @@ def _pairs(text: str) -> dict[str, Decimal]:
     return {name: Decimal(figure) for name, figure in zip(words[::2], words[1::2], strict=True)}
 
 
+def _by_vcpus() -> dict[str, Decimal]:
+    rates = _pairs(_PER_VCPU)
+    return {
+        machine.name: machine.vcpus * rates[machine.family] for machine in EC2_TYPES.values() if machine.family in rates
+    }
+
+
 def _spot(region: str) -> dict[str, Price]:
     saved = {
         name: Price(usd=EC2_PRICES[name].usd * (100 - percent) / 100, unit=Unit.HOUR, source=_ADVISOR)
@@ -89,9 +101,12 @@ def _spot(region: str) -> dict[str, Price]:
 
 
 EC2_PRICES: Mapping[str, Price] = MappingProxyType(
-    {name: Price(usd=usd, unit=Unit.HOUR, source=_KARPENTER) for name, usd in _pairs(_ON_DEMAND).items()}
+    {
+        name: Price(usd=usd, unit=Unit.HOUR, source=_KARPENTER)
+        for name, usd in (_by_vcpus() | _pairs(_ON_DEMAND)).items()
+    }
 )
-"""Instance type to the price of an on-demand hour with Linux."""
+"""Instance type to the price of an on-demand hour with Linux. Types without a known price are absent."""
 _EC2_SPOT = {region: _spot(region) for region in AWS_REGIONS}
 
 _EKS = Source(name="AWS, Amazon EKS pricing", read="2026-06")
@@ -126,6 +141,8 @@ def ec2_price(name: str, region: str, *, spot: bool = False) -> Price | NoPrice:
     """Return the price of an hour of an instance type; on spot, the on-demand price as a bound if no other is known."""
     if region not in AWS_REGIONS:
         return _no_price(region)
+    if name not in EC2_PRICES:
+        return NoPrice(item=name, table=TABLE, known=())
     on_demand = EC2_PRICES[name]
     return _EC2_SPOT[region].get(name, replace(on_demand, bound=True)) if spot else on_demand
 

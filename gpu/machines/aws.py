@@ -1,16 +1,18 @@
 """EC2 instance types: CPU, memory, GPU, disk, and the number of pods that the network interfaces can serve.
 
-Interfaces and addresses: Karpenter v1.14.1 (August 2026), `zz_generated.vpclimits.go`, of the default network card.
-vCPU, memory, GPU and NVMe: Karpenter's instance-types page (2026), which prints DescribeInstanceTypes; p3, m6i and m6a
-from the Cluster Autoscaler's static list (`ec2_instance_types.go`). The rows of m5, m7i, m7i-flex and c7i are general
-knowledge that was not read in a source. Prices are in `gpu.cost.prices_aws`.
+The answers of DescribeInstanceTypes of us-east-1 that moto 5.2.5 (October 2026) records; interfaces and addresses are
+those of the default network card. p3: the Cluster Autoscaler's static list (`ec2_instance_types.go`) and Karpenter
+v1.14.1 (`zz_generated.vpclimits.go`, August 2026). Types without a GPU are in `gpu.machines.aws_families`, prices in
+`gpu.cost.prices_aws`.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from gpu.machines.aws_families import general_purpose
 from gpu.machines.models import GPU_MODELS, GpuModel
 from gpu.nearest import UnknownName
 
@@ -72,21 +74,6 @@ def _gpu(slug: str, rows: str) -> list[InstanceType]:
     return found
 
 
-def _ladder(family: str, gib_per_vcpu: int) -> list[InstanceType]:
-    """Return the types of a general-purpose family; all families have the same sizes and interfaces."""
-    ladder = {
-        "large": (2, 3, 10), "xlarge": (4, 4, 15), "2xlarge": (8, 4, 15), "4xlarge": (16, 8, 30),
-        "8xlarge": (32, 8, 30), "12xlarge": (48, 8, 30),
-    }  # fmt: skip
-    return [
-        InstanceType(
-            name=f"{family}.{size}", vcpus=ladder[size][0], memory_mib=ladder[size][0] * gib_per_vcpu * 1024,
-            enis=ladder[size][1], addresses=ladder[size][2],
-        )
-        for size in ladder
-    ]  # fmt: skip
-
-
 _T4 = """
 g4dn.xlarge 4 16 1 3 10 125
 g4dn.2xlarge 8 32 1 3 10 225
@@ -138,37 +125,54 @@ p3.2xlarge 8 61 1 4 15 0
 p3.8xlarge 32 244 4 8 30 0
 p3.16xlarge 64 488 8 8 30 0
 """
-
-_T3 = {
-    "nano": (2, 512, 2, 2), "micro": (2, 1024, 2, 2), "small": (2, 2048, 3, 4),
-    "medium": (2, 4096, 3, 6), "large": (2, 8192, 3, 12), "xlarge": (4, 16384, 4, 15),
-    "2xlarge": (8, 32768, 4, 15),
-}  # fmt: skip
+_BLACKWELL = """
+g7e.2xlarge 8 64 1 4 64 1900
+g7e.4xlarge 16 128 1 8 64 1900
+g7e.8xlarge 32 256 1 8 64 1900
+g7e.12xlarge 48 512 2 10 64 3800
+g7e.24xlarge 96 1024 4 10 64 7600
+g7e.48xlarge 192 2048 8 10 64 15200
+"""
 
 _TYPES = [
     *_gpu("t4", _T4),
     *_gpu("a10g", _A10G),
     *_gpu("l4", _L4),
     *_gpu("l40s", _L40S),
-    *_gpu("rtx-pro-6000", "g7e.2xlarge 8 64 1 4 64 1900"),
+    *_gpu("rtx-pro-6000", _BLACKWELL),
     *_gpu("v100", _V100),
     *_gpu("v100-32gb", "p3dn.24xlarge 96 768 8 15 50 1800"),
     *_gpu("a100", "p4d.24xlarge 96 1152 8 15 50 8000"),
+    *_gpu("a100-80gb", "p4de.24xlarge 96 1152 8 15 50 8000"),
     *_gpu("h100", "p5.4xlarge 16 256 1 4 30 3800\np5.48xlarge 192 2048 8 2 50 30400"),
+    *_gpu("h200", "p5e.48xlarge 192 2048 8 2 50 30400\np5en.48xlarge 192 2048 8 4 50 30400"),
+    *_gpu("b200", "p6-b200.48xlarge 192 2048 8 4 50 30400"),
+    *_gpu("b300", "p6-b300.48xlarge 192 4096 8 4 50 30400"),
     *(
-        InstanceType(name=f"t3.{size}", vcpus=vcpus, memory_mib=memory, enis=enis, addresses=addresses)
-        for size, (vcpus, memory, enis, addresses) in _T3.items()
+        InstanceType(name=name, vcpus=vcpus, memory_mib=memory_mib, enis=enis, addresses=addresses)
+        for name, vcpus, memory_mib, enis, addresses in general_purpose()
     ),
-    *_ladder("m6i", 4),
-    *_ladder("m6a", 4),
-    *_ladder("m5", 4),
-    *_ladder("m7i", 4),
-    *_ladder("m7i-flex", 4),
-    *_ladder("c7i", 2),
 ]
 
 EC2_TYPES = MappingProxyType({found.name: found for found in _TYPES})
 """Every instance type by its name."""
+
+
+_UNSUITABLE = (
+    (r"(a1|[a-z]+\d+g[a-z]*|p6e-gb\d+)", "has an arm64 processor, but node images and GPU images are for x86_64"),
+    (r"g4ad", "has a GPU of AMD, but drivers and images are for NVIDIA"),
+    (r"(inf|trn|dl|vt)\w+", "has no NVIDIA GPU"),
+    (r"g7", "needs driver 595, which the node images of EKS do not have (AWS, EKS AMI releases, 2026)"),
+    (r"(g2|g3s?|p2)", "has a GPU that CUDA 12 toolkits do not support"),
+    (r"mac.*", "runs macOS"),
+)
+"""Families, as a pattern, that cannot run a job or a node, and the reason."""
+
+
+def unsuitable(name: str) -> str:
+    """Return why no instance type of that family is supported; empty where none is known."""
+    family = name.partition(".")[0]
+    return next((reason for families, reason in _UNSUITABLE if re.fullmatch(families, family)), "")
 
 
 def ec2_type(name: str) -> InstanceType:

@@ -64,8 +64,13 @@ _MODELS = (
              gcp="nvidia-a100-80gb"),
     GpuModel(slug="h100", product="H100 80GB", capability=(9, 0), memory_mib=81920, label="nvidia-h100",
              gcp="nvidia-h100-80gb"),
+    GpuModel(slug="h200", product="H200", capability=(9, 0), memory_mib=144384, label="nvidia-h200",
+             gcp="nvidia-h200-141gb"),
+    GpuModel(slug="b200", product="B200", capability=(10, 0), memory_mib=183359, label="nvidia-b200",
+             gcp="nvidia-b200"),
+    GpuModel(slug="b300", product="B300", capability=(10, 3), memory_mib=275040, label="nvidia-b300"),
     GpuModel(slug="rtx-pro-6000", product="RTX PRO 6000 Blackwell", capability=(12, 0), memory_mib=98304,
-             label="nvidia-rtx-pro-6000"),
+             label="nvidia-rtx-pro-6000", gcp="nvidia-rtx-pro-6000"),
 )  # fmt: skip
 
 GPU_MODELS = MappingProxyType({model.slug: model for model in _MODELS})

@@ -34,15 +34,18 @@ _CODES = (
     (re.compile(r"(gr?|vt)\d"), "L-DB2E81BA", "L-3819A6DF"),
     (re.compile(r"p[234]"), "L-417A185B", "L-7212CCBC"),
     (re.compile(r"p5"), "L-417A185B", "L-C4BD4855"),
+    (re.compile(r"p6"), "L-417A185B", None),
     (re.compile(r"[acdhimrtz]\d"), "L-1216C47A", "L-34B43A08"),
 )
-"""The beginning of a type's name, its on-demand quota and its Spot quota. They cover every type in `EC2_TYPES`."""
+"""The beginning of a type's name, its on-demand quota and its Spot quota. They cover every type in `EC2_TYPES`.
+The Spot quota of P6 is not in any list that was read."""
 
 
-def quota_code(instance_type: str, *, spot: bool) -> str:
-    """Return the code of the quota that a type in `EC2_TYPES` counts against."""
+def quota_code(instance_type: str, *, spot: bool) -> str | None:
+    """Return the code of the quota that an instance type counts against; None where it is not known."""
     return next(
-        spot_code if spot else on_demand for begins, on_demand, spot_code in _CODES if begins.match(instance_type)
+        (spot_code if spot else on_demand for begins, on_demand, spot_code in _CODES if begins.match(instance_type)),
+        None,
     )
 
 
@@ -67,7 +70,8 @@ def aws_claims(group: MachineGroup, placement: Placement) -> tuple[Claim, ...]:
     largest: dict[str, tuple[int, str]] = {}
     for name in group.types:
         code = quota_code(name, spot=placement.spot)
-        largest[code] = max(largest.get(code, (0, "")), (ec2_type(name).vcpus, name))
+        if code is not None:
+            largest[code] = max(largest.get(code, (0, "")), (ec2_type(name).vcpus, name))
     return tuple(
         Claim(quota=_quota(code, placement.region), group=group, spot=placement.spot, machine=name, each=vcpus)
         for code, (vcpus, name) in sorted(largest.items())

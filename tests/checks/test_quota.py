@@ -96,18 +96,38 @@ def test_a_pool_that_mixes_families_can_fill_either_quota() -> None:
         ("gr6.4xlarge", "L-DB2E81BA", "L-3819A6DF"),
         ("p4d.24xlarge", "L-417A185B", "L-7212CCBC"),
         ("p5.48xlarge", "L-417A185B", "L-C4BD4855"),
+        ("p5en.48xlarge", "L-417A185B", "L-C4BD4855"),
+        ("p6-b200.48xlarge", "L-417A185B", None),
         ("m7i.large", "L-1216C47A", "L-34B43A08"),
+        ("c6in.large", "L-1216C47A", "L-34B43A08"),
+        ("t3a.medium", "L-1216C47A", "L-34B43A08"),
     ],
 )
-def test_each_family_has_its_quotas(name: str, on_demand: str, spot: str) -> None:
+def test_each_family_has_its_quotas(name: str, on_demand: str, spot: str | None) -> None:
     assert (quota_code(name, spot=False), quota_code(name, spot=True)) == (on_demand, spot)
 
 
 def test_every_instance_type_has_a_quota() -> None:
-    assert {quota_code(name, spot=spot) for name in EC2_TYPES for spot in (True, False)} == set(TITLES)
+    assert {quota_code(name, spot=spot) for name in EC2_TYPES for spot in (True, False)} == {*TITLES, None}
+    assert {name for name in EC2_TYPES if quota_code(name, spot=True) is None} == {
+        "p6-b200.48xlarge",
+        "p6-b300.48xlarge",
+    }
 
 
-@given(st.lists(st.sampled_from(sorted(EC2_TYPES)), min_size=1, max_size=4), st.integers(1, 50), st.booleans())
+def test_a_quota_that_is_not_known_is_reported() -> None:
+    p6 = {"gpu-pools/t4-spot/instance-types": ["p6-b200.48xlarge"], "runners/gpu-t4/needs/gpu": "b200"}
+    changes = {**p6, "runners/gpu-t4/arc/fallback": OUT, "runners/gpu-t4/needs/cuda": "13.0"}
+    found = [one for one in check(stack(changes)) if "not known" in one.reason]
+
+    assert [(one.subject, one.level) for one in found] == [("gpu-pools.t4-spot", Level.WARNING)]
+    assert found[0].reason == "the quota of p6-b200.48xlarge (Spot) is not known, so it is not checked"
+
+
+WITH_QUOTAS = sorted(name for name in EC2_TYPES if quota_code(name, spot=True))
+
+
+@given(st.lists(st.sampled_from(WITH_QUOTAS), min_size=1, max_size=4), st.integers(1, 50), st.booleans())
 def test_no_choice_of_types_needs_more(types: list[str], most: int, spot: bool) -> None:
     found = amounts(placed(POOL, ("us-west-2", spot), types=tuple(types), max=most))
 

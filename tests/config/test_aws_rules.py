@@ -138,7 +138,7 @@ CASES = (
         ),
         (
             "runners.cirun-aws-gpu.cirun-aws.instance-types[1]: t3.large has no GPU; use one of the families "
-            "g4dn, g5, g6, g6e, g6f, g7e, gr6, gr6f, p3, p3dn, p4d, p5"
+            "g4dn, g5, g6, g6e, g6f, g7e, gr6, gr6f, p3, p3dn, p4d, p4de, p5, p5e, p5en, p6-b200, p6-b300"
         ),
         stack=AWS,
     ),

@@ -174,7 +174,7 @@ CASES = (
         {"gpu-pools/t4-spot/instance-types": ["m6i.xlarge"]},
         (
             "gpu-pools.t4-spot.instance-types[0]: m6i.xlarge has no GPU; use one of the families g4dn, g5, g6, "
-            "g6e, g6f, g7e, gr6, gr6f, p3, p3dn, p4d, p5"
+            "g6e, g6f, g7e, gr6, gr6f, p3, p3dn, p4d, p4de, p5, p5e, p5en, p6-b200, p6-b300"
         ),
     ),
     broken(
@@ -186,16 +186,24 @@ CASES = (
         "instance_types_are_known",
         {"system-nodes/instance-types": ["m7i.large", "g6.xlarge"]},
         (
-            "system-nodes.instance-types[1]: g6.xlarge has a GPU, which system nodes do not use; use one of the "
-            "families c7i, m5, m6a, m6i, m7i, m7i-flex, t3"
+            "system-nodes.instance-types[1]: g6.xlarge has a GPU, which system nodes do not use; use a type "
+            "without a GPU, as in m7i.large or t3.large"
         ),
     ),
     broken(
         "instance_types_are_known",
         {"system-nodes/instance-types": ["x99.enormous"]},
         (
-            "system-nodes.instance-types[0]: x99.enormous is not a known EC2 instance type; use one of the "
-            "families c7i, m5, m6a, m6i, m7i, m7i-flex, t3"
+            "system-nodes.instance-types[0]: x99.enormous is not a known EC2 instance type; use a type "
+            "without a GPU, as in m7i.large or t3.large"
+        ),
+    ),
+    broken(
+        "instance_types_are_known",
+        {"system-nodes/instance-types": ["m7g.large"]},
+        (
+            "system-nodes.instance-types[0]: m7g.large has an arm64 processor, but node images and GPU images are for "
+            "x86_64; use a type without a GPU, as in m7i.large or t3.large"
         ),
     ),
     broken(
@@ -279,8 +287,8 @@ CASES = (
         "gpus_are_known",
         {"runners/gpu-t4/needs/gpu": "tesla-t4"},
         (
-            'runners.gpu-t4.needs.gpu: "tesla-t4" is not a known GPU model; known: a100, a100-80gb, a10g, h100, '
-            "l4, l40s, p100, p4, rtx-pro-6000, t4, v100, v100-32gb"
+            'runners.gpu-t4.needs.gpu: "tesla-t4" is not a known GPU model; known: a100, a100-80gb, a10g, b200, '
+            "b300, h100, h200, l4, l40s, p100, p4, rtx-pro-6000, t4, v100, v100-32gb"
         ),
     ),
     broken(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu.machines import EC2_TYPES, GCE_TYPES, attach, ec2_type, gce_type, gpu_model
+from gpu.machines.aws import unsuitable
 from gpu.machines.gcp import Unattachable
 from gpu.nearest import UnknownName
 
@@ -19,6 +20,47 @@ PUBLISHED_PODS = {
     "t3.large": 35, "t3.medium": 17, "t3.micro": 4, "t3.nano": 4, "t3.small": 11, "t3.xlarge": 58,
 }  # fmt: skip
 """From `eni-max-pods.txt` of the Amazon VPC CNI v1.23.2."""
+
+
+DESCRIBED = {
+    "p4de.24xlarge": (96, 1179648, 8, 81920, 8000, 15, 50), "p5e.48xlarge": (192, 2097152, 8, 144384, 30400, 2, 50),
+    "p5en.48xlarge": (192, 2097152, 8, 144384, 30400, 4, 50), "g7e.12xlarge": (48, 524288, 2, 98304, 3800, 10, 64),
+    "p6-b200.48xlarge": (192, 2097152, 8, 183359, 30400, 4, 50),
+    "p6-b300.48xlarge": (192, 4194304, 8, 275040, 30400, 4, 50),
+    "g6e.48xlarge": (192, 1572864, 8, 45776, 7600, 10, 50), "gr6.8xlarge": (32, 262144, 1, 22888, 900, 8, 30),
+    "t3a.small": (2, 2048, 0, 0, 0, 2, 4), "m5a.large": (2, 8192, 0, 0, 0, 3, 10), "c5.9xlarge": (36, 73728, 0, 0, 0, 8, 30),
+    "c6i.large": (2, 4096, 0, 0, 0, 3, 10), "r5.24xlarge": (96, 786432, 0, 0, 0, 15, 50),
+    "m6in.32xlarge": (128, 524288, 0, 0, 0, 8, 50), "m7a.medium": (1, 4096, 0, 0, 0, 2, 4),
+    "m8a.2xlarge": (8, 32768, 0, 0, 0, 4, 40), "c8i-flex.large": (2, 4096, 0, 0, 0, 3, 20),
+}  # fmt: skip
+"""vCPUs, MiB, GPUs, MiB of a GPU, NVMe, interfaces and addresses in DescribeInstanceTypes (moto 5.2.5)."""
+
+
+@pytest.mark.parametrize(("name", "described"), DESCRIBED.items())
+def test_a_type_has_the_figures_that_ec2_describes(name: str, described: tuple[int, ...]) -> None:
+    found = ec2_type(name)
+
+    assert described == (
+        found.vcpus, found.memory_mib, found.gpus, found.gpu_memory_mib, found.nvme_gb, found.enis, found.addresses,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("g5g.xlarge", "arm64"), ("m7g.large", "arm64"), ("t4g.medium", "arm64"), ("c8gn.large", "arm64"),
+        ("a1.large", "arm64"), ("p6e-gb200.36xlarge", "arm64"), ("g4ad.xlarge", "AMD"), ("g7.2xlarge", "driver 595"),
+        ("inf2.xlarge", "no NVIDIA GPU"), ("trn1.2xlarge", "no NVIDIA GPU"), ("p2.xlarge", "CUDA 12"),
+    ],
+)  # fmt: skip
+def test_a_type_that_cannot_work_is_not_in_the_table_and_has_a_reason(name: str, reason: str) -> None:
+    assert name not in EC2_TYPES
+    assert reason in unsuitable(name)
+
+
+@pytest.mark.parametrize("name", sorted(EC2_TYPES))
+def test_no_known_type_is_unsuitable(name: str) -> None:
+    assert unsuitable(name) == ""
 
 
 @pytest.mark.parametrize(("name", "pods"), PUBLISHED_PODS.items())
