@@ -28,21 +28,23 @@ SERVICE_CIDR = IPv4Network("172.20.0.0/16")
 
 RepositoryName = Annotated[
     str,
-    Field(min_length=2, max_length=256),
+    Field(min_length=2, max_length=208),
     Matching(
         r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*",
         "a repository's name",
         "use lower-case letters and digits, with dots, hyphens, underscores or slashes between them",
     ),
 ]
-"""An ECR repository, with an optional prefix, as in `team/runner-gpu` (pattern of the ECR API, 2026)."""
+"""An ECR repository, with an optional prefix, as in `team/runner-gpu`.
+
+ECR allows 256 characters, and the name in ECR begins with `gpu-ci-STACK/`."""
 
 TagWildcard = Annotated[
     str,
     Matching(
-        r"[0-9A-Za-z._*-]{1,128}",
+        r"(?![.-])(?!(.*\*){3})[0-9A-Za-z._*-]{1,128}",
         "a wildcard of tags",
-        "use letters, digits, dots, hyphens, underscores and *, as in cache-*",
+        "use letters, digits, dots, hyphens, underscores and at most two *, as in cache-*",
     ),
 ]
 
@@ -87,7 +89,7 @@ class NetworkSettings(Section):
 class EndpointSettings(Section):
     """Access to the cluster's API from outside. It is always reachable from inside the VPC."""
 
-    public: tuple[Network, ...] = ()
+    public: Annotated[tuple[Network, ...], Field(max_length=40)] = ()
     """Ranges that may reach the API from outside. An empty list closes the public endpoint."""
 
 
@@ -122,7 +124,7 @@ class RepositorySettings(Section):
     """The number of images that are kept; older ones expire."""
     untagged_days: Positive = 3
     """Days after which an image without a tag expires."""
-    mutable_tags: tuple[TagWildcard, ...] = ()
+    mutable_tags: Annotated[tuple[TagWildcard, ...], Field(max_length=5)] = ()
     """Wildcards of tags that may be overwritten, as in `cache-*`. Every other tag is immutable."""
     pull_request_days: Count = 14
     """Days after which images tagged `pr-*` expire. 0 keeps them."""

@@ -9,21 +9,8 @@ from typing import Annotated, Final
 from pydantic import Field, model_validator
 
 from config.section import Section
-from config.values import Invalid, Matching, Name, RunnerName
-
-Repository = Annotated[
-    str,
-    Field(max_length=100),
-    Matching(r"[A-Za-z0-9._-]+", "a repository's name", "write it without its owner, as in vision"),
-]
-"""A repository of the organisation, as GitHub spells it."""
-
-Who = Annotated[
-    str,
-    Field(max_length=100),
-    Matching(r"[A-Za-z0-9][A-Za-z0-9_-]*", "a GitHub name", "write the team, role or user as GitHub spells it"),
-]
-
+from config.values import Invalid, Name, RunnerName
+from config.values_github import Login, Repository, Who
 
 CIRUN_PREFIX: Final = "cirun-"
 """The prefix of every label of cirun."""
@@ -48,7 +35,7 @@ class CirunAccessSettings(Section):
     teams: tuple[Who, ...] = ()
     roles: tuple[Who, ...] = ()
     """Roles of a person in the repository, as in `maintain`."""
-    users: tuple[Who, ...] = ()
+    users: tuple[Login, ...] = ()
     pull_requests: bool = False
     """Allow the runners on pull requests too."""
 

@@ -22,7 +22,6 @@ from config.values import (
 )
 from config.values_gcp import (
     BaseImage,
-    Branch,
     BucketName,
     ContentHash,
     DockerRepositoryName,
@@ -31,6 +30,7 @@ from config.values_gcp import (
     Member,
     UserName,
 )
+from config.values_github import Branch, GitHubId
 
 
 class GcpSettings(Section):
@@ -172,9 +172,9 @@ class FederationSettings(Section):
 
     NEEDS: ClassVar = ("gcp",)
 
-    owner_id: Annotated[int, Field(ge=1)]
+    owner_id: GitHubId
     """The organisation's numeric id. Another owner could register the name again, but not the id."""
-    repositories: Annotated[Mapping[Name, Annotated[int, Field(ge=1)]], Field(min_length=1)]
+    repositories: Annotated[Mapping[Name, GitHubId], Field(min_length=1)]
     """A name for each repository, and its numeric id."""
     branches: Annotated[tuple[Branch, ...], Field(min_length=1)] = ("main",)
     """Protected branches, from which images may be pushed. The generated workflows build on the first and test on

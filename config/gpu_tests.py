@@ -11,37 +11,15 @@ from pydantic import Field
 
 from config.section import Section
 from config.values import Matching, RunnerName
+from config.values_github import Cron
 
-LABEL: Final = r"[A-Za-z0-9]([A-Za-z0-9 ._/-]|:(?! ))*"
+LABEL: Final = r"[A-Za-z0-9](([A-Za-z0-9 ._/-]|:(?! ))*[A-Za-z0-9._/-])?"
 """A label that needs no quotes in YAML: a colon has no space after it."""
 FLAG: Final = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,44}"
 """A flag of Codecov (Codecov documentation, "Flags", 2026)."""
-PYTHON: Final = r"3\.\d+(\.\d+)?t?"
-
-
-def _cron_field(*values: str) -> str:
-    """Return the pattern of one field of cron: a list of values, ranges and steps."""
-    value = f"({'|'.join(values)})"
-    part = rf"(\*|{value}(-{value})?)(/[1-9]\d?)?"
-    return f"{part}(,{part})*"
-
-
-def _names(text: str) -> list[str]:
-    """Return the patterns of names in any case: the JSON schema has no flag for it."""
-    return ["".join(f"[{letter.upper()}{letter}]" for letter in name) for name in text.split()]
-
-
-CRON: Final = " +".join(
-    (
-        _cron_field(r"[0-5]?\d"),
-        _cron_field(r"[01]?\d", r"2[0-3]"),
-        _cron_field("0?[1-9]", r"[12]\d", "3[01]"),
-        _cron_field("0?[1-9]", "1[0-2]", *_names("jan feb mar apr may jun jul aug sep oct nov dec")),
-        _cron_field("[0-7]", *_names("sun mon tue wed thu fri sat")),
-    )
-)
-"""POSIX cron with the names of months and days (GitHub documentation, "Events that trigger workflows", 2026)."""
-VARIABLE: Final = r"[A-Za-z_][A-Za-z0-9_]*"
+PYTHON: Final = r"3\.([89]|1\d)(\.\d{1,2})?t?"
+"""CPython from 3.8, the oldest that uv installs, with or without the last part; `t` is the build without the GIL."""
+VARIABLE: Final = r"(?![Gg][Ii][Tt][Hh][Uu][Bb]_)[A-Za-z_][A-Za-z0-9_]{0,254}"
 COMMAND: Final = r"(?!.*\$\{\{)[^\s#\x00-\x1f\x7f][^\x00-\x1f\x7f]*"
 """One line that begins with a word, without an expression: GitHub would insert untrusted text into the script."""
 
@@ -75,10 +53,7 @@ class GpuTestsSettings(Section):
     """The Python version that uv installs, by default 3.12. A container has its own."""
     codecov_flag: Annotated[str, Matching(FLAG, "a flag", "use at most 45 letters, digits and ._-")] | None = None
     """Upload coverage.xml to Codecov with this flag and the repository's secret CODECOV_TOKEN."""
-    nightly: (
-        Annotated[str, Matching(CRON, "a time", 'write five fields of cron, as "17 3 * * *" or "17 3 * * MON-FRI"')]
-        | None
-    ) = None
+    nightly: Cron | None = None
     """A cron expression in UTC. GitHub starts jobs late at the full hour, so choose another minute."""
     switch: (
         Annotated[str, Matching(VARIABLE, "a variable's name", "use letters, digits and underscores, no digit first")]

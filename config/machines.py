@@ -44,7 +44,8 @@ _LABEL_VALUE_FIX = "use at most 63 letters, digits, dots, hyphens and underscore
 LabelKey = Annotated[
     str,
     Matching(
-        r"([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?",
+        r"([a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*/)?"
+        r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?",
         "the key of a Kubernetes label",
         "write name or domain/name: letters, digits, dots, hyphens and underscores",
     ),

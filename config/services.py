@@ -11,25 +11,16 @@ from config.section import Section
 from config.values import (
     CudaVersion,
     Digest,
-    GitHubUrl,
+    ImageReference,
     Invalid,
-    Matching,
     Positive,
     Size,
     Tag,
     Version,
     mebibytes,
 )
+from config.values_github import GitHubId, GitHubUrl, RunnerGroup
 from gpu.machines.start_up import USUAL_IMAGE_GIB
-
-Reference = Annotated[
-    str,
-    Matching(
-        r"[a-z0-9.-]+(:\d+)?(/[a-z0-9._-]+)+",
-        "an image without its tag",
-        "write registry/repository, as in ghcr.io/example-org/runner; state tag or digest separately",
-    ),
-]
 
 
 class GitHubSettings(Section):
@@ -39,8 +30,8 @@ class GitHubSettings(Section):
     """
 
     url: GitHubUrl
-    app_id: Annotated[int, Field(ge=1)]
-    installation_id: Annotated[int, Field(ge=1)]
+    app_id: GitHubId
+    installation_id: GitHubId
 
 
 class ArcSettings(Section):
@@ -48,7 +39,7 @@ class ArcSettings(Section):
 
     NEEDS: ClassVar = ("cluster", "github")
 
-    runner_group: str = "default"
+    runner_group: RunnerGroup = "default"
     """The runner group at GitHub that the scale sets join. It must exist."""
     log_level: Literal["debug", "info", "warn", "error"] = "info"
     ports: Annotated[tuple[Annotated[int, Field(ge=1, le=65535)], ...], Field(min_length=1)] = (443,)
@@ -73,7 +64,9 @@ class AutoscalerSettings(Section):
     """Idle minutes before a GPU node is removed. A longer time costs more, and the next job starts faster."""
     provision_timeout_minutes: Positive = 10
     """Minutes to wait for a node of a group before the next group is tried."""
-    expander: tuple[Literal["priority", "least-waste", "least-nodes", "random", "most-pods"], ...] = (
+    expander: Annotated[
+        tuple[Literal["priority", "least-waste", "least-nodes", "random", "most-pods"], ...], Field(min_length=1)
+    ] = (
         "priority",
         "least-waste",
     )
@@ -119,7 +112,7 @@ class ImageSettings(Section):
 
     repository: RepositoryName | None = None
     """The ECR repository of this stack that contains the image."""
-    reference: Reference | None = None
+    reference: ImageReference | None = None
     """Another registry and repository, without a tag."""
     tag: Tag | None = None
     digest: Digest | None = None

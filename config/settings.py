@@ -8,7 +8,7 @@ from typing import Annotated, Final, TypeVar
 from pydantic import Field
 
 from config.aws import AwsSettings, ClusterSettings, NetworkSettings, RepositoryName, RepositorySettings
-from config.cirun import CirunSettings, Repository
+from config.cirun import CirunSettings
 from config.gcp import (
     DockerRepositorySettings,
     FederationSettings,
@@ -29,8 +29,9 @@ from config.services import (
     MonitoringSettings,
     StorageSettings,
 )
-from config.values import Name, RunnerName, TagKey
+from config.values import Matching, Name, RunnerName, TagKey
 from config.values_gcp import DockerRepositoryName
+from config.values_github import Repository
 
 _S = TypeVar("_S", bound=Section)
 
@@ -48,7 +49,15 @@ class StackSettings(Section):
     """Tags of every resource that supports them, in addition to project, stack and manager."""
 
 
-Dollars = Annotated[int, Field(ge=1, le=1_000_000_000)]
+Dollars = Annotated[int, Field(ge=1, le=10**9)]
+QuotaKey = Annotated[
+    str,
+    Matching(
+        r"([a-z]+(-[a-z]+)+-?\d+/)?(L-[0-9A-Z]{8}|(?!L-)[A-Z][A-Z0-9_]+)",
+        "the code of a quota",
+        "write it as L-3819A6DF or NVIDIA_T4_GPUS, or REGION/CODE for one region",
+    ),
+]
 
 
 class BudgetSettings(Section):
@@ -85,7 +94,7 @@ class Settings(Section):
     cirun: CirunSettings | None = None
     gpu_tests: Mapping[Repository, GpuTestsSettings] = Field(default_factory=dict)
     runners: Mapping[RunnerName, RunnerSettings] = Field(default_factory=dict)
-    quotas: Mapping[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
+    quotas: Mapping[QuotaKey, Annotated[int, Field(ge=0, le=10**9)]] = Field(default_factory=dict)
     """The quotas of the account, by their code. The checks compare them with the largest use of the stack."""
     budget: BudgetSettings | None = None
 

@@ -93,7 +93,9 @@ def _private(value: IPv4Network) -> IPv4Network:
     return value
 
 
-_SIZE = re.compile(r"([1-9][0-9]*)(Mi|Gi|Ti)")
+_SIZE = re.compile(r"([1-9][0-9]{0,7})(Mi|Gi|Ti)")
+_LARGEST = "64Ti"
+"""The largest volume of EBS (gp3, since late 2025) and of Compute Engine. No machine has more memory."""
 _FOREIGN_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)i?B?", re.IGNORECASE)
 
 
@@ -101,6 +103,8 @@ def _size(value: object) -> str:
     """Accept `12Gi`; for any other unit, name the same size in these units."""
     text = str(value)
     if _SIZE.fullmatch(text):
+        if mebibytes(text) > mebibytes(_LARGEST):
+            raise Invalid(f'"{text}" is larger than any volume', f"write at most {_LARGEST}")
         return text
     raise Invalid(f'"{text}" is not a size', f"write whole binary units, as in {_likely(text.strip())}")
 
@@ -113,7 +117,8 @@ def _likely(text: str) -> str:
         amount, unit = amount / 1024, "M"
     if amount != int(amount) and unit != "M":
         amount, unit = amount * 1024, {"G": "M", "T": "G"}[unit]
-    return f"{max(1, ceil(amount))}{unit}i"
+    size = f"{max(1, ceil(amount))}{unit}i"
+    return size if mebibytes(size) <= mebibytes(_LARGEST) else _LARGEST
 
 
 def mebibytes(size: str) -> int:
@@ -213,13 +218,27 @@ MachineType = Annotated[
 RoleArn = Annotated[
     str,
     Matching(
-        r"arn:aws[a-z-]*:iam::\d{12}:(role|user)/[\w+=,.@/-]+",
+        r"arn:aws:iam::\d{12}:(role/(?!aws-service-role/)|user/)([!-.0-~]+/)*[\w+=,.@-]{1,64}",
         "an IAM role's ARN",
         "write arn:aws:iam::123456789012:role/NAME",
     ),
 ]
 Size = Annotated[str, BeforeValidator(_size), WithJsonSchema({"type": "string", "pattern": f"^(?:{_SIZE.pattern})$"})]
 """A memory or disk size in whole binary units: `12Gi`."""
+IMAGE = (
+    r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:\d{1,4}|:[1-5]\d{4})?"
+    r"(/[a-z0-9]+((\.|__?|-+)[a-z0-9]+)*)+"
+)
+"""An image without its tag: the registry and the repository (the grammar of `distribution/reference`)."""
+ImageReference = Annotated[
+    str,
+    Field(max_length=255),
+    Matching(
+        IMAGE,
+        "an image without its tag",
+        "write registry/repository, as in ghcr.io/example-org/runner; state tag or digest separately",
+    ),
+]
 Digest = Annotated[str, Matching(r"sha256:[0-9a-f]{64}", "an image digest", "write sha256: and 64 hexadecimal digits")]
 Tag = Annotated[
     str,
@@ -229,32 +248,28 @@ Tag = Annotated[
         "name an exact version",
     ),
 ]
-GitHubUrl = Annotated[
-    str,
-    Matching(
-        r"https://[\w.-]+/(enterprises/)?[\w.-]+(/[\w.-]+)?",
-        "a GitHub address",
-        "write https://github.com/ORGANISATION or https://github.com/OWNER/REPOSITORY",
-    ),
-]
 TagKey = Annotated[
     str,
-    Matching(r"(?!aws:)[\w .:/=+@-]{1,128}", "a tag's key", "use at most 128 letters, digits and .:/=+@-, not aws:"),
+    Matching(
+        r"(?![aA][wW][sS]:)[\w.:/=+@-]([\w .:/=+@-]{0,126}[\w.:/=+@-])?",
+        "a tag's key",
+        "use at most 128 letters, digits and .:/=+@-, not aws:",
+    ),
 ]
 Count = Annotated[int, Field(ge=0, le=10_000)]
 Positive = Annotated[int, Field(ge=1, le=100_000)]
 Ami = Annotated[
     str,
     Matching(
-        r"ami-[0-9a-f]{8,17}",
+        r"ami-([0-9a-f]{8}|[0-9a-f]{17})",
         "an AMI's id",
-        "write ami- and its hexadecimal digits, as in ami-0123456789abcdef0",
+        "write ami- and its 8 or 17 hexadecimal digits, as in ami-0123456789abcdef0",
     ),
 ]
 ImageParameter = Annotated[
     str,
     Matching(
-        r"/aws/service/[a-zA-Z0-9/._-]+",
+        r"/aws/service(/[a-zA-Z0-9._-]+)+",
         "a public parameter of AWS",
         "write its whole path, as in /aws/service/…/latest/ami-id",
     ),

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from config.values import Invalid, Matching, in_quotes
+from config.values import IMAGE, Invalid, Matching, in_quotes
 from gpu.software.image_tags import OPERATING_SYSTEMS
+
+_DOMAIN: Final = r"[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)+"
 
 Member = Annotated[
     str,
     Field(examples=["group:ci@example.org"]),
     Matching(
-        r"(user|group|serviceAccount|domain|principal|principalSet):\S+",
+        rf"(user|group):[!-?A-~]+@{_DOMAIN}|serviceAccount:([!-?A-~]+@{_DOMAIN}|[a-z0-9.:-]+\.svc\.id\.goog\[[a-z0-9./-]+\])"
+        rf"|domain:{_DOMAIN}|(principal|principalSet)://iam\.googleapis\.com/[^\s\x00-\x1f]+",
         "an IAM member",
-        "write the kind and the name, as in group:ci@example.org or user:jo@example.org",
+        "write the kind and the address, as in group:ci@example.org or user:jo@example.org",
     ),
 ]
 """An IAM member, as Google spells it: `group:ci@example.org`."""
-
-Branch = Annotated[
-    str,
-    Field(max_length=200),
-    Matching(r"[A-Za-z0-9][A-Za-z0-9._/-]*", "a branch", "write its name alone, as in main"),
-]
-
 
 DockerRepositoryName = Annotated[
     str,
@@ -39,7 +35,7 @@ DockerRepositoryName = Annotated[
 BucketName = Annotated[
     str,
     Matching(
-        r"[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]",
+        r"(?!goog)(?!.*(google|g00gle))(?!\d+\.\d+\.\d+\.\d+$)(?!.*(\.[.-]|-\.))[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]",
         "a bucket's name",
         "use 3 to 63 lower-case letters, digits, dots, hyphens and underscores, a letter or digit at both ends",
     ),
@@ -47,7 +43,7 @@ BucketName = Annotated[
 ImageName = Annotated[
     str,
     Matching(
-        r"[a-z]([-a-z0-9]*[a-z0-9])?",
+        r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?",
         "the name of an image of Google Cloud",
         "write it alone, without project or family, as in ubuntu-2404-noble-amd64-v20261105",
     ),
@@ -96,7 +92,7 @@ def _on_ubuntu(value: str) -> str:
 BaseImage = Annotated[
     str,
     Matching(
-        r"([a-z0-9.-]+(:\d+)?/[a-z0-9._/-]+:)?[A-Za-z0-9_][A-Za-z0-9._-]{0,127}(@sha256:[0-9a-f]{64})?",
+        rf"({IMAGE}:)?(?!latest$)[A-Za-z0-9_][A-Za-z0-9._-]{{0,127}}(@sha256:[0-9a-f]{{64}})?",
         "a base image with its tag",
         "write a tag of nvidia/cuda, as in 13.0.3-base-ubuntu24.04, or a full reference REGISTRY/NAME:TAG@sha256:…",
     ),

@@ -20,7 +20,8 @@ from typing import Final
 
 from config.cirun import CIRUN_PREFIX
 from config.faults import Fault
-from config.gpu_tests import COMMAND, CRON, FLAG, INSTALL, LABEL, PYTHON, RUN_LABEL, SKIP_LABEL, TESTS, VARIABLE
+from config.gpu_tests import COMMAND, FLAG, INSTALL, LABEL, PYTHON, RUN_LABEL, SKIP_LABEL, TESTS, VARIABLE
+from config.values_github import CRON
 from kit.documents import FileError
 from kit.render import render
 from kit.run_script import IMAGE, RUN_FILE, run_script

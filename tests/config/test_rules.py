@@ -256,15 +256,6 @@ CASES = (
         stack=PRODUCTION,
     ),
     broken(
-        "a_protected_endpoint_is_not_open_to_all",
-        {"cluster/endpoint/public": [f"{first}.0.0.0/8" for first in range(11, 256) if first != 127]},
-        (
-            "cluster.endpoint.public: together the ranges expose the API of a protected stack to half of the "
-            "internet or more; list only the ranges that need it"
-        ),
-        stack=PRODUCTION,
-    ),
-    broken(
         "a_protected_repository_keeps_its_images",
         {"ecr/runner-gpu/force-delete": True},
         "ecr.runner-gpu.force-delete: contradicts stack.protect; write false, or write stack.protect: false",

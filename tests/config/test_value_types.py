@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError, create_model
 
-from config import aws, machines, services, values, values_gcp
+from config import aws, machines, settings, values, values_gcp, values_github
 from config.section import Section
 from config.settings import Settings
 from config.translate import faults
@@ -20,7 +20,9 @@ pytestmark = pytest.mark.pure
 
 KINDS = {
     **vars(values),
-    **{name: kind for part in (aws, machines, services, values_gcp) for name, kind in vars(part).items()},
+    **{
+        name: kind for part in (aws, machines, settings, values_gcp, values_github) for name, kind in vars(part).items()
+    },
 }
 
 
@@ -61,10 +63,26 @@ VALID = [
     ("InstanceType", "u-6tb1.56xlarge"),
     ("MachineType", "n1-standard-4"),
     ("RoleArn", "arn:aws:iam::123456789012:role/gpu-ci-deploy"),
-    ("RoleArn", "arn:aws-us-gov:iam::123456789012:role/a/path/name"),
+    ("RoleArn", "arn:aws:iam::123456789012:role/a/path/name"),
     ("Size", "12Gi"),
     ("Size", "512Mi"),
     ("Size", "1Ti"),
+    ("Size", "64Ti"),
+    ("Dollars", 10**9),
+    ("QuotaKey", "L-3819A6DF"),
+    ("QuotaKey", "us-east-1/L-3819A6DF"),
+    ("QuotaKey", "us-central1/NVIDIA_T4_GPUS"),
+    ("GitHubId", 84632176),
+    ("RunnerGroup", "GPU runners"),
+    ("RunnerGroup", "équipe"),
+    ("Repository", ".github"),
+    ("Who", "core_team"),
+    ("Login", "octocat"),
+    ("Cron", "17 3 * * *"),
+    ("Cron", "17 3 * * MON-FRI"),
+    ("Cron", "*/15 0-6/2 1,15 jan,FEB 1-5"),
+    ("Cron", "0 0 29 2 *"),
+    ("Cron", "0 0 30 2 MON"),
     ("Taint", "vision:NoSchedule"),
     ("Taint", "true:PreferNoSchedule"),
     ("LabelKey", "team"),
@@ -83,8 +101,8 @@ VALID = [
     ("RepositoryName", "runner-gpu"),
     ("RepositoryName", "team/runner_gpu.2"),
     ("TagWildcard", "cache-*"),
-    ("Reference", "ghcr.io/example-org/runner"),
-    ("Reference", "localhost:5000/runner"),
+    ("ImageReference", "ghcr.io/example-org/runner"),
+    ("ImageReference", "localhost:5000/runner"),
     ("Ami", "ami-0123456789abcdef0"),
     ("ImageParameter", "/aws/service/deeplearning/ami/x86_64/base/latest/ami-id"),
     ("Markets", [True, False]),
@@ -124,6 +142,7 @@ LABEL = (
 LABEL_VALUE = "use at most 63 letters, digits, dots, hyphens and underscores, a letter or digit at both ends"
 TAG = "is not a fixed tag; name an exact version"
 ADDRESS = "is not a GitHub address; write https://github.com/ORGANISATION or https://github.com/OWNER/REPOSITORY"
+CRON = 'write five fields of cron, as in "17 3 * * *" or "17 3 * * MON-FRI"'
 SIZE = "is not a size; write whole binary units, as in"
 USER = "is not a user's name; use at most 31 lower-case letters, digits and hyphens, letter first"
 TEXT = "is not valid; write text; a number, a version, true and false need quotes"
@@ -178,6 +197,26 @@ INVALID = [
     ("MachineType", "n1", '"n1" is not a GCE machine type; write it as n1-standard-4'),
     ("RoleArn", "deploy", f'"deploy" {ARN}'),
     ("RoleArn", "arn:aws:iam::1234:role/deploy", f'"arn:aws:iam::1234:role/deploy" {ARN}'),
+    ("Size", "65Ti", '"65Ti" is larger than any volume; write at most 64Ti'),
+    ("Dollars", 0, "0 is not valid; write at least 1"),
+    (
+        "QuotaKey",
+        "vCPUs",
+        '"vCPUs" is not the code of a quota; write it as L-3819A6DF or NVIDIA_T4_GPUS, or REGION/CODE for one region',
+    ),
+    ("GitHubId", 0, "0 is not valid; write at least 1"),
+    (
+        "RunnerGroup",
+        " ",
+        '" " is not the name of a runner group; write the name as GitHub shows it, without spaces around it',
+    ),
+    ("Repository", "..", '".." is not a repository\'s name; write it without its owner, as in vision'),
+    ("Who", "@core", '"@core" is not a GitHub name; write the team, role or user as GitHub spells it'),
+    ("Login", "@jo", '"@jo" is not a GitHub user; write the user\'s name without @, as in octocat'),
+    ("Cron", "@daily", f'"@daily" is not a time; {CRON}'),
+    ("Cron", "60 3 * * *", f'"60" is not a minute; write 0 to 59; {CRON}'),
+    ("Cron", "17 3 * * FRI-MON", f'"FRI-MON" is not a day of the week: FRI-MON ends before it begins; {CRON}'),
+    ("Cron", "17 3 30 2 *", '"17 3 30 2 *" never occurs: its months have at most 29 days; write another day or month'),
     ("Size", "12GB", f'"12GB" {SIZE} 12Gi'),
     ("Size", "12G", f'"12G" {SIZE} 12Gi'),
     ("Size", "12gb", f'"12gb" {SIZE} 12Gi'),
@@ -244,10 +283,10 @@ INVALID = [
     (
         "TagWildcard",
         "cache *",
-        '"cache *" is not a wildcard of tags; use letters, digits, dots, hyphens, underscores and *, as in cache-*',
+        '"cache *" is not a wildcard of tags; use letters, digits, dots, hyphens, underscores and at most two *, as in cache-*',
     ),
     (
-        "Reference",
+        "ImageReference",
         "ghcr.io/example-org/runner:1.0",
         (
             '"ghcr.io/example-org/runner:1.0" is not an image without its tag; '
@@ -257,7 +296,9 @@ INVALID = [
     (
         "Ami",
         "ubuntu-24.04",
-        ('"ubuntu-24.04" is not an AMI\'s id; write ami- and its hexadecimal digits, as in ami-0123456789abcdef0'),
+        (
+            '"ubuntu-24.04" is not an AMI\'s id; write ami- and its 8 or 17 hexadecimal digits, as in ami-0123456789abcdef0'
+        ),
     ),
     (
         "ImageParameter",
@@ -271,7 +312,7 @@ INVALID = [
         "ci@example.org",
         (
             '"ci@example.org" is not an IAM member; '
-            "write the kind and the name, as in group:ci@example.org or user:jo@example.org"
+            "write the kind and the address, as in group:ci@example.org or user:jo@example.org"
         ),
     ),
     ("Branch", "main branch", '"main branch" is not a branch; write its name alone, as in main'),
@@ -367,7 +408,7 @@ def test_the_suggested_size_is_valid_and_large_enough(text: str) -> None:
     meant = float(text.rstrip("KMGTkmgtiBb ")) * 1024 ** (exponent - 2)
 
     assert answer("Size", offered) == ""
-    assert mebibytes(offered) >= meant
+    assert mebibytes(offered) >= min(meant, mebibytes("64Ti"))
 
 
 def test_an_unchecked_size_is_an_error() -> None:

@@ -73,6 +73,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
             "config.services",
             "config.settings",
             "config.values_gcp",
+            "config.values_github",
             "config.yaml_problems",
             "config.yaml_tree",
         ),

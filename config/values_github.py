@@ -1,0 +1,122 @@
+"""Value types of GitHub: addresses, ids, names and the times of scheduled workflows."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, Field, WithJsonSchema
+
+from config.values import Invalid, Matching
+
+_OWNER: Final = r"[A-Za-z0-9][A-Za-z0-9_-]{0,38}"
+_REPOSITORY: Final = r"(?!\.\.?(/|$))(?!.*\.git$)[A-Za-z0-9._-]{1,100}"
+_HOST: Final = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+"
+_PAGES: Final = r"(enterprises|organizations|orgs|settings|apps|users|login)"
+"""The first part of addresses that are pages of GitHub, not owners."""
+
+GitHubUrl = Annotated[
+    str,
+    Matching(
+        rf"https://(?!(www|api)\.github\.com/){_HOST}"
+        rf"/(enterprises/[A-Za-z0-9_-]{{1,60}}|(?!{_PAGES}(/|$)){_OWNER}(/{_REPOSITORY})?)",
+        "a GitHub address",
+        "write https://github.com/ORGANISATION or https://github.com/OWNER/REPOSITORY",
+    ),
+]
+GitHubId = Annotated[int, Field(ge=1, le=10**12)]
+"""A number that GitHub gives to an owner, a repository, an App or an installation."""
+RunnerGroup = Annotated[
+    str,
+    Field(max_length=255),
+    Matching(
+        r"(?!\s)(?!.*\s$)[^\x00-\x1f\x7f-\xa0\u200b-\u200f\u2028-\u202f\u2060\ufeff]+",
+        "the name of a runner group",
+        "write the name as GitHub shows it, without spaces around it",
+    ),
+]
+Repository = Annotated[
+    str,
+    Field(max_length=100),
+    Matching(_REPOSITORY, "a repository's name", "write it without its owner, as in vision"),
+]
+"""A repository of the organisation, as GitHub spells it."""
+Who = Annotated[
+    str,
+    Field(max_length=100),
+    Matching(r"[A-Za-z0-9][A-Za-z0-9_-]*", "a GitHub name", "write the team, role or user as GitHub spells it"),
+]
+"""A team or a role, as GitHub spells it."""
+Login = Annotated[str, Matching(_OWNER, "a GitHub user", "write the user's name without @, as in octocat")]
+Branch = Annotated[
+    str,
+    Field(max_length=200),
+    Matching(
+        r"(?!refs/)(?!HEAD$)(?!.*(\.\.|//|/\.|\.lock(/|$)|[./]$))[A-Za-z0-9_][A-Za-z0-9._/-]*",
+        "a branch",
+        "write its name alone, as in main",
+    ),
+]
+"""A branch that Git accepts (git-check-ref-format), without the signs that workflows and IAM would have to quote."""
+
+HOSTED_LABELS: Final = re.compile(
+    r"self-hosted|linux|windows|macos|x64|x86|arm|arm64|ubuntu-(latest|slim|\d\d)(-.*)?|windows-(latest|\d\d(\d\d)?)(-.*)?"
+    r"|macos-(latest|\d\d)(-.*)?"
+)
+"""Labels that GitHub gives to its own machines, or to every self-hosted runner of an operating system."""
+
+_MONTHS: Final = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+_DAYS: Final = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
+_FIELDS: Final = (
+    ("minute", 0, 59, ()),
+    ("hour", 0, 23, ()),
+    ("day of the month", 1, 31, ()),
+    ("month", 1, 12, _MONTHS),
+    ("day of the week", 0, 7, _DAYS),
+)
+_PART: Final = re.compile(
+    r"(?:\*|(\d{1,2}|[A-Z]{3})(?:-(\d{1,2}|[A-Z]{3}))?)(?:/([1-9]\d?))?", re.ASCII | re.IGNORECASE
+)
+_LEAP_YEAR: Final = 2028
+_CRON_FIX: Final = 'write five fields of cron, as in "17 3 * * *" or "17 3 * * MON-FRI"'
+
+CRON: Final = r"[\dA-Za-z*/,-]+( +[\dA-Za-z*/,-]+){4}"
+"""The shape of a time in five fields."""
+
+
+def _cron(value: str) -> str:
+    """Accept a time of a scheduled workflow that occurs.
+
+    Syntax: GitHub's page "Events that trigger workflows", 2026: no seconds, no names such as @daily, Sunday is 0 or 7.
+    """
+    texts = value.split()
+    if len(texts) != len(_FIELDS) or re.fullmatch(CRON, value, re.ASCII) is None:
+        raise Invalid(f'"{value}" is not a time', _CRON_FIX)
+    _, _, days, months, _ = [_numbers(text, *field) for text, field in zip(texts, _FIELDS, strict=True)]
+    longest = max(monthrange(_LEAP_YEAR, month)[1] for month in months)
+    # A stated day of the week counts in addition to the day of the month.
+    if min(days) > longest and texts[-1].startswith("*"):
+        raise Invalid(f'"{value}" never occurs: its months have at most {longest} days', "write another day or month")
+    return value
+
+
+def _numbers(text: str, title: str, least: int, most: int, names: tuple[str, ...]) -> set[int]:
+    """Return the numbers of one field."""
+    known = {name: number for number, name in enumerate(names, start=least)}
+    found: set[int] = set()
+    for part in text.split(","):
+        match = _PART.fullmatch(part)
+        ends = [known.get(end.upper(), end) for end in match.groups()[:2] if end] if match else []
+        numbers = [int(end) for end in ends if str(end).isdecimal()]
+        if match is None or len(numbers) < len(ends) or any(not least <= number <= most for number in numbers):
+            raise Invalid(f'"{text}" is not a {title}', f"write {least} to {most}; {_CRON_FIX}")
+        first, last, step = numbers[0] if numbers else least, numbers[-1] if numbers else most, int(match[3] or 1)
+        if first > last:
+            raise Invalid(f'"{text}" is not a {title}: {part} ends before it begins', _CRON_FIX)
+        found |= set(range(first, (most if match[3] and len(numbers) == 1 else last) + 1, step))
+    return found
+
+
+Cron = Annotated[str, AfterValidator(_cron), WithJsonSchema({"type": "string", "pattern": f"^(?:{CRON})$"})]
+"""A time in UTC, in five fields."""
