@@ -132,7 +132,7 @@ def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
             region=account.region,
             cidr=settings.network.cidr,
             zones=settings.network.zones,
-            nat=settings.network.nat,
+            gateway_zones=settings.network.gateway_zones,
         ),
         site.aws,
     )
@@ -206,7 +206,7 @@ def _cluster(
         return NodeGroupArgs(
             cluster_name=cluster.facts.name,
             role_arn=role.arn,
-            subnet_ids=[network.private_subnet_ids[zone] for zone in group.zones],
+            subnet_ids=[network.node_subnet_ids[zone] for zone in group.zones],
             ami_release=pins.EKS_AMI_RELEASES[stated.version],
             version=stated.version,
             instance_types=group.instance_types,

@@ -69,7 +69,7 @@ def _on_aws(stack: Stack, aws: AwsSettings) -> Iterator[Item]:
         yield _always("cluster", "control-plane logs, kept", aws_price("logs-storage", aws.region), kept)
         yield _always("cluster", "encryption key", aws_price("kms-key", aws.region), Decimal(1))
     if network is not None:
-        gateways = hours * (len(network.zones) if network.nat == "per-zone" else 1)
+        gateways = hours * len(network.gateway_zones)
         traffic = _image_traffic(stack)
         yield _always("network", "NAT gateways", aws_price("nat-gateway", aws.region), gateways)
         yield _always("network", "public addresses of NAT gateways", aws_price("public-ipv4", aws.region), gateways)

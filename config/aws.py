@@ -80,10 +80,22 @@ class NetworkSettings(Section):
     """Zone to slot. The slot determines the addresses of the zone's subnets; do not change it while it is in use."""
     nat: Literal["single", "per-zone"]
     """One NAT gateway for all zones, or one for each. The second costs more and survives the loss of a zone."""
+    nat_zone: Zone | None = None
+    """The zone of the only NAT gateway. Without it, the gateway is in the zone with slot 0. A change replaces the gateway and its public
+    address."""
     reserved: Mapping[Name, Network] = Field(default_factory=dict)
     """Other ranges (an office, a peered network) that the VPC must not overlap."""
     flow_logs: FlowLogsSettings | None = None
     """Record the connections of the network. CloudWatch charges by the gigabyte; the cost of the stack includes it."""
+
+    @property
+    def gateway_zones(self) -> tuple[str, ...]:
+        """The zones with a NAT gateway. Adding a zone moves no gateway."""
+        if self.nat == "per-zone":
+            return tuple(self.zones)
+        if self.nat_zone is not None:
+            return (self.nat_zone,)
+        return tuple(zone for zone, slot in self.zones.items() if slot == 0)
 
 
 class EndpointSettings(Section):

@@ -93,6 +93,22 @@ def slots_differ(settings: Settings) -> Iterator[Fault]:
         taken.setdefault(slot, zone)
 
 
+def the_gateway_has_a_zone(settings: Settings) -> Iterator[Fault]:
+    """Require a zone of the only NAT gateway that does not depend on the other zones."""
+    network = settings.network
+    if network is None:
+        return
+    path, zone = "network.nat-zone", network.nat_zone
+    if zone is not None and network.nat == "per-zone":
+        yield Fault(path, "has no effect with nat: per-zone", "remove it")
+    elif zone is not None and zone not in network.zones:
+        yield Fault(path, f"{zone} has no subnet", did_you_mean(zone, network.zones))
+    elif not network.gateway_zones:
+        lowest = min(network.zones, key=lambda one: network.zones[one])
+        fix = f"write {lowest}, the zone with the lowest slot; a gateway that exists is there"
+        yield Fault(path, "is required, because no zone has slot 0", fix)
+
+
 def ranges_do_not_overlap(settings: Settings) -> Iterator[Fault]:
     """Compare the range of the VPC with the others: no route can tell overlapping ranges apart."""
     if settings.network is None:
@@ -176,6 +192,7 @@ RULES: Final[tuple[Rule, ...]] = (
     aws_regions_and_zones_are_known,
     nodes_are_in_zones_of_the_network,
     slots_differ,
+    the_gateway_has_a_zone,
     ranges_do_not_overlap,
     services_have_a_range_that_eks_accepts,
     the_endpoint_lists_public_ranges,

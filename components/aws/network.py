@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pulumi
 import pulumi_aws as aws
@@ -12,7 +12,7 @@ from pulumi import Output, ResourceOptions
 from components.aws.addressing import zone_ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from ipaddress import IPv4Network
 
 
@@ -27,8 +27,8 @@ class NetworkArgs:
     """The range that the subnets are cut from."""
     zones: Mapping[str, int]
     """Zone to slot. The slot determines the addresses of the zone's subnets: do not change a slot in use."""
-    nat: Literal["single", "per-zone"]
-    """One NAT gateway for all zones, or one in each zone."""
+    gateway_zones: Sequence[str]
+    """The zones with a NAT gateway. The other zones use the first one."""
 
 
 class Network(pulumi.ComponentResource):
@@ -36,7 +36,9 @@ class Network(pulumi.ComponentResource):
 
     vpc_id: Output[str]
     private_subnet_ids: Mapping[str, Output[str]]
-    """Zone to private subnet. Each one is ready to use: it has its default route."""
+    """Zone to private subnet. The control plane needs no route to the internet, so it does not wait for a NAT gateway."""
+    node_subnet_ids: Mapping[str, Output[str]]
+    """The same subnets with their default routes, for nodes."""
 
     def __init__(self, name: str, args: NetworkArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:aws:Network", name, None, opts)
@@ -53,24 +55,33 @@ class Network(pulumi.ComponentResource):
         # A new VPC has a group whose members accept every connection of each other. Without rules it accepts none.
         aws.ec2.DefaultSecurityGroup(name, vpc_id=vpc.id, tags={"Name": f"{args.name}-closed"}, opts=child)
         gateways = _public(name, args, vpc, child)
-        shared = min(gateways, key=lambda zone: args.zones[zone])
-        subnets: dict[str, Output[str]] = {}
-        tables: dict[str, Output[str]] = {}
-        for zone in args.zones:
-            tables[zone], subnets[zone] = _private(name, args, vpc, zone, gateways.get(zone, gateways[shared]), child)
+        shared = gateways[args.gateway_zones[0]]
+        private = {zone: _private(name, args, vpc, zone, gateways.get(zone, shared), child) for zone in args.zones}
         aws.ec2.VpcEndpoint(
             f"{name}-s3",
             vpc_id=vpc.id,
             vpc_endpoint_type="Gateway",
             service_name=f"com.amazonaws.{args.region}.s3",
             # ECR keeps image layers in S3. Without the endpoint the NAT gateway charges for every pulled gigabyte.
-            route_table_ids=[tables[zone] for zone in sorted(tables)],
+            route_table_ids=[private[zone].table_id for zone in sorted(private)],
             tags={"Name": f"{args.name}-s3"},
             opts=child,
         )
         self.vpc_id = vpc.id
-        self.private_subnet_ids = subnets
-        self.register_outputs({"vpc_id": self.vpc_id, "private_subnet_ids": subnets})
+        self.private_subnet_ids = {zone: subnet.id for zone, subnet in private.items()}
+        self.node_subnet_ids = {zone: subnet.routed_id for zone, subnet in private.items()}
+        self.register_outputs({"vpc_id": self.vpc_id, "private_subnet_ids": self.private_subnet_ids})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PrivateSubnet:
+    """A private subnet and its route table."""
+
+    table_id: Output[str]
+    id: Output[str]
+    """The subnet with its route table."""
+    routed_id: Output[str]
+    """The subnet with its default route. Everything that uses it is deleted before the route."""
 
 
 def _public(name: str, args: NetworkArgs, vpc: aws.ec2.Vpc, child: ResourceOptions) -> dict[str, aws.ec2.NatGateway]:
@@ -87,7 +98,6 @@ def _public(name: str, args: NetworkArgs, vpc: aws.ec2.Vpc, child: ResourceOptio
         gateway_id=internet.id,
         opts=child,
     )
-    nat_zones = list(zones) if args.nat == "per-zone" else [min(zones, key=lambda zone: zones[zone])]
     gateways: dict[str, aws.ec2.NatGateway] = {}
     for zone in zones:
         subnet = aws.ec2.Subnet(
@@ -99,7 +109,7 @@ def _public(name: str, args: NetworkArgs, vpc: aws.ec2.Vpc, child: ResourceOptio
             opts=child,
         )
         aws.ec2.RouteTableAssociation(f"{name}-public-{zone}", subnet_id=subnet.id, route_table_id=table.id, opts=child)
-        if zone in nat_zones:
+        if zone in args.gateway_zones:
             gateways[zone] = _nat_gateway(f"{name}-nat-{zone}", f"{title}-nat-{zone}", subnet, route, child)
     return gateways
 
@@ -121,8 +131,7 @@ def _nat_gateway(
 
 def _private(
     name: str, args: NetworkArgs, vpc: aws.ec2.Vpc, zone: str, gateway: aws.ec2.NatGateway, child: ResourceOptions
-) -> tuple[Output[str], Output[str]]:
-    """Declare a private subnet; return the ids of its route table and of the subnet."""
+) -> _PrivateSubnet:
     name, title, ranges = f"{name}-private-{zone}", f"{args.name}-private-{zone}", zone_ranges(args.cidr, args.zones)
     table = aws.ec2.RouteTable(name, vpc_id=vpc.id, tags={"Name": title}, opts=child)
     route = aws.ec2.Route(
@@ -141,6 +150,5 @@ def _private(
         opts=child,
     )
     association = aws.ec2.RouteTableAssociation(name, subnet_id=subnet.id, route_table_id=table.id, opts=child)
-    # Everything in the subnet depends on its default route through this output, and is deleted before it.
-    ready = Output.all(subnet=association.subnet_id, out=route.id).apply(lambda ids: str(ids["subnet"]))
-    return table.id, ready
+    routed = Output.all(subnet=association.subnet_id, out=route.id).apply(lambda ids: str(ids["subnet"]))
+    return _PrivateSubnet(table_id=table.id, id=association.subnet_id, routed_id=routed)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from ipaddress import IPv4Network
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final
 
 import pytest
+from pulumi import ResourceOptions
 
 from components.aws.network import Network, NetworkArgs
 from tests.components.made import made, names, only, waits_for
+from tests.ops.small import KEY, Thing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ops.plan.model import Plan
 
@@ -24,9 +26,24 @@ SUBNET = "aws:ec2/subnet:Subnet"
 TABLE = "aws:ec2/routeTable:RouteTable"
 
 
-def network(nat: Literal["single", "per-zone"] = "single", zones: Mapping[str, int] = ZONES) -> Plan:
-    args = NetworkArgs(name="gpu-ci-small", region="us-west-2", cidr=IPv4Network("10.0.0.0/16"), zones=zones, nat=nat)
-    return made(lambda here: Network("network", args, here))
+FIRST: Final = ("us-west-2a",)
+
+
+def network(gateway_zones: Sequence[str] = FIRST, zones: Mapping[str, int] = ZONES) -> Plan:
+    args = NetworkArgs(
+        name="gpu-ci-small",
+        region="us-west-2",
+        cidr=IPv4Network("10.0.0.0/16"),
+        zones=zones,
+        gateway_zones=gateway_zones,
+    )
+
+    def build(here: ResourceOptions) -> None:
+        declared = Network("network", args, here)
+        for name, ids in (("control", declared.private_subnet_ids), ("nodes", declared.node_subnet_ids)):
+            Thing(KEY, name, {"subnets": [ids[zone] for zone in sorted(ids)]}, ResourceOptions(parent=declared))
+
+    return made(build)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +53,7 @@ def single() -> Plan:
 
 @pytest.fixture(scope="module")
 def per_zone() -> Plan:
-    return network("per-zone")
+    return network(tuple(ZONES))
 
 
 def gateways(plan: Plan) -> dict[str, str]:
@@ -123,15 +140,23 @@ def test_image_layers_go_past_the_gateway_from_every_private_subnet(single: Plan
 
 
 def test_a_zone_more_changes_nothing_that_was_there() -> None:
-    before, after = network("per-zone", dict(list(ZONES.items())[:2])), network("per-zone")
+    two = dict(list(ZONES.items())[:2])
+    before, after = network(tuple(two), two), network(tuple(ZONES))
     later = {resource.urn: resource for resource in after}
     changed = [
-        resource.name for resource in before if resource.custom and resource.inputs != later[resource.urn].inputs
+        resource.name
+        for resource in before
+        if resource.custom and resource.type != KEY and resource.inputs != later[resource.urn].inputs
     ]
 
     assert changed == ["network-s3"]
 
 
-def test_a_zone_before_the_others_in_the_file_leaves_the_one_gateway_where_it_is() -> None:
-    """The gateway is in the zone of the lowest slot, for every order of zones."""
-    assert names(network(zones=dict(reversed(ZONES.items()))), NAT) == ["network-nat-us-west-2a"]
+def test_only_nodes_wait_for_the_gateway(single: Plan) -> None:
+    """The control plane takes ten minutes to create and needs no gateway."""
+    gateway, control, nodes = only(single, NAT), single.one(KEY, "control"), single.one(KEY, "nodes")
+    subnets = [each for each in single.of(SUBNET) if "-private-" in each.name]
+
+    assert (waits_for(single, control, gateway), waits_for(single, nodes, gateway)) == (False, True)
+    assert all(waits_for(single, each, subnet) for each in (control, nodes) for subnet in subnets)
+    assert control.inputs == nodes.inputs

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from ipaddress import IPv4Network
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from config.aws import NetworkSettings
 from gpu.machines.zones import AWS_ZONES
 from tests.config import stacks
 from tests.config.stacks import AWS, STAGING, Broken, broken
@@ -60,6 +65,24 @@ CASES = (
         "slots_differ",
         {"network/zones/us-west-2c": 0},
         "network.zones.us-west-2c: us-west-2a already uses slot 0; use a free slot, for example 2",
+    ),
+    broken(
+        "the_gateway_has_a_zone",
+        {"network/zones": {"us-west-2a": 2, "us-west-2b": 1, "us-west-2c": 3}},
+        (
+            "network.nat-zone: is required, because no zone has slot 0; "
+            "write us-west-2b, the zone with the lowest slot; a gateway that exists is there"
+        ),
+    ),
+    broken(
+        "the_gateway_has_a_zone",
+        {"network/nat-zone": "us-west-2d"},
+        'network.nat-zone: us-west-2d has no subnet; did you mean "us-west-2c"?',
+    ),
+    broken(
+        "the_gateway_has_a_zone",
+        {"network/nat": "per-zone", "network/nat-zone": "us-west-2a"},
+        "network.nat-zone: has no effect with nat: per-zone; remove it",
     ),
     broken(
         "ranges_do_not_overlap",
@@ -184,6 +207,23 @@ def test_every_zone_of_aws_is_accepted(region: str) -> None:
 
     assert len(zones) >= 3
     assert [fault for fault in faults if "known region" in fault or fault.startswith("network.zones")] == []
+
+
+@given(
+    slots=st.permutations(range(6)).map(lambda slots: dict(zip(AWS_ZONES["us-east-1"], slots, strict=True))),
+    stated=st.none() | st.sampled_from(AWS_ZONES["us-east-1"]),
+    others=st.sets(st.sampled_from(AWS_ZONES["us-east-1"]), min_size=1),
+)
+def test_a_new_zone_never_moves_the_only_gateway(slots: dict[str, int], stated: str | None, others: set[str]) -> None:
+    """An accepted stack has the zone of its gateway: the stated one, or the one with slot 0."""
+    gateway = stated or next(zone for zone, slot in slots.items() if slot == 0)
+    cidr = IPv4Network("10.0.0.0/16")
+    small, large = (
+        NetworkSettings(cidr=cidr, zones={zone: slots[zone] for zone in zones}, nat="single", nat_zone=stated)
+        for zones in ({gateway, *others, *sorted(slots)[:2]}, slots)
+    )
+
+    assert small.gateway_zones == large.gateway_zones == (gateway,)
 
 
 def test_a_label_of_the_longest_length_fits() -> None:

@@ -192,6 +192,12 @@ NAMES: Final = (
         words=("is not a zone of us-west-2", "write us-west-2a"),
     ),
     Mistake(
+        name="a NAT gateway in a zone without a subnet",
+        change={"network": {"nat-zone": "us-west-2d"}},
+        path="network.nat-zone",
+        words=("us-west-2d has no subnet", 'did you mean "us-west-2'),
+    ),
+    Mistake(
         name="an unknown CUDA version",
         change=_runner(needs={"cuda": "12.7"}),
         level=Severity.ERROR,

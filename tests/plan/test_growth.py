@@ -57,6 +57,19 @@ def test_a_new_zone_changes_no_existing_resource() -> None:
     assert len(grown) > len(stacks.planned(stacks.STAGING))
 
 
+def test_a_new_zone_with_slot_0_keeps_the_stated_gateway() -> None:
+    def renumber(network: dict[str, Any]) -> None:
+        network |= {"nat-zone": "us-west-2b", "zones": {"us-west-2a": 3, "us-west-2b": 1, "us-west-2c": 2}}
+
+    def add(network: dict[str, Any]) -> None:
+        renumber(network)
+        network["zones"]["us-west-2d"] = 0
+
+    found = set(differences(staging_with("network", renumber), staging_with("network", add)))
+
+    assert found == CHANGED
+
+
 def test_a_new_zone_keeps_the_subnets_of_node_groups_and_the_control_plane() -> None:
     """Any change of the subnets replaces a node group. EKS refuses such a change of a cluster."""
     before = stacks.planned(stacks.STAGING)
