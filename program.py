@@ -21,6 +21,8 @@ from config import pins
 from config.identity import Identity
 from config.load import load
 from config.values import gibibytes
+from gpu.machines import needs_gvnic
+from gpu.quotas.gcp import METRICS
 from gpu.regions import region_of
 from wiring import host_image, kubernetes, outputs, tools
 
@@ -448,7 +450,10 @@ def _host_image(*, site: Site, stated: HostImageSettings, account: GcpSettings, 
     network = BuildNetwork(
         "build-network",
         BuildNetworkArgs(
-            project=account.project, title=f"{prefix}-build", regions={region_of(zone) for zone in stated.zones}
+            project=account.project,
+            title=f"{prefix}-build",
+            regions={region_of(zone) for zone in stated.zones},
+            nat=not account.public_addresses,
         ),
         site.gcp,
     )
@@ -459,6 +464,8 @@ def _host_image(*, site: Site, stated: HostImageSettings, account: GcpSettings, 
         content=host_image.content(stated, account.region, installer),
         zones=stated.zones,
         machine_type=stated.builder.machine_type,
+        gvnic=needs_gvnic(stated.builder.machine_type),
+        private=not account.public_addresses,
         spot=stated.builder.spot,
         build_minutes=stated.builder.max_minutes,
         subnetwork=network.subnetwork,
@@ -497,8 +504,10 @@ def _host_image(*, site: Site, stated: HostImageSettings, account: GcpSettings, 
             owner=prefix,
             attempts=stated.builder.attempts,
             verify_machine_type=stated.verifier.machine_type,
+            verify_gvnic=needs_gvnic(stated.verifier.machine_type),
             verify_accelerator=host_image.accelerator(stated.verifier),
             verify_gpus=stated.verifier.gpus,
+            verify_quota=METRICS[stated.verifier.gpu],
             verify_minutes=stated.verifier.max_minutes,
             verify_options=host_image.verify_options(stated),
             keep=stated.keep - 1,

@@ -39,6 +39,8 @@ class GcpSettings(Section):
     project: GcpProject
     """The project's id. Use a project for GPU runners only: cirun's permissions apply to every machine in it."""
     region: GcpRegion
+    public_addresses: bool = True
+    """Give each machine a public address. `false` creates Cloud NAT instead, for an organisation that forbids them."""
 
 
 class BuilderSettings(Section):

@@ -102,6 +102,19 @@ def the_builder_has_room_for_the_base_image(settings: Settings) -> Iterator[Faul
         yield Fault("host-image.builder.disk", problem, "write 50Gi, or remove it")
 
 
+def an_export_has_a_public_address(settings: Settings) -> Iterator[Fault]:
+    """Reject an export without public addresses: gcloud gives its machine one, and has no option against it."""
+    image = settings.host_image
+    if (
+        image is not None
+        and image.export is not None
+        and settings.gcp is not None
+        and not settings.gcp.public_addresses
+    ):
+        problem = "gcloud gives the exporting machine a public address, which gcp.public-addresses: false excludes"
+        yield Fault("host-image.export", problem, "remove it, and use share-with instead")
+
+
 def a_test_image_has_a_repository(settings: Settings, stated: Stated) -> Iterator[Fault]:
     """Look for the repository that the test container is pushed to."""
     known = stated.entries["artifact-registry"]
@@ -126,5 +139,6 @@ RULES: Final[tuple[Rule, ...]] = (
     the_host_image_has_known_machines,
     the_base_image_fits_the_installer,
     the_builder_has_room_for_the_base_image,
+    an_export_has_a_public_address,
 )
 REFERENCES: Final[tuple[Reference, ...]] = (a_test_image_has_a_repository, a_workflow_can_push)

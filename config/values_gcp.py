@@ -56,7 +56,7 @@ DriverBranch = Annotated[
 _ACCOUNTS_OF_UBUNTU = frozenset(
     {
         "root", "daemon", "bin", "sys", "sync", "games", "man", "lp", "mail", "news", "uucp", "proxy", "www-data",
-        "backup", "list", "irc", "nobody", "ubuntu",
+        "backup", "list", "irc", "ubuntu",
     }
 )  # fmt: skip
 """Accounts that Ubuntu 24.04 has already (its package base-passwd; `ubuntu` is in the group sudo)."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 NETWORK: Final = "gcp:compute/network:Network"
 SUBNETWORK: Final = "gcp:compute/subnetwork:Subnetwork"
+ROUTER: Final = "gcp:compute/router:Router"
 INSTANCE: Final = "gcp:compute/instance:Instance"
 IMAGE: Final = "gcp:compute/image:Image"
 BUCKET: Final = "gcp:storage/bucket:Bucket"
@@ -60,6 +61,16 @@ def _instance(request: Request) -> Created:
     id_, outputs = _compute(request, "instances", f"zones/{_zone(request)}")
     machine = {"instanceId": request.number(19), "currentStatus": "RUNNING", "cpuPlatform": "Intel Skylake"}
     return id_, {**outputs, **machine}
+
+
+def _router(request: Request) -> Created:
+    id_, outputs = _compute(request, "routers", f"regions/{_region(request)}")
+    return id_, {**outputs, "region": _region(request)}
+
+
+def _router_nat(request: Request) -> Created:
+    name, router = request.physical(), request.inputs.get("router", "router")
+    return f"{request.project}/{_region(request)}/{router}/{name}", {"name": name, "project": request.project}
 
 
 def _bucket(request: Request) -> Created:
@@ -180,6 +191,20 @@ TABLE: Final = (
         identity=("project", "region", "name"),
         references=_by_id_or_link("network", NETWORK),
         replaced_by=["network", "purpose"],
+    ),
+    _kind(
+        ROUTER,
+        _router,
+        identity=("project", "region", "name"),
+        references=_by_id_or_link("network", NETWORK),
+        replaced_by=["network"],
+    ),
+    _kind(
+        "gcp:compute/routerNat:RouterNat",
+        _router_nat,
+        identity=("project", "region", "router", "name"),
+        references=[Reference("router", ROUTER, by="name", blocks=False, cascades=True)],
+        choices={"natIpAllocateOption": ("AUTO_ONLY", "MANUAL_ONLY")},
     ),
     _kind(
         "gcp:compute/firewall:Firewall",

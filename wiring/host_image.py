@@ -62,8 +62,7 @@ def verify_options(settings: HostImageSettings) -> dict[str, str]:
 
 def apis(settings: Settings) -> list[str]:
     """Return the APIs of Google Cloud that the stated sections need."""
-    # The resource manager grants roles on a project.
-    needed = ["cloudresourcemanager", "iam", "compute"]
+    needed = ["iam", "compute"]
     if settings.artifact_registry:
         needed.append("artifactregistry")
     if settings.github_federation is not None:

@@ -54,12 +54,19 @@ class Inputs:
     verify_options: Mapping[str, str]
     disk_gib: int = 0
     location: str = ""
+    private: bool = False
+    """Whether the machines have no public address."""
     machine_type: str = ""
+    gvnic: bool = False
+    """Whether the machine type needs a Google Virtual NIC."""
     build_minutes: int = 0
     verify_machine_type: str = ""
+    verify_gvnic: bool = False
     verify_accelerator: str = ""
     """The GPU to attach to the verifier; empty if the machine type includes one."""
     verify_gpus: int = 0
+    verify_quota: str = ""
+    """The quota of the verifier's GPUs in a region, `NVIDIA_T4_GPUS`."""
     verify_minutes: int = 0
     provisioning: tuple[str, ...] = ()
     """The provisioning models to try in each zone, in order: SPOT, STANDARD."""
@@ -112,6 +119,10 @@ def _owner(text: str) -> str:
     return text
 
 
+def _flag(text: str) -> bool:
+    return bool(int(text))
+
+
 def _words(text: str) -> tuple[str, ...]:
     return tuple(_stated(text).split())
 
@@ -120,7 +131,7 @@ IDENTITY: Final[dict[str, Callable[[str], Any]]] = {
     "PROJECT": _stated,
     "FAMILY": checked_family,
     "OWNER": _owner,
-    "KEEP_ON_DESTROY": lambda text: bool(int(text)),
+    "KEEP_ON_DESTROY": _flag,
     "SUBNET": _stated,
     "EXPORT": str,
     "EXPORT_BUILD": str,
@@ -138,11 +149,15 @@ VARIABLES: Final[dict[str, Callable[[str], Any]]] = {
     "VERIFY_OPTIONS": json.loads,
     "DISK_GIB": int,
     "LOCATION": str,
+    "PRIVATE": _flag,
     "MACHINE_TYPE": _stated,
+    "GVNIC": _flag,
     "BUILD_MINUTES": int,
     "VERIFY_MACHINE_TYPE": _stated,
+    "VERIFY_GVNIC": _flag,
     "VERIFY_ACCELERATOR": str,
     "VERIFY_GPUS": int,
+    "VERIFY_QUOTA": _stated,
     "VERIFY_MINUTES": int,
     "PROVISIONING": _words,
     "ATTEMPTS": int,

@@ -58,6 +58,8 @@ class Job:
     """The script that runs at every boot."""
     minutes: int
     """The time limit of the machine."""
+    gvnic: bool = False
+    """Whether its machine type needs a Google Virtual NIC."""
     stops: bool = False
     """Whether to stop it after a successful report, to create an image from its disk."""
 
@@ -183,13 +185,21 @@ class Machines:
             # Guest attributes need no identity, so the machine gets no token.
             "--no-service-account",
             "--no-scopes",
-            f"--subnet={self.inputs.subnet}",
+            f"--network-interface={','.join(self._interface(job))}",
             f"--labels={','.join(self._labels())}",
             "--metadata=enable-guest-attributes=TRUE,block-project-ssh-keys=TRUE,serial-port-enable=FALSE",
             f"--metadata-from-file=startup-script={script}",
             "--shielded-secure-boot",
             "--shielded-vtpm",
             "--shielded-integrity-monitoring",
+        ]
+
+    def _interface(self, job: Job) -> list[str]:
+        """Return the properties of the network interface. By default Google adds a public address."""
+        return [
+            f"subnet={self.inputs.subnet}",
+            *(["nic-type=GVNIC"] if job.gvnic else []),
+            *(["no-address"] if self.inputs.private else []),
         ]
 
     def _wait(self, job: Job, zone: str, end: float) -> None:

@@ -12,6 +12,7 @@ from ami.builder.gcloud import CallFailed, Gcloud, say
 from ami.builder.images import Images, is_verified
 from ami.builder.inputs import NotStarted
 from ami.builder.machine import Failed, Job, Machines, Overdue
+from ami.builder.preconditions import refuse
 from ami.builder.startup_script import HASH_OPTION, INSTALL_HOME, VERIFY_FILES, VERIFY_HOME, startup_script
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def build(inputs: Inputs) -> dict[str, str]:
     """Ensure that the image exists, is verified and is promoted; return its name, link, family and hash.
 
     Raises:
-        NotStarted: the folder has changed, or the project cannot be read.
+        NotStarted: the folder has changed, the project cannot be read or may have no GPU, or its base is missing.
         Outside: something outside failed.
         Failed: the installer or the verifier failed.
 
@@ -37,6 +38,7 @@ def build(inputs: Inputs) -> dict[str, str]:
     machines = Machines(gcloud=gcloud, inputs=inputs, hash=content.hash)
     images = Images(gcloud=gcloud, inputs=inputs)
     machines.sweep()
+    refuse(gcloud, inputs, images.find(inputs.name))
     try:
         _create_and_verify(inputs.name, machines, images, installer, verifier)
     except BaseException:
@@ -122,6 +124,7 @@ def _installer(inputs: Inputs, content: ImageContent) -> Job:
         ),
         script=startup_script(content.files, options, home=INSTALL_HOME, run="install.sh"),
         minutes=inputs.build_minutes,
+        gvnic=inputs.gvnic,
         stops=True,
     )
 
@@ -144,4 +147,5 @@ def _verifier(inputs: Inputs, content: ImageContent) -> Job:
         ),
         script=startup_script(inputs.files(VERIFY_FILES), options, home=VERIFY_HOME, run="verify.sh"),
         minutes=inputs.verify_minutes,
+        gvnic=inputs.verify_gvnic,
     )

@@ -10,7 +10,7 @@ from back_ends.cirun_gcp.permissions import ROLE_TITLE, permissions
 from back_ends.cirun_gcp.section import CirunGcpSection
 from back_ends.offer import HostSoftware, Machine, Offer, OwnMachines
 from config.values import gibibytes
-from gpu.machines import attach, gce_type, gpu_model
+from gpu.machines import attach, gce_type, gpu_model, needs_gvnic
 from gpu.machines.groups import Placement
 from gpu.machines.start_up import own_machine_steps
 from gpu.regions import Cloud, region_of
@@ -92,12 +92,15 @@ class CirunGcp(CirunBackEnd):
             labels=(self.runs_on(name, runner).label,),
             instance_types=stated.machine_types,
             places=stated.zones,
-            images=dict.fromkeys(stated.zones, f"{project}:{repository.machine_image}"),
+            # By its path: in PROJECT:NAME cirun may look for a machine image, too, which its role cannot read.
+            images=dict.fromkeys(stated.zones, f"projects/{project}/global/images/{repository.machine_image}"),
             spot=stated.spot,
             gpu=None if has_gpu else gpu_model(runner.needs.gpu).gcp,
             disk_gib=gibibytes(stated.disk),
             project=project,
             network=f"projects/{project}/global/networks/{network_name(identity)}",
+            gvnic=any(needs_gvnic(machine) for machine in stated.machine_types),
+            public_address=settings.gcp.public_addresses,
             service_account=f"{identity.prefix}-runner@{project}.iam.gserviceaccount.com",
         )
 
@@ -126,8 +129,15 @@ class CirunGcp(CirunBackEnd):
             ),
             site.gcp,
         )
+        private = () if settings.gcp.public_addresses else settings.served(CirunGcpSection)
         network = RunnerNetwork(
-            "runner-network", RunnerNetworkArgs(project=project, title=network_name(identity)), site.gcp
+            "runner-network",
+            RunnerNetworkArgs(
+                project=project,
+                title=network_name(identity),
+                nat_regions={region_of(zone) for _, _, section in private for zone in section.zones},
+            ),
+            site.gcp,
         )
         pulumi.export("cirun_gcp", access.email.apply(_outputs))
         served = sorted(f"runners.{name}" for name, runner in settings.runners.items() if "cirun_gcp" in runner.stated)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pulumi
 import pulumi_gcp as gcp
@@ -13,13 +13,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+FIRST: Final = ("cloudresourcemanager", "serviceusage")
+"""APIs that enable the others: the provider reads the project through the first, and both are charged to this project
+(hashicorp/terraform-provider-google 11435). In a new project a person enables these two."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApisArgs:
     """APIs of one project."""
 
     project: str
     apis: Sequence[str]
-    """Names without `.googleapis.com`, for example `compute`."""
+    """Names without `.googleapis.com`, for example `compute`. Those in `FIRST` need not be named."""
 
 
 class Apis(pulumi.ComponentResource):
@@ -30,14 +35,17 @@ class Apis(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: ApisArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:gcp:Apis", name, None, opts)
-        self.enabled = {
-            api: gcp.projects.Service(
-                f"{name}-{api}",
-                project=args.project,
-                service=f"{api}.googleapis.com",
-                disable_on_destroy=False,
-                opts=ResourceOptions(parent=self),
-            )
-            for api in sorted(args.apis)
-        }
+        first = {api: self._service(f"{name}-{api}", args.project, api, ()) for api in FIRST}
+        after = tuple(first.values())
+        others = sorted(set(args.apis) - set(FIRST))
+        self.enabled = {**first, **{api: self._service(f"{name}-{api}", args.project, api, after) for api in others}}
         self.register_outputs({})
+
+    def _service(self, name: str, project: str, api: str, after: Sequence[pulumi.Resource]) -> pulumi.Resource:
+        return gcp.projects.Service(
+            name,
+            project=project,
+            service=f"{api}.googleapis.com",
+            disable_on_destroy=False,
+            opts=ResourceOptions(parent=self, depends_on=after),
+        )

@@ -10,7 +10,7 @@ import pulumi_gcp as gcp
 from pulumi import Output, ResourceOptions
 
 from components.gcp.build_ranges import range_of
-from components.gcp.closed_network import closed_network
+from components.gcp.closed_network import closed_network, cloud_nat
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,13 +25,15 @@ class BuildNetworkArgs:
     """The name of the network and its subnetworks on Google Cloud."""
     regions: Iterable[str]
     """Regions of the builders."""
+    nat: bool = False
+    """Whether to create Cloud NAT, for builders without a public address."""
 
 
 class BuildNetwork(pulumi.ComponentResource):
     """A network with one subnetwork in each region, all of the same name."""
 
     subnetwork: Output[str]
-    """The name of the subnetworks, after all of them and the firewall rule exist."""
+    """The name of the subnetworks, after all of them, the firewall rule and Cloud NAT exist."""
 
     def __init__(self, name: str, args: BuildNetworkArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:gcp:BuildNetwork", name, None, opts)
@@ -44,6 +46,7 @@ class BuildNetwork(pulumi.ComponentResource):
             subnetwork_in_every_region=False,
             opts=fixed,
         )
+        regions = sorted(set(args.regions))
         subnetworks = [
             gcp.compute.Subnetwork(
                 f"{name}-{region}",
@@ -55,8 +58,20 @@ class BuildNetwork(pulumi.ComponentResource):
                 private_ip_google_access=True,
                 opts=fixed,
             )
-            for region in sorted(set(args.regions))
+            for region in regions
         ]
-        ready = Output.all(firewall.id, *(subnetwork.id for subnetwork in subnetworks))
+        gateways = [
+            cloud_nat(
+                f"{name}-nat-{region}",
+                project=args.project,
+                title=f"{args.title}-nat",
+                region=region,
+                network=network.id,
+                opts=fixed,
+            )
+            for region in regions
+            if args.nat
+        ]
+        ready = Output.all(firewall.id, *(made.id for made in (*subnetworks, *gateways)))
         self.subnetwork = ready.apply(lambda _: args.title)
         self.register_outputs({"subnetwork": self.subnetwork})

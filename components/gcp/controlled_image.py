@@ -50,10 +50,14 @@ class ControlledImageArgs:
     """The number of builds that are tried."""
     verify_machine_type: str
     """The machine type of the verifier."""
+    verify_gvnic: bool = False
+    """Whether that type needs a Google Virtual NIC."""
     verify_accelerator: str
     """The GPU to attach to the verifier; empty where the machine type includes one."""
     verify_gpus: int
     """The number of GPUs of the verifier."""
+    verify_quota: str
+    """The quota of these GPUs in a region, `NVIDIA_T4_GPUS`."""
     verify_minutes: int
     """Minutes after which Google deletes the verifier."""
     verify_options: Mapping[str, str]
@@ -90,11 +94,15 @@ class ControlledImage(pulumi.ComponentResource):
             "GPU_IMAGE_VERIFY_OPTIONS": json.dumps(dict(args.verify_options), sort_keys=True),
             "GPU_IMAGE_DISK_GIB": str(host.content.disk_gib),
             "GPU_IMAGE_LOCATION": host.content.location,
+            "GPU_IMAGE_PRIVATE": str(int(host.private)),
             "GPU_IMAGE_MACHINE_TYPE": host.machine_type,
+            "GPU_IMAGE_GVNIC": str(int(host.gvnic)),
             "GPU_IMAGE_BUILD_MINUTES": str(host.build_minutes),
             "GPU_IMAGE_VERIFY_MACHINE_TYPE": args.verify_machine_type,
+            "GPU_IMAGE_VERIFY_GVNIC": str(int(args.verify_gvnic)),
             "GPU_IMAGE_VERIFY_ACCELERATOR": args.verify_accelerator,
             "GPU_IMAGE_VERIFY_GPUS": str(args.verify_gpus),
+            "GPU_IMAGE_VERIFY_QUOTA": args.verify_quota,
             "GPU_IMAGE_VERIFY_MINUTES": str(args.verify_minutes),
             "GPU_IMAGE_PROVISIONING": "SPOT STANDARD" if host.spot else "STANDARD",
             "GPU_IMAGE_ATTEMPTS": str(args.attempts),

@@ -80,7 +80,13 @@ class DeclaredImage(pulumi.ComponentResource):
                     "type": "pd-balanced",
                 },
             },
-            network_interfaces=[{"subnetwork": host.subnetwork, "access_configs": [{"network_tier": "PREMIUM"}]}],
+            network_interfaces=[
+                {
+                    "subnetwork": host.subnetwork,
+                    "nic_type": "GVNIC" if host.gvnic else None,
+                    "access_configs": [] if host.private else [{"network_tier": "PREMIUM"}],
+                }
+            ],
             scheduling={
                 "provisioning_model": "SPOT" if host.spot else "STANDARD",
                 "preemptible": host.spot,

@@ -36,12 +36,16 @@ class HostImageArgs:
     """Zones in which a build is tried, in order."""
     machine_type: str
     """The machine type of the builder."""
+    gvnic: bool = False
+    """Whether that type needs a Google Virtual NIC."""
     spot: bool
     """Whether the builder is a spot machine."""
     build_minutes: int
     """Minutes after which Google stops the builder, even if the deploying process is no longer running."""
     subnetwork: Input[str]
     """The name of the builder's subnetwork."""
+    private: bool = False
+    """Whether the machines have no public address."""
     share_with: Mapping[str, str]
     """A name for each member that may boot the image, to the member."""
 

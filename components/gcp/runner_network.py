@@ -7,11 +7,15 @@ everywhere.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pulumi
 from pulumi import ResourceOptions
 
-from components.gcp.closed_network import closed_network
+from components.gcp.closed_network import closed_network, cloud_nat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +25,8 @@ class RunnerNetworkArgs:
     project: str
     title: str
     """The name of the network on Google Cloud."""
+    nat_regions: Iterable[str] = ()
+    """Regions with Cloud NAT, for runners without a public address."""
 
 
 class RunnerNetwork(pulumi.ComponentResource):
@@ -28,13 +34,23 @@ class RunnerNetwork(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: RunnerNetworkArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:gcp:RunnerNetwork", name, None, opts)
+        # Its name is its address: the old network must be deleted before the new one is created.
+        fixed = ResourceOptions(parent=self, delete_before_replace=True)
         network, _ = closed_network(
             name,
             project=args.project,
             title=args.title,
             reason="Runners ask GitHub for their job: nothing has to come in",
             subnetwork_in_every_region=True,
-            # Its name is its address: the old network must be deleted before the new one is created.
-            opts=ResourceOptions(parent=self, delete_before_replace=True),
+            opts=fixed,
         )
+        for region in sorted(set(args.nat_regions)):
+            cloud_nat(
+                f"{name}-nat-{region}",
+                project=args.project,
+                title=f"{args.title}-nat",
+                region=region,
+                network=network.id,
+                opts=fixed,
+            )
         self.register_outputs({"network": network.id})

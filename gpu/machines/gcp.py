@@ -80,6 +80,14 @@ ATTACHABLE = MappingProxyType(
 )
 """GPU model to the numbers that can be attached to an n1 machine, each with its largest number of vCPUs."""
 
+_GVNIC_ONLY = frozenset(("a3", "a4", "c3", "c3d", "c4", "c4a", "c4d", "g4", "h3", "m3", "m4", "n4", "z3"))
+"""Machine series without a VirtIO network interface: the third generation and later (Google's page on gVNIC, 2026)."""
+
+
+def needs_gvnic(name: str) -> bool:
+    """Return whether a machine type only has a Google Virtual NIC, which a request must state."""
+    return name.partition("-")[0] in _GVNIC_ONLY
+
 
 def _vcpus(machine: MachineType) -> int:
     return machine.vcpus

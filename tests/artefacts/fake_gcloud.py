@@ -4,7 +4,8 @@ It is on PATH as `gcloud`. The folder `$FAKE_GCLOUD` contains `plan.json` (the o
 images) and `calls.jsonl` (every call). A plan lists the outcome of each machine by purpose (`build`, `verify`): ok,
 fail, hang, preempted, terminated, no-capacity, slow, registry. Further keys: `image` (the status of a new image),
 `refuse` (calls that fail, with their messages), `hiccup` and `unheard` (the number of times a call fails with 503,
-before or after it is done), `race` (an image that another stack creates first), `lost-at-stop` (machines preempted
+before or after it is done), `quotas` (limits by region, or by `project`), `base` (the base image; null if it does not
+exist), `race` (an image that another stack creates first), `lost-at-stop` (machines preempted
 when they are stopped) and `attributes: false` (guest attributes are forbidden). With `looks`, a machine that hangs is
 deleted after so many checks.
 """
@@ -188,6 +189,9 @@ def create_image(state: Any, plan: Any, words: list[str], flags: dict[str, str])
 
 
 def describe_image(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
+    if words[0].startswith("https://"):
+        answer(json.dumps(plan.get("base", {"status": "READY"}) or lost(words[0])))
+        return
     answer(json.dumps(state["images"].get(words[0]) or lost(words[0])))
 
 
@@ -227,8 +231,15 @@ def head_of_family(state: Any, plan: Any, words: list[str], flags: dict[str, str
     answer(json.dumps(max(alive, key=lambda image: image["creationTimestamp"]) if alive else lost(words[0])))
 
 
+def quotas(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
+    place = words[0] if words else "project"
+    limits = plan.get("quotas", {}).get(place, {})
+    answer(json.dumps({"name": place, "quotas": [{"metric": key, "limit": limit} for key, limit in limits.items()]}))
+
+
 ANSWERS = {
-    "compute project-info describe": lambda *_: answer("p"),
+    "compute project-info describe": quotas,
+    "compute regions describe": quotas,
     "compute instances list": list_machines,
     "compute instances create": create_machine,
     "compute instances describe": describe_machine,

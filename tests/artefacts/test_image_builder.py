@@ -83,9 +83,13 @@ class Cloud:
             "GPU_IMAGE_VERIFY_OPTIONS": "{}",
             "GPU_IMAGE_DISK_GIB": str(CONTENT.disk_gib),
             "GPU_IMAGE_LOCATION": CONTENT.location,
+            "GPU_IMAGE_PRIVATE": "0",
             "GPU_IMAGE_MACHINE_TYPE": "e2-standard-8",
+            "GPU_IMAGE_GVNIC": "0",
             "GPU_IMAGE_BUILD_MINUTES": "90",
             "GPU_IMAGE_VERIFY_MACHINE_TYPE": "n1-standard-4",
+            "GPU_IMAGE_VERIFY_GVNIC": "0",
+            "GPU_IMAGE_VERIFY_QUOTA": "NVIDIA_T4_GPUS",
             "GPU_IMAGE_VERIFY_ACCELERATOR": "nvidia-tesla-t4",
             "GPU_IMAGE_VERIFY_GPUS": "1",
             "GPU_IMAGE_VERIFY_MINUTES": "30",
@@ -182,7 +186,7 @@ def test_the_machines_have_a_time_limit_and_no_service_account(cloud: Cloud) -> 
         "--no-service-account",
         "--no-scopes",
         "--shielded-secure-boot",
-        "--subnet=build",
+        "--network-interface=subnet=build",
     }
 
     assert both | {"--max-run-duration=90m", "--machine-type=e2-standard-8"} <= set(installer)
@@ -204,6 +208,82 @@ def test_the_stated_gpus_are_attached_to_the_verifier(
     stated = [[flag for flag in call if flag.startswith("--accel")] for call in cloud.calls("instances create")]
 
     assert stated == [[], flags]
+
+
+@pytest.mark.parametrize(
+    ("stated", "interfaces"),
+    [
+        ({}, ["subnet=build", "subnet=build"]),
+        ({"VERIFY_GVNIC": "1"}, ["subnet=build", "subnet=build,nic-type=GVNIC"]),
+        ({"GVNIC": "1", "PRIVATE": "1"}, ["subnet=build,nic-type=GVNIC,no-address", "subnet=build,no-address"]),
+    ],
+)
+def test_the_network_interface_fits_the_machine_type(
+    cloud: Cloud, stated: dict[str, str], interfaces: list[str]
+) -> None:
+    run = cloud.run(**{f"GPU_IMAGE_{name}": value for name, value in stated.items()})
+    flags = [
+        flag for call in cloud.calls("instances create") for flag in call if flag.startswith("--network-interface")
+    ]
+
+    assert run.returncode == 0, run.stderr
+    assert flags == [f"--network-interface={each}" for each in interfaces]
+
+
+T4, SPOT_T4 = "NVIDIA_T4_GPUS", "PREEMPTIBLE_NVIDIA_T4_GPUS"
+
+
+@pytest.mark.parametrize(
+    ("project", "region", "provisioning", "built"),
+    [
+        ({}, {}, "SPOT STANDARD", True),
+        ({"GPUS_ALL_REGIONS": 1}, {T4: 1, SPOT_T4: 0}, "SPOT", True),
+        ({"GPUS_ALL_REGIONS": 0}, {T4: 0, SPOT_T4: 1}, "SPOT STANDARD", True),
+        ({"GPUS_ALL_REGIONS": 0}, {T4: 0, SPOT_T4: 1}, "STANDARD", False),
+        ({"GPUS_ALL_REGIONS": 0}, {T4: 1, SPOT_T4: 0}, "SPOT STANDARD", False),
+        ({"GPUS_ALL_REGIONS": 1}, {T4: 0, SPOT_T4: 0}, "SPOT STANDARD", False),
+        ({"GPUS_ALL_REGIONS": 0.0}, {T4: 0.0}, "SPOT STANDARD", False),
+    ],
+)
+def test_a_quota_without_gpus_is_reported_before_the_first_machine(
+    cloud: Cloud, project: dict[str, float], region: dict[str, float], provisioning: str, built: bool
+) -> None:
+    cloud.plan(quotas={"project": project, "us-central1": region})
+    run = cloud.run(GPU_IMAGE_PROVISIONING=provisioning)
+
+    assert run.returncode == (0 if built else 2), run.stderr
+    assert ("the verifier needs 1 GPUs, but GPUS_ALL_REGIONS is" in run.stderr) is not built
+    assert (cloud.calls("instances create") != []) is built
+
+
+def test_one_region_with_quota_is_enough(cloud: Cloud) -> None:
+    cloud.plan(quotas={"project": {"GPUS_ALL_REGIONS": 1}, "us-central1": {T4: 0}, "us-east1": {T4: 1}})
+
+    assert cloud.run(GPU_IMAGE_ZONES="us-central1-b us-east1-c").returncode == 0
+
+
+@pytest.mark.parametrize("base", [None, {"status": "READY", "deprecated": {"state": "OBSOLETE"}}])
+def test_a_withdrawn_base_image_is_reported_before_the_first_machine(cloud: Cloud, base: dict[str, Any] | None) -> None:
+    cloud.plan(base=base)
+    run = cloud.run()
+
+    assert run.returncode == 2
+    assert "ubuntu-2404-noble-amd64-v20261101 of ubuntu-os-cloud is withdrawn" in run.stderr
+    assert "--filter 'name~^ubuntu-2404-noble-amd64'" in run.stderr
+    assert cloud.calls("instances create") == []
+
+
+def test_a_deprecated_base_image_still_works(cloud: Cloud) -> None:
+    cloud.plan(base={"status": "READY", "deprecated": {"state": "DEPRECATED"}})
+
+    assert cloud.run().returncode == 0
+
+
+def test_an_existing_image_needs_neither_its_base_image_nor_quota(cloud: Cloud) -> None:
+    cloud.set(images={IMAGE: image(IMAGE, STACK)})
+    cloud.plan(base=None, quotas={"project": {"GPUS_ALL_REGIONS": 0}, "us-central1": {T4: 0}})
+
+    assert cloud.run().returncode == 0
 
 
 def test_an_existing_image_is_not_built_again(cloud: Cloud) -> None:

@@ -119,6 +119,7 @@ def controlled_args(host: HostImageArgs = HOST, **stated: Any) -> ControlledImag
         "verify_machine_type": "n1-standard-4",
         "verify_accelerator": "nvidia-tesla-t4",
         "verify_gpus": 1,
+        "verify_quota": "NVIDIA_T4_GPUS",
         "verify_minutes": 30,
         "verify_options": {"GPUS": "1"},
         "keep": 2,
@@ -167,9 +168,25 @@ def test_apis_stay_on_when_the_stack_goes() -> None:
     plan = made(lambda here: Apis("apis", ApisArgs(project=PROJECT, apis=["compute", "iam"]), here))
 
     assert {service.inputs["service"]: service.inputs["disableOnDestroy"] for service in plan.of(SERVICE)} == {
+        "cloudresourcemanager.googleapis.com": False,
         "compute.googleapis.com": False,
         "iam.googleapis.com": False,
+        "serviceusage.googleapis.com": False,
     }
+
+
+def test_the_apis_that_enable_others_are_enabled_first() -> None:
+    plan = stacks.planned(GCP)
+    services = {service.name.removeprefix("apis-"): service for service in plan.of(SERVICE)}
+    first = {"cloudresourcemanager", "serviceusage"}
+
+    assert first <= services.keys()
+    assert [
+        (later, api)
+        for later in services.keys() - first
+        for api in first
+        if not waits_for(plan, services[later], services[api])
+    ] == []
 
 
 def test_everything_that_an_api_makes_waits_for_the_api() -> None:
@@ -184,7 +201,7 @@ def test_everything_that_an_api_makes_waits_for_the_api() -> None:
         and not all(waits_for(plan, resource, service) for service in on)
     ]
 
-    assert len(on) == 6
+    assert len(on) == 7
     assert early == []
 
 
@@ -321,12 +338,63 @@ def test_nothing_comes_in_to_a_runner_of_cirun_which_stands_in_a_network_of_its_
 
     assert (part(door, "denies"), part(door, "sourceRanges")) == ([{"protocol": "all"}], ["0.0.0.0/0"])
     assert part(network, "autoCreateSubnetworks") is True
+    assert runner["machine_image"].startswith(f"projects/{PROJECT}/global/images/gpu-host-")
     assert runner["extra_config"]["networkInterfaces"] == [
         {
             "network": f"projects/{PROJECT}/global/networks/{part(network, 'name')}",
             "accessConfigs": [{"type": "ONE_TO_ONE_NAT"}],
         }
     ]
+
+
+def without_public_addresses() -> tuple[Plan, Any]:
+    """The example with `public-addresses: false` and an H100, and the runner of its `.cirun.yml`."""
+    file = stacks.stack_file(GCP)
+    document = {key: yaml.safe_load(text) if text.startswith(("{", "[")) else text for key, text in file.config.items()}
+    document["gpu-ci:gcp"]["public-addresses"] = False
+    runner = document["gpu-ci:runners"]["cirun-gcp-gpu"]
+    runner["needs"]["gpu"] = "h100"
+    runner["cirun-gcp"] |= {"machine-types": ["a3-highgpu-1g"], "zones": ["us-central1-a", "us-east4-a"]}
+    document["gpu-ci:host-image"]["verifier"] = {"machine-type": "a3-highgpu-1g", "gpu": "h100"}
+    document["gpu-ci:quotas"] = {}
+    config = {key: value if isinstance(value, str) else json.dumps(value) for key, value in document.items()}
+    plan = record(replace(file, config=config))
+    settings = settings_of(config, frozenset(), "cirun-gcp", GCP)
+    files = kit.files(settings, Identity(project="gpu-ci", stack="cirun-gcp"))
+    return plan, yaml.safe_load(files[".cirun.yml"])["runners"][0]
+
+
+def test_without_public_addresses_every_machine_reaches_the_internet_through_cloud_nat() -> None:
+    plan, runner = without_public_addresses()
+    gateways = {one.name: one.inputs["region"] for one in plan.of("gcp:compute/routerNat:RouterNat")}
+
+    assert gateways == {
+        "build-network-nat-us-central1": "us-central1",
+        "runner-network-nat-us-central1": "us-central1",
+        "runner-network-nat-us-east4": "us-east4",
+    }
+    assert environment(plan)["GPU_IMAGE_PRIVATE"] == "1"
+    assert "accessConfigs" not in runner["extra_config"]["networkInterfaces"][0]
+    assert all(waits_for(plan, build_of(plan), one) for one in plan if one.name == "build-network-nat-us-central1")
+
+
+def test_a_machine_type_without_virtio_gets_a_google_virtual_nic() -> None:
+    plan, runner = without_public_addresses()
+
+    assert (environment(plan)["GPU_IMAGE_GVNIC"], environment(plan)["GPU_IMAGE_VERIFY_GVNIC"]) == ("0", "1")
+    assert runner["extra_config"]["networkInterfaces"][0]["nicType"] == "GVNIC"
+    interface = part(
+        only(declared("build", replace(HOST, machine_type="c3-standard-8", gvnic=True)), INSTANCE), "networkInterfaces"
+    )
+    assert interface[0]["nicType"] == "GVNIC"
+
+
+def test_a_declared_builder_without_a_public_address_has_no_access_config() -> None:
+    (public,) = part(only(declared("build"), INSTANCE), "networkInterfaces")
+    (private,) = part(only(declared("build", replace(HOST, private=True)), INSTANCE), "networkInterfaces")
+
+    assert public["accessConfigs"] == [{"networkTier": "PREMIUM"}]
+    assert "accessConfigs" not in private or private["accessConfigs"] == []
 
 
 def test_cirun_starts_and_ends_machines_as_the_runners_and_grants_nothing() -> None:

@@ -131,7 +131,7 @@ def test_one_byte_of_the_installer_changes_the_image_and_what_reads_its_name_and
     assert {key for key in old | new if old.get(key) != new.get(key)} == {"GPU_IMAGE_NAME"}
     assert engine.state().outputs["host_image"]["name"] == new["GPU_IMAGE_NAME"] != old["GPU_IMAGE_NAME"]
     assert text_new == text_old.replace(old["GPU_IMAGE_NAME"], new["GPU_IMAGE_NAME"]) != text_old
-    assert read(text_new)[0]["machine_image"] == f"gpu-test-runners:{new['GPU_IMAGE_NAME']}"
+    assert read(text_new)[0]["machine_image"] == f"projects/gpu-test-runners/global/images/{new['GPU_IMAGE_NAME']}"
     assert engine.preview().changes == ()
 
     script.write_bytes(before)

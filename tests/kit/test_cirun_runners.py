@@ -67,6 +67,13 @@ def test_what_is_the_same_every_time_is_no_list() -> None:
     assert (runner["instance_type"], runner["machine_image"]) == ("n1-standard-4", "runners:gpu-host-0a1b2c3d")
 
 
+@pytest.mark.parametrize(
+    ("runners", "says_so"), [([T4], True), ([G4DN], False), ([G4DN, T4], True)], ids=["gcp", "aws", "both"]
+)
+def test_only_a_file_with_a_machine_on_google_cloud_explains_its_zones(runners: list[GpuRunner], says_so: bool) -> None:
+    assert ("On Google Cloud, `region` is a zone." in cirun_yml(runners)) is says_so
+
+
 def test_each_region_is_tried_with_its_own_ami() -> None:
     tried = attempts(cirun_yml([G4DN]))
 

@@ -116,13 +116,13 @@ def test_the_cirun_file_lists_the_offered_machines(name: str) -> None:
     assert files(name)[FILE] == files(name)["organisation/.cirun.global.yml"]
 
 
-def test_the_runner_boots_the_host_image_by_name() -> None:
+def test_the_runner_boots_the_host_image_by_its_path() -> None:
     settings = stacks.settings(GCP)
     assert settings.host_image is not None
     name = host_image.name(settings.host_image, "us-central1")
     (runner,) = read(files()[FILE])
 
-    assert runner["machine_image"] == f"gpu-test-runners:{name}"
+    assert runner["machine_image"] == f"projects/gpu-test-runners/global/images/{name}"
     assert runner["extra_config"]["serviceAccounts"][0]["email"] == (
         "gpu-ci-staging-runner@gpu-test-runners.iam.gserviceaccount.com"
     )

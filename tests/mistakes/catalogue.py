@@ -410,6 +410,12 @@ WHOLES: Final = (
         words=("the pool stays at 0 nodes, because there is no autoscaler", "state autoscaler: {}, or min: 5"),
     ),
     Mistake(
+        name="an export by a machine without a public address",
+        change={"gcp": {"public-addresses": False}, "host-image": {"export": {"bucket": "gpu-images-example"}}},
+        path="host-image.export",
+        words=("gives the exporting machine a public address", "use share-with instead"),
+    ),
+    Mistake(
         name="Docker for the account root",
         change={"host-image": {"docker-user": "root"}},
         path="host-image.docker-user",
