@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from ipaddress import IPv4Network
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from config.section import Section
 from config.values import (
@@ -21,6 +21,7 @@ from config.values import (
     Region,
     RoleArn,
     Zone,
+    no_boolean,
 )
 
 SERVICE_CIDR = IPv4Network("172.20.0.0/16")
@@ -57,8 +58,11 @@ class AwsSettings(Section):
     region: Region
 
 
-RetentionDays = Literal[
-    1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653
+RetentionDays = Annotated[
+    Literal[
+        1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653
+    ],
+    BeforeValidator(no_boolean),
 ]  # fmt: skip
 """Retention times that CloudWatch Logs accepts."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from ipaddress import IPv4Network
 from typing import TYPE_CHECKING, Final
 
+from components.aws.addressing import zone_ranges
 from config.faults import Fault
 from gpu.machines import EC2_TYPES
 from gpu.machines.aws import unsuitable
@@ -21,17 +21,19 @@ if TYPE_CHECKING:
 
 PRIVATE: Final = tuple(IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
 """RFC 1918. EKS takes its service range from there, a /12 to a /24 (EKS API, KubernetesNetworkConfigRequest)."""
-UNROUTED: Final = (*PRIVATE, *(IPv4Network(text) for text in ("100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16")))
+UNROUTED: Final = (
+    *PRIVATE,
+    *(IPv4Network(text) for text in ("0.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16")),
+    *(IPv4Network(text) for text in ("198.18.0.0/15", "224.0.0.0/4", "240.0.0.0/4")),
+)
+"""Ranges that are never the source of a packet from the internet (RFC 6890, without the ranges of examples)."""
+RESERVED_ADDRESSES: Final = 5
+"""Addresses of each subnet that AWS keeps for itself."""
 DOCKER_BRIDGE: Final = IPv4Network("172.17.0.0/16")
 """Docker's bridge network. A container cannot reach a VPC with the same range."""
 OTHER_PARTITIONS: Final = ("cn-", "us-gov-", "us-iso", "eu-isoe-", "eusc-")
 """Prefixes of regions in other partitions. The ARNs of policies and trust begin with `arn:aws:`."""
-OWN_TAGS: Final = ("Project", "Environment", "ManagedBy", "Name")
-"""The tags that gpu-ci sets. Keys that differ only in case are the same key for IAM."""
-TAG_LIMIT: Final = 40
-"""AWS allows 50 tags; the rest is for gpu-ci's own and for those that the autoscaler reads from a pool."""
 SYSTEM_TYPE: Final = "use a type without a GPU, as in m7i.large or t3.large"
-TAG_VALUE: Final = r"[\w .:/=+@-]*"
 
 
 def aws_regions_and_zones_are_known(settings: Settings) -> Iterator[Fault]:
@@ -126,6 +128,21 @@ def ranges_do_not_overlap(settings: Settings) -> Iterator[Fault]:
         yield Fault("network.cidr", f"{own} overlaps Docker's bridge network {DOCKER_BRIDGE}", "use another range")
 
 
+def networks_have_room_for_nodes(settings: Settings) -> Iterator[Fault]:
+    """Compare the largest number of nodes with the addresses of their subnets: a node has at least one address."""
+    if settings.network is None or not 16 <= settings.network.cidr.prefixlen <= 20:
+        return
+    cidr = settings.network.cidr
+    each = zone_ranges(cidr, {"": 0})[""].private.num_addresses - RESERVED_ADDRESSES
+    groups = {f"gpu-pools.{name}": (pool.max, pool.zones) for name, pool in settings.gpu_pools.items()}
+    if settings.system_nodes is not None:
+        groups["system-nodes"] = settings.system_nodes.max, settings.system_nodes.zones
+    for path, (most, zones) in groups.items():
+        if most > (room := each * len(zones)):
+            problem = f"{most} nodes need more than the {room} addresses of their subnets in network.cidr {cidr}"
+            yield Fault(f"{path}.max", problem, f"write at most {room}")
+
+
 def services_have_a_range_that_eks_accepts(settings: Settings) -> Iterator[Fault]:
     """Check the service range, which cannot be changed later."""
     if settings.cluster is None:
@@ -157,20 +174,6 @@ def administrators_differ(settings: Settings) -> Iterator[Fault]:
         named.setdefault(arn, name)
 
 
-def tags_are_valid(settings: Settings) -> Iterator[Fault]:
-    """Check tags against the limits of AWS, which reports them only when the first tagged resource is created."""
-    tags = settings.stack.tags
-    if len(tags) > TAG_LIMIT:
-        yield Fault("stack.tags", f"has {len(tags)} tags, but the limit is {TAG_LIMIT}", "remove some of them")
-    own = {name.lower(): name for name in OWN_TAGS}
-    for key, value in tags.items():
-        path = f"stack.tags.{key}"
-        if key.lower() in own:
-            yield Fault(path, f"would replace the tag {own[key.lower()]}", "use another key")
-        if re.fullmatch(TAG_VALUE, value) is None:
-            yield Fault(path, f'"{value}" is not a tag value', "use letters, digits, spaces and _.:/=+@-")
-
-
 def types_are_known(group: str, types: Sequence[str], *, gpu: bool) -> Iterator[Fault]:
     """Report unknown types, types without a GPU for jobs, and types with a GPU (`gpu=False`) for system nodes."""
     fitting = {machine.name: machine.family for machine in EC2_TYPES.values() if (machine.gpu is not None) == gpu}
@@ -197,5 +200,5 @@ RULES: Final[tuple[Rule, ...]] = (
     services_have_a_range_that_eks_accepts,
     the_endpoint_lists_public_ranges,
     administrators_differ,
-    tags_are_valid,
+    networks_have_room_for_nodes,
 )

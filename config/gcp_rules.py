@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from config.aws_rules import unknown_region, unknown_zone
 from config.faults import Fault
 from config.values import mebibytes
-from gpu.machines import GPU_MODELS, attach, gce_type, gpu_model
+from gpu.machines import GCE_TYPES, GPU_MODELS, attach, gce_type, gpu_model
 from gpu.machines.gcp import Unattachable
 from gpu.machines.zones import GCP_ZONES
 from gpu.nearest import UnknownName, did_you_mean
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from config.settings import Settings
     from config.stated import Reference, Rule, Stated
 
-BUILD_DISK: Final = "pd-balanced"
-"""The boot disk of the machines that build and verify an image."""
-USE_OTHER: Final = "use a type of n1, n2, e2, g2, a2 or a3-highgpu"
 BASE_SIZE: Final = "10Gi"
 """The disk size of Ubuntu's images for Google Cloud (diskSizeGb of ubuntu-os-cloud's images, 2026)."""
 _EXAMPLE: Final = "ubuntu-2404-noble-amd64-v20261105"
@@ -58,16 +55,8 @@ def the_host_image_has_known_machines(settings: Settings) -> Iterator[Fault]:
     if verifier.gpu not in GPU_MODELS:
         yield Fault("host-image.verifier.gpu", f"{verifier.gpu} is not known", did_you_mean(verifier.gpu, GPU_MODELS))
     yield from takes_its_gpu("host-image.verifier.machine-type", verifier.machine_type, verifier.gpu, verifier.gpus)
-    for role, machine in (("builder", builder), ("verifier", verifier.machine_type)):
-        path = f"host-image.{role}.machine-type"
-        try:
-            disk = gce_type(machine).boot_disk
-        except UnknownName as unknown:
-            if role == "builder":
-                yield Fault(path, f"{unknown.name} is not a known {unknown.kind}", unknown.fix)
-        else:
-            if disk != BUILD_DISK:
-                yield Fault(path, f"{machine} boots from {disk}, but images are built on {BUILD_DISK}", USE_OTHER)
+    if builder not in GCE_TYPES:
+        yield Fault("host-image.builder.machine-type", f"{builder} is not known", did_you_mean(builder, GCE_TYPES))
 
 
 def takes_its_gpu(path: str, machine: str, gpu: str, gpus: int) -> Iterator[Fault]:
@@ -89,7 +78,7 @@ def the_base_image_fits_the_installer(settings: Settings) -> Iterator[Fault]:
     if image is None or not image.source_project.endswith("-cloud"):
         return
     name, path, project = image.source_image, "host-image.source-image", image.source_project
-    if not re.search(r"-v\d{8}[a-z]?$", name):
+    if not re.search(r"-v20\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])[a-z]?$", name):
         problem = f'"{name}" is not an exact image of {project}'
         yield Fault(path, problem, f"write the name with its date, as in {_EXAMPLE}")
     if not project.startswith("ubuntu-os"):
@@ -126,6 +115,36 @@ def an_export_has_a_public_address(settings: Settings) -> Iterator[Fault]:
         yield Fault("host-image.export", problem, "remove it, and use share-with instead")
 
 
+def federation_grants_each_access_once(settings: Settings) -> Iterator[Fault]:
+    """Compare repositories and branches: a name is one resource, an id is one binding."""
+    if settings.github_federation is None:
+        return
+    numbers: dict[int, str] = {}
+    bindings: dict[str, str] = {}
+    for name, number in settings.github_federation.repositories.items():
+        path = f"github-federation.repositories.{name}"
+        if (first := numbers.setdefault(number, name)) != name:
+            yield Fault(path, f"{number} is also the id of {first}", "remove one of them, or write the other id")
+        for branch in settings.github_federation.branches:
+            pair = f"{name}, {branch}"
+            if (other := bindings.setdefault(f"{name}-{branch}", pair)) != pair:
+                problem = f"with the branch {branch} its name is that of the repository and branch {other}"
+                yield Fault(path, problem, "name the repository differently")
+
+
+def members_are_named_once(settings: Settings) -> Iterator[Fault]:
+    """Reject a member with two names: both would be one binding, and without the first the second has no effect."""
+    lists = {f"artifact-registry.{name}.readers": one.readers for name, one in settings.artifact_registry.items()}
+    lists |= {f"artifact-registry.{name}.writers": one.writers for name, one in settings.artifact_registry.items()}
+    if settings.host_image is not None:
+        lists["host-image.share-with"] = settings.host_image.share_with
+    for path, members in lists.items():
+        named: dict[str, str] = {}
+        for name, member in members.items():
+            if (first := named.setdefault(member.casefold(), name)) != name:
+                yield Fault(f"{path}.{name}", f"is the same member as {first}", "remove one of them")
+
+
 def a_test_image_has_a_repository(settings: Settings, stated: Stated) -> Iterator[Fault]:
     """Look for the repository that the test container is pushed to."""
     known = stated.entries["artifact-registry"]
@@ -151,5 +170,7 @@ RULES: Final[tuple[Rule, ...]] = (
     the_base_image_fits_the_installer,
     the_builder_has_room_for_the_base_image,
     an_export_has_a_public_address,
+    federation_grants_each_access_once,
+    members_are_named_once,
 )
 REFERENCES: Final[tuple[Reference, ...]] = (a_test_image_has_a_repository, a_workflow_can_push)

@@ -31,14 +31,20 @@ class Identity:
     @property
     def labels(self) -> dict[str, str]:
         """The tags as labels of Google Cloud: `ManagedBy` becomes `managed-by`."""
-        return {_label(key): _label(value) for key, value in self.tags.items()}
+        return {label(key): label(value) for key, value in self.tags.items()}
 
     @property
     def tags(self) -> dict[str, str]:
         """The tags of every resource that supports them."""
-        return {"Project": self.project, "Environment": self.stack, "ManagedBy": "pulumi", **self.extra}
+        return {**own_tags(self.project, self.stack), **self.extra}
 
 
-def _label(text: str) -> str:
+def own_tags(project: str, stack: str) -> dict[str, str]:
+    """Return the tags of every stack."""
+    return {"Project": project, "Environment": stack, "ManagedBy": "pulumi"}
+
+
+def label(text: str) -> str:
+    """Return a key or a value of a tag as Google Cloud accepts it in a label."""
     hyphened = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", text)
     return re.sub(r"[^a-z0-9_-]", "-", hyphened.lower())[:63]

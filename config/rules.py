@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Final, get_args
 
 from back_ends import NAMES
-from config import aws_rules, gcp_rules, pool_rules, runner_rules
+from config import aws_rules, gcp_rules, pool_rules, runner_rules, tag_rules
 from config.faults import Fault, listed
 from config.runners import SECTIONS
 from config.section import Section, kebab
@@ -82,6 +82,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *pool_rules.RULES,
     *runner_rules.RULES,
     *aws_rules.RULES,
+    *tag_rules.RULES,
     *gcp_rules.RULES,
     *dict.fromkeys(rule for module in _BACK_ENDS for rule in module.RULES),
 )

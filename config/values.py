@@ -70,6 +70,13 @@ def in_quotes(value: object) -> object:
     return value
 
 
+def no_boolean(value: object) -> object:
+    """Reject `true` for a number: Python takes it for 1."""
+    if isinstance(value, bool):
+        raise Invalid(f"{str(value).lower()} is not a number", "write a whole number")
+    return value
+
+
 def network(value: object) -> IPv4Network:
     """Return an IPv4 range.
 
@@ -96,7 +103,7 @@ def _private(value: IPv4Network) -> IPv4Network:
 _SIZE = re.compile(r"([1-9][0-9]{0,7})(Mi|Gi|Ti)")
 _LARGEST = "64Ti"
 """The largest volume of EBS (gp3, since late 2025) and of Compute Engine. No machine has more memory."""
-_FOREIGN_SIZE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([KMGT]?)i?B?", re.IGNORECASE)
+_FOREIGN_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)i?B?", re.IGNORECASE)
 
 
 def _size(value: object) -> str:

@@ -60,11 +60,10 @@ Branch = Annotated[
 ]
 """A branch that Git accepts (git-check-ref-format), without the signs that workflows and IAM would have to quote."""
 
-HOSTED_LABELS: Final = re.compile(
-    r"self-hosted|linux|windows|macos|x64|x86|arm|arm64|ubuntu-(latest|slim|\d\d)(-.*)?|windows-(latest|\d\d(\d\d)?)(-.*)?"
-    r"|macos-(latest|\d\d)(-.*)?"
-)
-"""Labels that GitHub gives to its own machines, or to every self-hosted runner of an operating system."""
+GITHUB_LABELS: Final = frozenset({"self-hosted", "linux", "windows", "macos", "x64", "x86", "arm", "arm64"})
+"""Labels of self-hosted runners (GitHub documentation, "Using labels with self-hosted runners", 2026)."""
+GITHUB_IMAGES: Final = re.compile(r"(ubuntu|windows|macos)-(latest|slim|vs\d{4}|\d{2}(\d\d)?(\.\d\d)?)(-.*)?")
+"""Labels of GitHub's own machines, as in `ubuntu-24.04-arm` (GitHub documentation, "GitHub-hosted runners", 2026)."""
 
 _MONTHS: Final = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _DAYS: Final = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")

@@ -8,6 +8,7 @@ from back_ends.arc.section import ArcSection
 from config.faults import Fault
 from config.pool_rules import over_maximum
 from config.runner_rules import other_gpus
+from config.values_github import GITHUB_IMAGES, GITHUB_LABELS
 from gpu.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -49,6 +50,18 @@ def labels_are_not_names_of_other_runners(settings: Settings, stated: Stated) ->
                 )
 
 
+def names_are_not_labels_of_github(settings: Settings) -> Iterator[Fault]:
+    """Reject names that GitHub gives to other runners, and labels of its own machines: those would get the jobs."""
+    for name, _, arc in settings.served(ArcSection):
+        path = f"runners.{name}"
+        if GITHUB_IMAGES.fullmatch(name) or name in GITHUB_LABELS:
+            yield Fault(path, "GitHub has this label on other runners, which would get the jobs", "use another name")
+        for index, label in enumerate(arc.labels):
+            if GITHUB_IMAGES.fullmatch(label.lower()):
+                problem = f"{label} is a label of GitHub's own machines, which would get the jobs"
+                yield Fault(f"{path}.arc.labels[{index}]", problem, "use another label")
+
+
 def scale_sets_fit_the_chart(settings: Settings) -> Iterator[Fault]:
     """Check the length of the name, and `min` against `max`."""
     for name, _, arc in settings.served(ArcSection):
@@ -65,5 +78,5 @@ def pools_have_the_gpu(settings: Settings) -> Iterator[Fault]:
         yield from other_gpus(name, runner.needs.gpu, [machine for pool in pools for machine in pool.instance_types])
 
 
-RULES: Final[tuple[Rule, ...]] = (scale_sets_fit_the_chart, pools_have_the_gpu)
+RULES: Final[tuple[Rule, ...]] = (names_are_not_labels_of_github, scale_sets_fit_the_chart, pools_have_the_gpu)
 REFERENCES: Final[tuple[Reference, ...]] = (runners_name_what_exists, labels_are_not_names_of_other_runners)

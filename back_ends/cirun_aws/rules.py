@@ -35,7 +35,11 @@ def every_region_has_an_image(settings: Settings) -> Iterator[Fault]:
             if region not in section.images:
                 fix = f"state images: {{{region}: ami-…}}"
                 yield Fault(f"{path}.regions[{index}]", f"{region} has no image", fix)
-        for region in section.images:
+        known: dict[str, str] = {}
+        for region, image in section.images.items():
+            if (first := known.setdefault(image, region)) != region:
+                problem = f"{image} is the image of {first}, and an AMI exists in one region only"
+                yield Fault(f"{path}.images.{region}", problem, f"write the id of its copy in {region}")
             if region not in section.regions:
                 yield Fault(f"{path}.images.{region}", "is not in regions", did_you_mean(region, section.regions))
 

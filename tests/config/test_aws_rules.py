@@ -11,9 +11,13 @@ from hypothesis import strategies as st
 from config.aws import NetworkSettings
 from gpu.machines.zones import AWS_ZONES
 from tests.config import stacks
-from tests.config.stacks import AWS, STAGING, Broken, broken
+from tests.config.stacks import AWS, OUT, STAGING, Broken, broken
 
 pytestmark = pytest.mark.pure
+
+NO_GCP = dict.fromkeys(
+    ("host-image", "artifact-registry", "test-image", "github-federation", "cirun", "runners/cirun-gcp-gpu"), OUT
+)
 
 CASES = (
     broken(
@@ -153,6 +157,33 @@ CASES = (
         "stack.tags: has 41 tags, but the limit is 40; remove some of them",
     ),
     broken(
+        "tags_are_valid",
+        {"stack/tags": {"team": "a", "Team": "b"}, "gcp": OUT, **NO_GCP},
+        "stack.tags.Team: is the same key as team for IAM, which ignores case; remove one of them",
+    ),
+    broken(
+        "networks_have_room_for_nodes",
+        {"network/cidr": "10.0.0.0/20", "gpu-pools/t4-spot/max": 503},
+        (
+            "gpu-pools.t4-spot.max: 503 nodes need more than the 502 addresses of their subnets in network.cidr "
+            "10.0.0.0/20; write at most 502"
+        ),
+    ),
+    broken(
+        "the_endpoint_lists_public_ranges",
+        {"cluster/endpoint/public": ["224.0.0.0/4"]},
+        "cluster.endpoint.public[0]: 224.0.0.0/4 is not a public range; list public addresses, or remove it",
+    ),
+    broken(
+        "every_region_has_an_image",
+        {"runners/cirun-aws-gpu/cirun-aws/images/us-west-2": "ami-0123456789abcdef0"},
+        (
+            "runners.cirun-aws-gpu.cirun-aws.images.us-west-2: ami-0123456789abcdef0 is the image of us-east-1, and an AMI "
+            "exists in one region only; write the id of its copy in us-west-2"
+        ),
+        stack=AWS,
+    ),
+    broken(
         "ec2_machines_have_the_gpu",
         {"runners/cirun-aws-gpu/cirun-aws/instance-types": ["g4dn.xlage", "t3.large"]},
         (
@@ -179,7 +210,7 @@ CASES = (
         {
             "runners/cirun-aws-gpu/cirun-aws/images": {
                 "us-east-1": "ami-0756bd122da9b2618",
-                "us-east-2": "ami-0756bd122da9b2618",
+                "us-east-2": "ami-0756bd122da9b2619",
             }
         },
         'runners.cirun-aws-gpu.cirun-aws.images.us-east-2: is not in regions; did you mean "us-west-2"?',

@@ -220,7 +220,7 @@ CASES = (
     broken(
         "the_host_image_has_known_machines",
         {"host-image/builder": {"machine-type": "e2-standrad-8"}},
-        'host-image.builder.machine-type: e2-standrad-8 is not a known GCE machine type; did you mean "e2-standard-8"?',
+        'host-image.builder.machine-type: e2-standrad-8 is not known; did you mean "e2-standard-8"?',
         stack=GCP,
     ),
     broken(
@@ -263,6 +263,73 @@ CASES = (
         "the_builder_has_room_for_the_base_image",
         {"host-image/builder": {"disk": "5Gi"}},
         "host-image.builder.disk: 5Gi is smaller than the base image of 10Gi; write 50Gi, or remove it",
+        stack=GCP,
+    ),
+    broken(
+        "the_base_image_fits_the_installer",
+        {"host-image/source-image": "ubuntu-2404-noble-amd64-v20261399"},
+        (
+            'host-image.source-image: "ubuntu-2404-noble-amd64-v20261399" is not an exact image of ubuntu-os-cloud; write '
+            "the name with its date, as in ubuntu-2404-noble-amd64-v20261105"
+        ),
+        stack=GCP,
+    ),
+    broken(
+        "labels_are_valid",
+        {"stack/tags": {"1st": "x", "Cost Centre": "x", "cost.centre": "x", "managed.by": "x", "Goog": "x"}},
+        (
+            "stack.tags.1st: becomes the label 1st on Google Cloud, which must begin with a letter, and not with goog; "
+            "use another key"
+        ),
+        (
+            "stack.tags.Goog: becomes the label goog on Google Cloud, which must begin with a letter, and not with goog; "
+            "use another key"
+        ),
+        (
+            "stack.tags.cost.centre: becomes the label cost-centre on Google Cloud, as does stack.tags.Cost Centre; "
+            "use another key"
+        ),
+        (
+            "stack.tags.managed.by: becomes the label managed-by on Google Cloud, as does the tag ManagedBy; "
+            "use another key"
+        ),
+        stack=GCP,
+    ),
+    broken(
+        "federation_grants_each_access_once",
+        {
+            "github-federation/repositories": {"a": 1, "a-b": 2, "again": 1},
+            "github-federation/branches": ["b-c", "c"],
+        },
+        (
+            "github-federation.repositories.a-b: with the branch c its name is that of the repository and branch a, b-c; "
+            "name the repository differently"
+        ),
+        ("github-federation.repositories.again: 1 is also the id of a; remove one of them, or write the other id"),
+        stack=GCP,
+    ),
+    broken(
+        "members_are_named_once",
+        {"host-image/share-with": {"a": "user:jo@example.org", "b": "user:Jo@example.org"}},
+        "host-image.share-with.b: is the same member as a; remove one of them",
+        stack=GCP,
+    ),
+    broken(
+        "machines_have_room_for_their_image",
+        {"runners/cirun-gcp-gpu/cirun-gcp/disk": "20Gi"},
+        (
+            "runners.cirun-gcp-gpu.cirun-gcp.disk: 20Gi is smaller than the image, which has the 50Gi of "
+            "host-image.builder.disk; write 50Gi or more"
+        ),
+        stack=GCP,
+    ),
+    broken(
+        "an_export_has_a_public_address",
+        {"gcp/public-addresses": False, "host-image/export": {"bucket": "example-org-images"}},
+        (
+            "host-image.export: gcloud gives the exporting machine a public address, which gcp.public-addresses: false "
+            "excludes; remove it, and use share-with instead"
+        ),
         stack=GCP,
     ),
     broken(

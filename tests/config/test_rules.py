@@ -312,6 +312,15 @@ CASES = (
         ),
     ),
     broken(
+        "names_are_not_labels_of_github",
+        {"runners/ubuntu-latest": ON_ARC, "runners/gpu-t4/arc/labels": ["linux", "macos-15-intel"]},
+        (
+            "runners.gpu-t4.arc.labels[1]: macos-15-intel is a label of GitHub's own machines, which would get the jobs; "
+            "use another label"
+        ),
+        "runners.ubuntu-latest: GitHub has this label on other runners, which would get the jobs; use another name",
+    ),
+    broken(
         "scale_sets_fit_the_chart",
         {f"runners/{LONG}": ON_ARC},
         (f"runners.{LONG}: the name has 46 characters, but the chart allows 45; use a shorter name"),
