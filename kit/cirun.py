@@ -25,6 +25,11 @@ KEYS: Final = (
     "name", "cloud", "gpu", "instance_type", "machine_image", "region", "preemptible", "labels", "extra_config", "idle",
 )  # fmt: skip
 """The keys of a runner, in the order of the reference."""
+EXTRA_KEYS: Final = (
+    "BlockDeviceMappings", "additionalDisk", "baseDisk", "cache", "env_vars", "existingDisk", "networkInterfaces",
+    "project_id", "provision_via", "run_as", "runner_path", "runner_user", "serviceAccounts", "storageProfile",
+)  # fmt: skip
+"""The keys of `extra_config` on all clouds."""
 TRIED_IN_STEP: Final = ("instance_type", "machine_image", "region", "preemptible")
 """Keys that may be lists. cirun tries the first entry of every list, then the second; a single value never changes."""
 

@@ -45,6 +45,7 @@ def judge(runners: Sequence[Mapping[str, Any]], *, ours: bool) -> tuple[Verdict,
         names.append(name)
         found += _labels(runner.get("labels"), f"{path}.labels", ours=ours)
         found += _lengths(runner, path, ours=ours)
+        found += _gpu(runner, path)
         found += _places(runner, path)
         found += _images(runner, path)
     return tuple(found)
@@ -67,6 +68,16 @@ def _labels(labels: object, path: str, *, ours: bool) -> Iterator[Verdict]:
             reason = f'"{label}" can also be read as cirun\'s one-line form, cirun-CLOUD-TYPE-IMAGE'
             level = error if ours and ONE_LINE.fullmatch(label) else warning
             yield level(_CHECK, here, reason, "put the name of the cloud last")
+
+
+def _gpu(runner: Mapping[str, Any], path: str) -> Iterator[Verdict]:
+    gpu, cloud = runner.get("gpu"), runner.get("cloud")
+    if isinstance(gpu, bool | int | float | list):
+        stated = str(gpu).lower() if isinstance(gpu, bool) else str(gpu)
+        fix = "write the accelerator type, for example gpu: nvidia-tesla-t4, or remove it if the machine type has a GPU"
+        if cloud != "gcp":
+            fix = "remove it: the instance type has the GPU, and an image with the driver needs no gpu"
+        yield warning(_CHECK, f"{path}.gpu", f"cirun's reference requires the name of one GPU, not {stated}", fix)
 
 
 def _lengths(runner: Mapping[str, Any], path: str, *, ours: bool) -> Iterator[Verdict]:

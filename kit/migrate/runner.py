@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from config.cirun import cirun_label
 from gpu.nearest import did_you_mean
-from kit.cirun import ADDED_BY_CIRUN, GCP_SCOPE, KEYS
+from kit.cirun import ADDED_BY_CIRUN, EXTRA_KEYS, GCP_SCOPE, KEYS
 
 _DROPPED: Final = {
     "workflow": "dropped: cirun has not read it since July 2022; every workflow that requests the label is served",
@@ -79,8 +79,7 @@ class _Runner:
             self._extra()
         self._gpu()
         self._image()
-        if nested:
-            self._labels()
+        self._labels(nested=nested)
         for key in [key for key in self.values if key in _DROPPED]:
             self._note(key, _DROPPED[key])
             del self.values[key]
@@ -97,6 +96,9 @@ class _Runner:
             for old, new in _PARTS[part].items():
                 if old in rest and (new in KEYS or self.values.get("cloud") == "gcp"):
                     self._take(rest.pop(old), new, f"{self._path}.{part}.{old}")
+            for old in rest.keys() & _DROPPED.keys():
+                self.notes.append(Note(f"{self._path}.{part}.{old}", _DROPPED[old]))
+                del rest[old]
             if rest or not self.values[part]:
                 self.values[part] = rest
             else:
@@ -162,25 +164,31 @@ class _Runner:
             self._kept(self._places["machine_image"], "cirun needs the name of one image")
             return
         if name:
-            self.values["machine_image"] = f"{project}:{name}" if project else name
-            text = "became machine_image: PROJECT:NAME"
+            self.values["machine_image"] = f"projects/{project}/global/images/{name}" if project else name
+            text = f"became machine_image: {self.values['machine_image']}"
         else:
             self.values["machine_image"] = f"{f'projects/{project}/' if project else ''}global/images/family/{family}"
-            text = "became machine_image; a family works, but cirun does not document it; better state PROJECT:NAME"
+            text = "became machine_image; a family works, but cirun does not document it; better state the image itself"
         self._note("machine_image", text)
         self._places["machine_image"] = f"{self._path}.machine_image"
 
-    def _labels(self) -> None:
-        """Write labels with cirun's prefix, without those that cirun adds automatically."""
+    def _labels(self, *, nested: bool) -> None:
+        """Write labels as a list, and those of the nested format with cirun's prefix, without those that cirun adds."""
         stated = self.values.get("labels")
-        texts = _texts([] if stated is None else stated)
+        place = f"{self._path}.labels"
+        if stated is None or stated in ("", []):
+            label = _label(str(self.values.get("name") or "gpu"))
+            self.values["labels"] = [label]
+            self.notes.append(
+                Note(place, f"added {label}: cirun starts a runner only for its label; {_runs_on(label)}")
+            )
+            return
+        texts = _texts(stated)
         if texts is None:
             return
-        own = [label for label in texts if label not in ADDED_BY_CIRUN] or ["gpu"]
-        labels = [re.sub("-{2,}", "-", cirun_label(label)) for label in own]
+        labels = [_label(text) for text in texts if text not in ADDED_BY_CIRUN] or ["cirun-gpu"] if nested else texts
         if labels != stated:
-            text = f'became {", ".join(labels)}: write runs-on: "{labels[0]}--${{{{ github.run_id }}}}"'
-            self.notes.append(Note(f"{self._path}.labels", text))
+            self.notes.append(Note(place, f"became {', '.join(labels) or 'a list'}: {_runs_on(labels[0])}"))
             self.values["labels"] = labels
 
     def _unknown(self) -> None:
@@ -188,6 +196,9 @@ class _Runner:
             if key in _PARTS and isinstance(value, dict) and value:
                 for inner in value:
                     self._kept(f"{self._path}.{key}.{inner}", did_you_mean(str(inner), _PARTS[key]))
+            elif key == "extra_config" and isinstance(value, dict):
+                for inner in value.keys() - set(EXTRA_KEYS):
+                    self._kept(f"{self._path}.extra_config.{inner}", did_you_mean(str(inner), EXTRA_KEYS))
             elif key not in KEYS:
                 self._kept(self._places[key], did_you_mean(str(key), KEYS))
 
@@ -196,6 +207,15 @@ class _Runner:
 
     def _kept(self, place: str, hint: str) -> None:
         self.notes.append(Note(place, f"kept: cirun does not document it; {hint}", changed=False))
+
+
+def _label(text: str) -> str:
+    """Return a label that cirun accepts: with its prefix, and without two hyphens in a row."""
+    return re.sub("-{2,}", "-", cirun_label(re.sub(r"[^A-Za-z0-9._-]+", "-", text)))
+
+
+def _runs_on(label: str) -> str:
+    return f'write runs-on: "{label}--${{{{ github.run_id }}}}"'
 
 
 def _texts(value: object) -> list[str] | None:

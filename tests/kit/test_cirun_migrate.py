@@ -9,6 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpu.verdict import Level
 from kit.cirun import read
 from kit.cirun_checks import judge
 from kit.documents import FileError
@@ -160,6 +161,78 @@ def test_unknown_keys_are_kept_with_a_note() -> None:
     assert kept["gpu-runner.provider.zon"] == 'kept: cirun does not document it; did you mean "zone"?'
 
 
+def test_unknown_keys_of_extra_config_are_kept_with_a_note() -> None:
+    text = """\
+runners:
+- name: a
+  cloud: gcp
+  count: 1
+  labels: [cirun-a]
+  extra_config: {licenseType: Windows_Server, enableNestedVirtualization: true, baseDisc: {diskSizeGb: 50}}
+"""
+    migration = migrate(text)
+    kept = {note.path: note.text for note in migration.notes if not note.changed}
+
+    assert migration.runners[0]["extra_config"] == yaml.safe_load(text)["runners"][0]["extra_config"]
+    assert set(kept) == {
+        f"runners[0].extra_config.{key}" for key in ("licenseType", "enableNestedVirtualization", "baseDisc")
+    }
+    assert kept["runners[0].extra_config.baseDisc"] == 'kept: cirun does not document it; did you mean "baseDisk"?'
+
+
+def test_a_user_name_of_the_machine_is_dropped_with_a_note() -> None:
+    migration = migrate(NESTED.replace("    type: n1-standard-8\n", "    type: n1-standard-8\n    username: runner\n"))
+    notes = {note.path: note.text for note in migration.notes}
+
+    assert "machine" not in migration.runners[0]
+    assert notes["gpu-runner.machine.username"].startswith("dropped: cirun has no such key; the image decides")
+
+
+@pytest.mark.parametrize(
+    ("labels", "became", "note"),
+    [
+        ("", ["cirun-Big-GPU"], "added cirun-Big-GPU: cirun starts a runner only for its label"),
+        ("labels:", ["cirun-Big-GPU"], "added cirun-Big-GPU"),
+        ("labels: []", ["cirun-Big-GPU"], "added cirun-Big-GPU"),
+        ("labels: cirun-a", ["cirun-a"], 'became cirun-a: write runs-on: "cirun-a--${{ github.run_id }}"'),
+    ],
+)
+def test_a_runner_without_a_list_of_labels_gets_one(labels: str, became: list[str], note: str) -> None:
+    migration = migrate(f"runners:\n- name: Big GPU\n  cloud: gcp\n  region: us-central1-b\n  {labels}\n")
+    notes = {each.path: each.text for each in migration.notes}
+
+    assert migration.runners[0]["labels"] == became
+    assert notes["runners[0].labels"].startswith(note)
+    assert judge(migration.runners, ours=False) == ()
+    assert migrate(migration.text).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("cloud", "gpu", "stated", "fix"),
+    [
+        ("gcp", "true", "not true", "write the accelerator type, for example gpu: nvidia-tesla-t4"),
+        ("gcp", "1", "not 1", "write the accelerator type, for example gpu: nvidia-tesla-t4"),
+        ("aws", "yes", "not true", "remove it: the instance type has the GPU"),
+    ],
+)
+def test_a_gpu_without_a_name_gets_advice_for_its_cloud(cloud: str, gpu: str, stated: str, fix: str) -> None:
+    place = {"gcp": "us-central1-b", "aws": "us-west-2"}[cloud]
+    text = f"runners:\n- {{name: a, cloud: {cloud}, region: {place}, gpu: {gpu}, labels: [cirun-a]}}\n"
+    (verdict,) = judge(migrate(text).runners, ours=False)
+
+    assert (verdict.subject, verdict.level) == ("runners[0].gpu", Level.WARNING)
+    assert stated in verdict.reason
+    assert verdict.fix.startswith(fix)
+
+
+def test_on_is_shown_as_it_was_typed() -> None:
+    """In YAML 1.1 it is a boolean."""
+    migration = migrate("on: push\nrunners:\n- {name: a, cloud: aws, count: 1, labels: [cirun-a], on: push, yes: 1}\n")
+
+    assert [note.path for note in migration.notes if not note.changed] == ["runners[0].on", "runners[0].yes", "on"]
+    assert not {"true", "True"} & set(migration.text.replace(":", " ").split())
+
+
 def test_keys_that_this_project_does_not_write_are_kept() -> None:
     text = """\
 version: 2
@@ -237,7 +310,7 @@ def test_nested_keys_in_a_flat_runner_are_read() -> None:
         "cloud": "gcp",
         "gpu": "nvidia-tesla-t4",
         "instance_type": "n1-standard-4",
-        "machine_image": "images:gpu-host",
+        "machine_image": "projects/images/global/images/gpu-host",
         "region": "us-central1-b",
         "preemptible": True,
         "labels": ["cirun-gpu"],
