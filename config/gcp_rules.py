@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from config.aws_rules import unknown_region, unknown_zone
 from config.faults import Fault
 from config.values import mebibytes
-from gpu.machines import GCE_TYPES, GPU_MODELS, attach, gce_type, gpu_model
+from gpu.machines import GPU_MODELS, attach, gce_type, gpu_model
 from gpu.machines.gcp import Unattachable
 from gpu.machines.zones import GCP_ZONES
 from gpu.nearest import UnknownName, did_you_mean
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from config.settings import Settings
     from config.stated import Reference, Rule, Stated
 
+BUILD_DISK: Final = "pd-balanced"
+"""The boot disk of the machines that build and verify an image."""
+USE_OTHER: Final = "use a type of n1, n2, e2, g2, a2 or a3-highgpu"
 BASE_SIZE: Final = "10Gi"
 """The disk size of Ubuntu's images for Google Cloud (diskSizeGb of ubuntu-os-cloud's images, 2026)."""
 _EXAMPLE: Final = "ubuntu-2404-noble-amd64-v20261105"
@@ -55,8 +58,16 @@ def the_host_image_has_known_machines(settings: Settings) -> Iterator[Fault]:
     if verifier.gpu not in GPU_MODELS:
         yield Fault("host-image.verifier.gpu", f"{verifier.gpu} is not known", did_you_mean(verifier.gpu, GPU_MODELS))
     yield from takes_its_gpu("host-image.verifier.machine-type", verifier.machine_type, verifier.gpu, verifier.gpus)
-    if builder not in GCE_TYPES:
-        yield Fault("host-image.builder.machine-type", f"{builder} is not known", did_you_mean(builder, GCE_TYPES))
+    for role, machine in (("builder", builder), ("verifier", verifier.machine_type)):
+        path = f"host-image.{role}.machine-type"
+        try:
+            disk = gce_type(machine).boot_disk
+        except UnknownName as unknown:
+            if role == "builder":
+                yield Fault(path, f"{unknown.name} is not a known {unknown.kind}", unknown.fix)
+        else:
+            if disk != BUILD_DISK:
+                yield Fault(path, f"{machine} boots from {disk}, but images are built on {BUILD_DISK}", USE_OTHER)
 
 
 def takes_its_gpu(path: str, machine: str, gpu: str, gpus: int) -> Iterator[Fault]:

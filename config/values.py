@@ -103,7 +103,7 @@ def _private(value: IPv4Network) -> IPv4Network:
 _SIZE = re.compile(r"([1-9][0-9]{0,7})(Mi|Gi|Ti)")
 _LARGEST = "64Ti"
 """The largest volume of EBS (gp3, since late 2025) and of Compute Engine. No machine has more memory."""
-_FOREIGN_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)i?B?", re.IGNORECASE)
+_FOREIGN_SIZE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([KMGT]?)i?B?", re.IGNORECASE)
 
 
 def _size(value: object) -> str:

@@ -43,15 +43,16 @@ def _folded(name: str) -> str:
 class UnknownName(LookupError):
     """A name that a table does not contain."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        """Describe the unknown `name` of a `kind`, with the nearest of the `known` names."""
+    def __init__(self, kind: str, name: str, known: Iterable[str], fix: str = "") -> None:
+        """Describe the unknown `name` of a `kind`; by default the fix is the nearest of the `known` names."""
         self.kind = kind
         self.name = name
         self.known = tuple(sorted(known))
         self.nearest = nearest(name, self.known)
+        self._fix = fix
         super().__init__(f"{name} is not a known {kind}; {self.fix}")
 
     @property
     def fix(self) -> str:
-        """The nearest known name as a question, or the list of the known names."""
-        return suggestion(self.nearest, self.known)
+        """The nearest known name as a question, or the list of the known names; or the stated fix."""
+        return self._fix or suggestion(self.nearest, self.known)

@@ -46,7 +46,9 @@ class GpuRunner:
     gpu: str | None = None
     """GCP: the accelerator to attach, for example nvidia-tesla-t4. None for machine types with a GPU of their own."""
     disk_gib: int = 100
-    """The size of the root disk: gp3 on AWS, pd-balanced on GCP."""
+    """The size of the root disk."""
+    disk_type: str = "pd-balanced"
+    """The type of the root disk on GCP; on AWS it is gp3."""
     project: str | None = None
     """GCP: the project that the machine runs in."""
     service_account: str | None = None
@@ -124,7 +126,7 @@ def _gcp(runner: GpuRunner) -> dict[str, Any]:
     return _stated(
         {
             "project_id": runner.project,
-            "baseDisk": {"diskSizeGb": runner.disk_gib, "diskType": "pd-balanced"},
+            "baseDisk": {"diskSizeGb": runner.disk_gib, "diskType": runner.disk_type},
             "networkInterfaces": [_stated(interface)] if runner.network else None,
             "serviceAccounts": [account] if runner.service_account else None,
         }

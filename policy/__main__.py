@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import pulumi_policy  # type: ignore[import-not-found, unused-ignore]  # pyright: ignore[reportMissingImports]  # only in the environment of the pack
 
-from policy.rules import RULES, Predicate, effective, rule_name
+from policy.rules import RULES, Predicate, effective, problems, rule_name
 
 _UNKNOWN: Final = "[unknown]"
 """The value of an input that a preview does not know. No rule matches it."""
@@ -44,7 +44,7 @@ def policy(rule: Predicate) -> Any:
     def validate(args: Any, report: Any) -> None:
         provider = plain(args.provider.props) if args.provider else {}
         seen = effective(args.resource_type, plain(args.props), provider)
-        for problem in rule(args.resource_type, args.name, seen):
+        for problem in problems(rule, args.resource_type, args.name, seen):
             report(problem, args.urn)
 
     return pulumi_policy.ResourceValidationPolicy(

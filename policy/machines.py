@@ -1,4 +1,4 @@
-"""Rules about machines and their data: metadata, encryption, tags."""
+"""Rules about machines on AWS and about tags: metadata, addresses, access, the owner of a resource."""
 
 from __future__ import annotations
 
@@ -14,55 +14,47 @@ REQUIRED_TAGS: Final = ("Project", "Environment", "ManagedBy")
 """Tags that show the owner of a resource on bills and in searches. Labels of Google Cloud are in lower case."""
 _LAUNCHED: Final = ("instance", "volume")
 """Resources of a launch template that do not get the default tags of the provider."""
-_VOLUMES: Final = {
-    "aws:ec2/launchTemplate:LaunchTemplate": (("blockDeviceMappings", "ebs"),),
-    "aws:ec2/instance:Instance": (("rootBlockDevice",), ("ebsBlockDevices",)),
-    "aws:imagebuilder/imageRecipe:ImageRecipe": (("blockDeviceMappings", "ebs"),),
+
+
+_METADATA: Final = {
+    "aws:ec2/instance:Instance": "metadataOptions",
+    "aws:ec2/launchConfiguration:LaunchConfiguration": "metadataOptions",
+    "aws:ec2/launchTemplate:LaunchTemplate": "metadataOptions",
+    "aws:ec2/spotInstanceRequest:SpotInstanceRequest": "metadataOptions",
+    "aws:imagebuilder/infrastructureConfiguration:InfrastructureConfiguration": "instanceMetadataOptions",
 }
+_DEFAULTS: Final = "aws:ec2/instanceMetadataDefaults:InstanceMetadataDefaults"
 
 
 def metadata_needs_a_token(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
     """Machine metadata, which includes the credentials of the role, requires a session token and a hop limit."""
-    key = {
-        "aws:ec2/launchTemplate:LaunchTemplate": "metadataOptions",
-        "aws:ec2/instance:Instance": "metadataOptions",
-        "aws:imagebuilder/infrastructureConfiguration:InfrastructureConfiguration": "instanceMetadataOptions",
-    }.get(type_)
-    if key is None:
+    key = _METADATA.get(type_)
+    if type_ == _DEFAULTS and part(inputs, "httpTokens") != "required":
+        yield "httpTokens must be `required`"
+    if key is None or part(inputs, key, "httpEndpoint") == "disabled":
         return
     if part(inputs, key, "httpTokens") != "required":
         yield f"{key}.httpTokens must be `required`; otherwise every local request gets the credentials of the role"
-    if not isinstance(part(inputs, key, "httpPutResponseHopLimit"), int):
+    limit = part(inputs, key, "httpPutResponseHopLimit")
+    if not isinstance(limit, (int, float)):
         yield f"{key}.httpPutResponseHopLimit is not set; the default of the account would apply"
+    elif limit > 1:
+        yield f"{key}.httpPutResponseHopLimit is {limit:g}, so every pod gets the credentials of the node; set it to 1"
 
 
-def volumes_are_encrypted(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
-    """Volumes are encrypted at rest."""
-    for path in _VOLUMES.get(type_, ()):
-        for device in each(inputs, path[0]):
-            for volume in each(device, *path[1:]) if path[1:] else [device]:
-                if not is_true(volume.get("encrypted")):
-                    yield f"{'.'.join(path)}.encrypted is not set"
-    if type_ == "aws:ec2/launchTemplate:LaunchTemplate" and not each(inputs, "blockDeviceMappings"):
-        yield "blockDeviceMappings has no volume, so the image determines the encryption; add the volume"
-    if type_ in {"aws:ebs/volume:Volume", "aws:efs/fileSystem:FileSystem"} and not is_true(inputs.get("encrypted")):
-        yield "encrypted is not set"
-
-
-def secrets_in_the_cluster_are_encrypted(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
-    """Kubernetes secrets are encrypted with a key of the stack."""
-    if type_ != "aws:eks/cluster:Cluster":
+def machines_have_no_public_address(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
+    """No machine on AWS gets a public address automatically, and nobody signs in to one with SSH."""
+    if is_true(part(inputs, "mapPublicIpOnLaunch")):
+        yield "mapPublicIpOnLaunch gives each machine a public address; use a private subnet"
+    interfaces = [inputs, *each(inputs, "networkInterfaces")]
+    if type_.startswith("aws:") and any(is_true(part(one, "associatePublicIpAddress")) for one in interfaces):
+        yield "associatePublicIpAddress gives the machine a public address; use a private subnet"
+    if type_ != "aws:eks/nodeGroup:NodeGroup":
         return
-    encrypts = "secrets" in (part(inputs, "encryptionConfig", "resources") or ())
-    if not encrypts or not part(inputs, "encryptionConfig", "provider", "keyArn"):
-        yield "encryptionConfig has no key for secrets; set a KMS key"
-
-
-def images_are_scanned(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
-    """Container images are scanned when they are pushed."""
-    scanned = is_true(part(inputs, "imageScanningConfiguration", "scanOnPush"))
-    if type_ == "aws:ecr/repository:Repository" and not scanned:
-        yield "imageScanningConfiguration.scanOnPush is not set"
+    if part(inputs, "remoteAccess") is not None:
+        yield "remoteAccess opens SSH on every node; use AWS Systems Manager for a shell"
+    if part(inputs, "launchTemplate") is None:
+        yield "launchTemplate is not set, so the metadata has the default hop limit; name a launch template"
 
 
 def everything_is_tagged(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from policy import access, machines, software
+from policy import access, credentials, data, google_machines, machines, permissions, pods, software, trust
 from policy.inputs import Inputs, document, part
+from policy.needed import is_needed
 from policy.taggable import LABELLED, TAGGED
 
 Predicate: TypeAlias = Callable[[str, str, Inputs], Iterable[str]]
@@ -16,14 +17,33 @@ Predicate: TypeAlias = Callable[[str, str, Inputs], Iterable[str]]
 RULES: Final[tuple[Predicate, ...]] = (
     access.no_ingress_from_everywhere,
     access.no_public_service,
-    access.no_static_credential,
-    access.no_unbounded_permission,
+    credentials.no_static_credential,
+    credentials.no_secret_in_a_variable,
+    permissions.no_administrator_policy,
+    permissions.no_unbounded_permission,
+    permissions.no_broad_role,
+    permissions.no_cluster_administrator,
+    trust.no_public_caller,
+    trust.trust_has_conditions,
+    trust.no_public_member,
+    trust.federation_has_a_condition,
     machines.metadata_needs_a_token,
-    machines.volumes_are_encrypted,
-    machines.secrets_in_the_cluster_are_encrypted,
-    machines.images_are_scanned,
+    machines.machines_have_no_public_address,
     machines.everything_is_tagged,
     machines.launched_machines_are_tagged,
+    google_machines.machines_have_no_legacy_access,
+    google_machines.machines_have_their_own_account,
+    google_machines.gke_has_no_legacy_access,
+    data.volumes_are_encrypted,
+    data.data_is_encrypted,
+    data.buckets_are_not_public,
+    data.images_are_not_public,
+    data.images_are_scanned,
+    data.logs_end,
+    pods.pods_are_confined,
+    pods.no_docker_in_docker,
+    pods.namespaces_enforce_pod_security,
+    pods.pods_end,
     software.charts_are_pinned,
     software.nothing_is_latest,
 )
@@ -55,8 +75,13 @@ def findings(type_: str, name: str, inputs: Inputs, provider: Inputs | None = No
     """Yield every rule that a resource violates; `provider` is the configuration of its provider."""
     seen = effective(type_, inputs, provider or {})
     for rule in RULES:
-        for problem in rule(type_, name, seen):
+        for problem in problems(rule, type_, name, seen):
             yield Finding(rule=rule_name(rule), type=type_, name=name, problem=problem)
+
+
+def problems(rule: Predicate, type_: str, name: str, seen: Inputs) -> Iterable[str]:
+    """Return the problems that a rule finds; none for a violation that the program needs."""
+    return () if is_needed(rule_name(rule), type_, name) else rule(type_, name, seen)
 
 
 def effective(type_: str, inputs: Inputs, provider: Inputs) -> Inputs:

@@ -9,6 +9,7 @@ from back_ends.cirun_gcp.section import CirunGcpSection
 from config.faults import Fault, listed
 from config.gcp_rules import takes_its_gpu, zones_are_known
 from config.values import mebibytes
+from gpu.machines import GCE_TYPES, is_n1
 from gpu.machines.zones import GCP_ZONES
 from gpu.regions import region_of
 
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 
     from config.settings import Settings
     from config.stated import Reference, Rule, Stated
-
-_ATTACHED: Final = "n1-"
-"""The machine types without a built-in GPU; cirun attaches one."""
 
 
 def image_families_exist(settings: Settings) -> Iterator[Fault]:
@@ -48,14 +46,23 @@ def gce_machines_have_the_gpu(settings: Settings) -> Iterator[Fault]:
         path, needs = f"runners.{name}.cirun-gcp", runner.needs
         yield from zones_are_known(path, section.zones)
         for index, machine in enumerate(section.machine_types):
-            gpus = 1 if machine.startswith(_ATTACHED) else needs.gpus
+            gpus = 1 if is_n1(machine) else needs.gpus
             yield from takes_its_gpu(f"{path}.machine-types[{index}]", machine, needs.gpu, gpus)
+
+
+def machines_have_one_type_of_boot_disk(settings: Settings) -> Iterator[Fault]:
+    """Reject machine types with different boot disks: cirun takes one disk type for all of them."""
+    for name, _, section in settings.served(CirunGcpSection):
+        disks = {GCE_TYPES[machine].boot_disk: machine for machine in section.machine_types if machine in GCE_TYPES}
+        if len(disks) > 1:
+            problem = listed([f"{machine} boots from {disk}" for disk, machine in sorted(disks.items())])
+            yield Fault(f"runners.{name}.cirun-gcp.machine-types", problem, "use a runner for each of them")
 
 
 def cirun_attaches_one_gpu(settings: Settings) -> Iterator[Fault]:
     """Reject more than one attached GPU: a cirun file states a model, but no number."""
     for name, runner, section in settings.served(CirunGcpSection):
-        attached = [machine for machine in section.machine_types if machine.startswith(_ATTACHED)]
+        attached = [machine for machine in section.machine_types if is_n1(machine)]
         if attached and runner.needs.gpus > 1:
             yield Fault(
                 f"runners.{name}.needs.gpus",
@@ -89,6 +96,7 @@ RULES: Final[tuple[Rule, ...]] = (
     machines_have_room_for_their_image,
     gce_machines_have_the_gpu,
     cirun_attaches_one_gpu,
+    machines_have_one_type_of_boot_disk,
     *rules.RULES,
 )
 REFERENCES: Final[tuple[Reference, ...]] = (images_and_machines_share_a_region, *rules.REFERENCES)

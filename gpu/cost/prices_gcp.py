@@ -75,8 +75,9 @@ def gce_price(name: str, region: str, *, spot: bool = False, gpu: str | None = N
 
 def gcp_disk_price(disk: Disk, region: str) -> Price | NoPrice:
     """Return the price of a persistent disk for a month."""
-    if region not in _DISK:
-        return NoPrice(item=f"disks in {region}", table=TABLE, known=tuple(_DISK))
+    if disk.kind not in _DISK.get(region, {}):
+        known = tuple(place for place, kinds in _DISK.items() if disk.kind in kinds)
+        return NoPrice(item=f"{disk.kind} in {region}", table=TABLE, known=known)
     return Price(usd=disk.gib * Decimal(_DISK[region][disk.kind]), unit=Unit.MONTH, source=_CALCULATOR)
 
 

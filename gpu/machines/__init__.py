@@ -6,7 +6,7 @@ A name that is not in its table is an error that names the nearest known one.
 from __future__ import annotations
 
 from gpu.machines.aws import EC2_TYPES, InstanceType, ec2_type
-from gpu.machines.gcp import GCE_TYPES, MachineType, attach, gce_type, needs_gvnic
+from gpu.machines.gcp import GCE_TYPES, MachineType, attach, gce_type, is_n1, needs_gvnic
 from gpu.machines.models import GPU_MODELS, GpuModel, gpu_model
 
 __all__ = [
@@ -20,5 +20,6 @@ __all__ = [
     "ec2_type",
     "gce_type",
     "gpu_model",
+    "is_n1",
     "needs_gvnic",
 ]

@@ -2,10 +2,10 @@
 
 Names and ids: Google's page on allocation quotas, and answers of the Cloud Quotas API as recorded in public tools
 (2026-06 to 2026-09): `NVIDIA-T4-GPUS-per-project-region` and the like, `PREEMPTIBLE-…` for Spot, and for H100 on demand
-one quota per GPU family. Machines that bring their GPU (G2, A2, A3) need no CPU quota; N1 does, and so does E2, which
-builds images. Spot machines use the common CPU quota until a preemptible one is granted. A new project has no GPU in
-any region. Spot machines are also counted against the GPUs of all regions: whether Google does so is not documented,
-and a figure that is too high is safe. Command: gcloud beta quotas preferences create (Google Cloud SDK, 2025).
+one quota per GPU family. Machines that bring their GPU (G2, A2, A3) need no CPU quota; the others do. Spot machines use
+the common CPU quota until a preemptible one is granted. A new project has no GPU in any region. Spot machines are also
+counted against the GPUs of all regions: whether Google does so is not documented, and a figure that is too high is
+safe. Command: gcloud beta quotas preferences create (Google Cloud SDK, 2025).
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from gpu.quotas.claim import EVERYWHERE, Claim, Quota
 from gpu.regions import Cloud
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gpu.machines.groups import MachineGroup, Placement
 
 METRICS: Final = MappingProxyType(
@@ -26,21 +28,31 @@ METRICS: Final = MappingProxyType(
 """GPU model to the name of its regional quota, for the models that Google offers."""
 ALL_REGIONS: Final = "GPUS_ALL_REGIONS"
 """GPUs of every model in all regions."""
-NAMES: Final = frozenset(
-    {"CPUS", ALL_REGIONS, *METRICS.values(), *(f"PREEMPTIBLE_{metric}" for metric in METRICS.values())}
-)
+_PER_FAMILY: Final = "CPUS_PER_VM_FAMILY"
+_CPUS: Final = MappingProxyType(
+    {
+        "n1": "CPUS", "custom": "CPUS", "e2": "CPUS", "n2": "N2_CPUS", "n2d": "N2D_CPUS", "c2": "C2_CPUS",
+        "c2d": "C2D_CPUS", "c3": "C3_CPUS", "c3d": _PER_FAMILY,
+    }
+)  # fmt: skip
+"""Family of machines that need a CPU quota, to its name."""
+_MEGA: Final = "NVIDIA_H100_MEGA_GPUS"
+"""The quota of the H100 in a3-megagpu machines."""
+_GPUS: Final = frozenset({*METRICS.values(), _MEGA})
+NAMES: Final = frozenset({*_CPUS.values(), ALL_REGIONS, *_GPUS, *(f"PREEMPTIBLE_{metric}" for metric in _GPUS)})
 """Every quota that a machine can count against."""
-_BY_FAMILY: Final = MappingProxyType({"h100": "NVIDIA_H100"})
-"""Models without an on-demand quota of their own, to their family in the common quota."""
+_BY_FAMILY: Final = MappingProxyType({"NVIDIA_H100_GPUS": "NVIDIA_H100"})
+"""Quotas that exist for Spot only, to the family in the common quota of on-demand machines."""
 _FAMILY_QUOTA: Final = "GPUS-PER-GPU-FAMILY-per-project-region"
 _NEW_PROJECT_CPUS: Final = 8
 """The smallest value known for a new project in a region; most have more. Recalled, not read."""
 
 
 def _quota(
-    name: str, title: str, unit: str, *, project: str, region: str, quota_id: str, default: int = 0, family: str = ""
-) -> Quota:
-    dimensions = {} if region == EVERYWHERE else {"region": region, **({"gpu_family": family} if family else {})}
+    name: str, title: str, unit: str, *, project: str, region: str, quota_id: str, default: int = 0,
+    family: Mapping[str, str] = MappingProxyType({}),
+) -> Quota:  # fmt: skip
+    dimensions = {} if region == EVERYWHERE else {"region": region, **family}
     named = ",".join(f"{key}={value}" for key, value in dimensions.items())
     return Quota(
         cloud=Cloud.GCP,
@@ -56,15 +68,26 @@ def _quota(
     )
 
 
-def _gpu_quota(model: GpuModel, project: str, region: str, *, spot: bool) -> Quota:
-    metric, title, quota_id, family = METRICS[model.slug], model.product, "", ""
+def _gpu_quota(machine: str, model: GpuModel, project: str, region: str, *, spot: bool) -> Quota:
+    metric = _MEGA if machine.startswith("a3-megagpu-") else METRICS[model.slug]
+    title, quota_id, family = model.product, "", {}
     if spot:
         metric, title = f"PREEMPTIBLE_{metric}", f"preemptible {title}"
-    elif model.slug in _BY_FAMILY:
-        family, title, quota_id = _BY_FAMILY[model.slug], f"{title}, in the quota per GPU family", _FAMILY_QUOTA
+    elif metric in _BY_FAMILY:
+        title, quota_id = f"{title}, in the quota per GPU family", _FAMILY_QUOTA
+        family = {"gpu_family": _BY_FAMILY[metric]}
     return _quota(
         metric, title, "GPUs", project=project, region=region, quota_id=quota_id or _regional(metric), family=family
     )
+
+
+def _cpu_quota(family: str, project: str, region: str) -> Quota:
+    name = _CPUS[family]
+    return _quota(
+        name, "CPUs of N1 and E2" if name == "CPUS" else f"CPUs of {family.upper()}", "CPUs", project=project,
+        region=region, quota_id=_regional(name), default=_NEW_PROJECT_CPUS,
+        family={"vm_family": family.upper()} if name == _PER_FAMILY else {},
+    )  # fmt: skip
 
 
 def _regional(metric: str) -> str:
@@ -84,18 +107,14 @@ def gcp_claims(group: MachineGroup, placement: Placement, project: str) -> tuple
         if group.attached_gpu is not None:
             machine = attach(machine, gpu_model(group.attached_gpu), group.attached_gpus)
         if machine.gpu is not None:
-            claim(_gpu_quota(machine.gpu, project, region, spot=placement.spot), machine.gpus, name)
+            claim(_gpu_quota(name, machine.gpu, project, region, spot=placement.spot), machine.gpus, name)
             everywhere = _quota(
                 ALL_REGIONS, "of all models in all regions", "GPUs", project=project, region=EVERYWHERE,
                 quota_id="GPUS-ALL-REGIONS-per-project",
             )  # fmt: skip
             claim(everywhere, machine.gpus, name)
-        if name.startswith(("n1-", "e2-")):
-            cpus = _quota(
-                "CPUS", "CPUs of N1 and E2", "CPUs", project=project, region=region, quota_id=_regional("CPUS"),
-                default=_NEW_PROJECT_CPUS,
-            )  # fmt: skip
-            claim(cpus, machine.vcpus, name)
+        if (family := name.partition("-")[0]) in _CPUS:
+            claim(_cpu_quota(family, project, region), machine.vcpus, name)
     return tuple(
         Claim(quota=quota, group=group, spot=placement.spot, machine=name, each=amount)
         for quota, (amount, name) in most.items()

@@ -42,8 +42,24 @@ PLACES = [(name, place) for name in SPECIMENS for place, _ in places(stacks.sect
 MAPS = [
     (name, place) for name in SPECIMENS for place, value in places(stacks.sections(name)) if isinstance(value, dict)
 ]
+STRANGE = (
+    f"{'9' * 400}GB",
+    f"{'1' * 400}Gi",
+    f"10.0.0.0/{'9' * 5000}",
+    "10.0.0.0/33",
+    "::/0",
+    "99.99",
+    "x" * 10_000,
+    "[/]",
+    "{0}",
+)
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=12),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(max_size=12)
+    | st.sampled_from(STRANGE),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=12), inner, max_size=3),
     max_leaves=6,
 )
@@ -95,6 +111,15 @@ def test_any_value_at_any_path_is_valid_or_rejected(where: tuple[str, Place], va
     faults = stacks.faults(changed(*where, value))
 
     assert all(fault.isprintable() and ": " in fault and "; " in fault for fault in faults)
+
+
+@pytest.mark.parametrize("value", STRANGE, ids=lambda value: value[:12])
+@pytest.mark.parametrize("path", ["gpu-pools/t4-spot/disk/size", "network/cidr", "images/runner-gpu/compressed"])
+def test_a_strange_text_is_one_short_fault(path: str, value: str) -> None:
+    faults = stacks.faults(stacks.sections(changes={path: value}))
+
+    assert path.replace("/", ".") in {fault.partition(": ")[0] for fault in faults}
+    assert all(len(fault) < 1500 for fault in faults)
 
 
 @given(st.sampled_from(SPECIMENS), st.data())

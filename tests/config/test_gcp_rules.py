@@ -220,7 +220,7 @@ CASES = (
     broken(
         "the_host_image_has_known_machines",
         {"host-image/builder": {"machine-type": "e2-standrad-8"}},
-        'host-image.builder.machine-type: e2-standrad-8 is not known; did you mean "e2-standard-8"?',
+        'host-image.builder.machine-type: e2-standrad-8 is not a known GCE machine type; did you mean "e2-standard-8"?',
         stack=GCP,
     ),
     broken(

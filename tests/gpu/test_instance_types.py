@@ -163,8 +163,49 @@ def test_some_models_are_never_attached() -> None:
         attach(gce_type("n1-standard-4"), gpu_model("l4"), 1)
 
 
+GOOGLE = {
+    "n1-highmem-8": (8, 53248, 0), "n1-highcpu-16": (16, 14745, 0), "n2-standard-8": (8, 32768, 0),
+    "n2-highmem-128": (128, 884736, 0), "n2d-standard-224": (224, 917504, 0), "c3-standard-22": (22, 90112, 0),
+    "c3d-highcpu-30": (30, 60416, 0), "c2d-highmem-56": (56, 458752, 0), "e2-highmem-16": (16, 131072, 0),
+    "a2-megagpu-16g": (96, 1392640, 16), "a3-megagpu-8g": (208, 1916928, 8), "a3-edgegpu-8g": (208, 1916928, 8),
+    "a3-ultragpu-8g": (224, 3022848, 8), "a4-highgpu-8g": (224, 4063232, 8), "g4-standard-96": (96, 368640, 2),
+    "n1-custom-8-32768": (8, 32768, 0), "custom-4-5120": (4, 5120, 0), "n2-custom-36-18432": (36, 18432, 0),
+    "n1-custom-2-61440-ext": (2, 61440, 0), "n2d-custom-16-65536": (16, 65536, 0), "e2-custom-6-3072": (6, 3072, 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "described"), GOOGLE.items())
+def test_a_machine_type_has_the_figures_of_google(name: str, described: tuple[int, ...]) -> None:
+    found = gce_type(name)
+
+    assert (found.vcpus, found.memory_mib, found.gpus) == described
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["n1-custom-7-32768", "n1-custom-8-1024", "n1-custom-8-32767", "n1-custom-98-98304", "n2-custom-34-34816",
+     "n2d-custom-6-6144", "e2-custom-34-34816", "n1-custom-8-65536", "n4-custom-8-16384"],
+)  # fmt: skip
+def test_a_custom_type_that_google_refuses_is_unknown(name: str) -> None:
+    with pytest.raises(UnknownName, match="with numbers that Google accepts"):
+        gce_type(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"), [("c4-standard-8", "Hyperdisk"), ("n4-standard-4", "Hyperdisk"), ("t2a-standard-4", "arm64")]
+)
+def test_a_family_that_cannot_be_used_has_a_reason(name: str, reason: str) -> None:
+    with pytest.raises(UnknownName, match=reason):
+        gce_type(name)
+
+
+def test_gpus_attach_to_every_kind_of_n1() -> None:
+    for name in ("n1-highmem-8", "n1-highcpu-8", "n1-custom-8-32768", "custom-8-32768"):
+        assert attach(gce_type(name), gpu_model("t4"), 1).gpus == 1
+
+
 @pytest.mark.parametrize("name", sorted(GCE_TYPES))
 def test_the_memory_of_a_gce_machine_is_in_proportion_to_its_vcpus(name: str) -> None:
     machine = GCE_TYPES[name]
 
-    assert 2 <= machine.memory_mib / 1024 / machine.vcpus <= 15
+    assert 0.9 <= round(machine.memory_mib / 1024 / machine.vcpus, 2) <= 18

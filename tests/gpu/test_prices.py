@@ -92,7 +92,7 @@ def test_disks_cost_their_size_and_gp3_also_its_speed_above_what_is_included() -
         (gce_price("g2-standard-4", "us-east4"), "g2-standard in us-east4", ("us-central1",)),
         (gce_price("a2-highgpu-1g", "us-central1"), "a2-highgpu in us-central1", ()),
         (gce_price("n1-standard-4", "us-central1", gpu="v100", gpus=1), "v100 in us-central1", ()),
-        (gcp_disk_price(Disk(gib=1, kind="pd-balanced"), "us-west4"), "disks in us-west4",
+        (gcp_disk_price(Disk(gib=1, kind="pd-balanced"), "us-west4"), "pd-balanced in us-west4",
          ("us-central1", "us-east4", "europe-west4")),
     ],
 )  # fmt: skip

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.artefacts
 PACK = ROOT / "policy"
 INTERPRETERS = (PACK / ".venv" / "bin" / "python", sys.executable)
 LAUNCH = "aws:ec2/launchTemplate:LaunchTemplate"
+ROTATED = {"enableKeyRotation": True}
 KEY = "aws:kms/key:Key"
 TAGS = {"Project": "gpu-ci", "Environment": "staging", "ManagedBy": "pulumi"}
 
@@ -87,15 +88,15 @@ def test_a_violation_is_reported_with_its_fix(analyzer: Any) -> None:
 
 
 def test_default_tags_of_the_provider_count(analyzer: Any) -> None:
-    assert reported(analyzer, KEY, {}, {"defaultTags": {"tags": TAGS}}) == {}
-    assert list(reported(analyzer, KEY, {})) == ["everything-is-tagged"]
+    assert reported(analyzer, KEY, ROTATED, {"defaultTags": {"tags": TAGS}}) == {}
+    assert list(reported(analyzer, KEY, ROTATED)) == ["everything-is-tagged"]
 
 
 def test_an_unknown_value_is_no_violation_and_hides_none(analyzer: Any) -> None:
     inputs = {"tags": TAGS, "userData": UNKNOWN_MARK, "metadataOptions": {"httpTokens": "optional"}}
 
     assert "metadata-needs-a-token" in reported(analyzer, LAUNCH, inputs)
-    assert reported(analyzer, KEY, {"tags": TAGS, "description": UNKNOWN_MARK}) == {}
+    assert reported(analyzer, KEY, {**ROTATED, "tags": TAGS, "description": UNKNOWN_MARK}) == {}
 
 
 def test_a_credential_is_reported_by_its_path_without_its_value(analyzer: Any) -> None:

@@ -1,0 +1,45 @@
+"""The violations that the program needs: each by its rule, its type and its name, with the reason.
+
+A name is a regular expression that must match the whole logical name. Keep it exact, so that no other resource matches.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needed:
+    """A violation that is allowed."""
+
+    rule: str
+    """The name of the rule."""
+    type: str
+    """The type token of the resource."""
+    name: str
+    """The logical name, as a regular expression that matches all of it."""
+    reason: str
+    """The reason."""
+
+
+NEEDED: Final = (
+    Needed(
+        rule="no-cluster-administrator",
+        type="aws:eks/accessPolicyAssociation:AccessPolicyAssociation",
+        name=r"cluster-.+",
+        reason="the stack file lists the administrators of the cluster; without one, nobody can deploy to it",
+    ),
+    Needed(
+        rule="namespaces-enforce-pod-security",
+        type="kubernetes:core/v1:Namespace",
+        name="gpu-metrics",
+        reason="the exporter of GPU metrics mounts the socket of the kubelet, which names the pod of each GPU",
+    ),
+)
+
+
+def is_needed(rule: str, type_: str, name: str) -> bool:
+    """Return True if the program needs this violation."""
+    return any((one.rule, one.type) == (rule, type_) and re.fullmatch(one.name, name) is not None for one in NEEDED)

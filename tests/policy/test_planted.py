@@ -1,0 +1,64 @@
+"""Every planted violation is refused, and every exception of the program is necessary."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from policy import rules
+from policy.needed import NEEDED, is_needed
+from tests.plan import stacks
+from tests.policy.planted import PLANTED
+
+NAMES = {rules.rule_name(rule): rule for rule in rules.RULES}
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize(("rule", "type_", "inputs"), PLANTED)
+def test_a_planted_violation_is_refused(rule: str, type_: str, inputs: dict[str, Any]) -> None:
+    assert rule in {finding.rule for finding in rules.findings(type_, "planted", inputs)}
+
+
+@pytest.mark.pure
+def test_every_rule_has_a_planted_violation() -> None:
+    assert {rule for rule, _, _ in PLANTED} == set(NAMES)
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize(("rule", "type_", "inputs"), PLANTED)
+def test_a_problem_of_a_violation_is_one_line_without_the_value_of_a_credential(
+    rule: str, type_: str, inputs: dict[str, Any]
+) -> None:
+    problems = list(NAMES[rule](type_, "planted", inputs))
+
+    assert problems
+    assert [one for one in problems if "\n" in one or "AKIA" in one or "hunter2" in one] == []
+
+
+@pytest.mark.pure
+def test_every_exception_names_a_rule_and_has_a_reason() -> None:
+    assert [one for one in NEEDED if one.rule not in NAMES or not one.reason] == []
+
+
+@pytest.mark.plan
+@pytest.mark.parametrize("needed", NEEDED, ids=lambda one: f"{one.rule} {one.name}")
+def test_an_exception_is_needed_by_a_committed_stack(needed: Any) -> None:
+    """An exception that no stack needs would hide a violation."""
+    found = [
+        resource.name
+        for name in stacks.NAMES
+        for resource in stacks.planned(name)
+        if resource.type == needed.type and re.fullmatch(needed.name, resource.name)
+        if list(NAMES[needed.rule](resource.type, resource.name, resource.inputs))
+    ]
+
+    assert found
+
+
+@pytest.mark.pure
+def test_an_exception_covers_no_other_name() -> None:
+    assert is_needed("namespaces-enforce-pod-security", "kubernetes:core/v1:Namespace", "gpu-metrics")
+    assert not is_needed("namespaces-enforce-pod-security", "kubernetes:core/v1:Namespace", "gpu-metrics-two")
+    assert not is_needed("pods-are-confined", "kubernetes:core/v1:Namespace", "gpu-metrics")
