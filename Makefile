@@ -74,6 +74,9 @@ endif
 policy/.venv/run: requirements-policy.txt tools/setup.sh
 	@tools/setup.sh requirements-policy.txt $@
 
+.PHONY: policy-pack
+policy-pack: policy/.venv/run ## Set up the environment of the policy pack, for pulumi up --policy-pack policy
+
 # Inspect a stack --------------------------------------------------------------------------------------------------
 
 .PHONY: preview plan rehearse

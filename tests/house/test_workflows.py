@@ -121,3 +121,24 @@ def test_ci_previews_every_stack() -> None:
     matrix = read(ROOT / ".github/workflows/ci.yml")["jobs"]["preview"]["strategy"]["matrix"]
 
     assert sorted(matrix["stack"]) == stacks
+
+
+@pytest.mark.pure
+def test_the_deployment_runs_in_its_environment_one_at_a_time() -> None:
+    job = read(ROOT / ".github/workflows/ci.yml")["jobs"]["deploy-staging"]
+
+    assert job["environment"] == "staging"
+    assert job["concurrency"] == {"group": "deploy-staging", "cancel-in-progress": False}
+
+
+@pytest.mark.pure
+def test_the_deployment_knows_the_history_and_waits_after_a_cancellation() -> None:
+    """GitHub interrupts only the first process of a step, so the shell must be replaced."""
+    steps = read(ROOT / ".github/workflows/ci.yml")["jobs"]["deploy-staging"]["steps"]
+    deploy = next(step for step in steps if step.get("name") == "Deploy")
+    last = steps[-1]
+
+    assert steps[0]["with"]["fetch-depth"] == 0
+    assert deploy["run"].splitlines()[-1] == "exec .venv/bin/python -m tools.deploy staging"
+    assert last["if"].startswith("always()")
+    assert last["run"].strip() == "exec .venv/bin/python -m tools.deploy staging --finish"
