@@ -93,7 +93,9 @@ def workflows(tests: GpuTests) -> dict[str, str]:
         TESTS_FILE: render("gpu-tests.yml.j2", tests=tests, registry=registry, **names, **pins),
         TRIAGE_FILE: render("gpu-tests-triage.yml.j2", tests=tests),
     }
-    return files if tests.container is None else {**files, RUN_FILE: run_script(tests.container, tests.gpus)}
+    if tests.container is None:
+        return files
+    return {**files, RUN_FILE: run_script(tests.container, tests.gpus, (*tests.install, *tests.tests))}
 
 
 def _faults(tests: GpuTests) -> list[Fault]:

@@ -6,9 +6,12 @@ The container's command is `docker/gpu-tests/run-gpu-tests`.
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kit.render import render
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 RUN_FILE: Final = ".github/gpu-tests/run_gpu_tests.sh"
 IMAGE: Final = re.compile(
@@ -23,6 +26,6 @@ CACHES: Final = (
 """The caches in ~/.cache, and the variable that names each one in the container."""
 
 
-def run_script(image: str, gpus: int) -> str:
-    """Return the script for `image` and a machine with `gpus` GPUs."""
-    return render("run_gpu_tests.sh.j2", image=image, gpus=gpus, caches=CACHES, file=RUN_FILE)
+def run_script(image: str, gpus: int, commands: Sequence[str]) -> str:
+    """Return the script that runs `commands` in `image` on a machine with `gpus` GPUs."""
+    return render("run_gpu_tests.sh.j2", image=image, gpus=gpus, commands=commands, caches=CACHES, file=RUN_FILE)

@@ -468,6 +468,9 @@ REPORTED = {
     "a100": "NVIDIA A100-SXM4-40GB",
     "a100-80gb": "NVIDIA A100-SXM4-80GB",
     "h100": "NVIDIA H100 80GB HBM3",
+    "h200": "NVIDIA H200",
+    "b200": "NVIDIA B200",
+    "b300": "NVIDIA B300 SXM6 AC",
     "rtx-pro-6000": "NVIDIA RTX PRO 6000 Blackwell Server Edition",
 }
 """The name that nvidia-smi reports for each model, as in public logs of drivers 535 to 595 (2025 and 2026)."""
