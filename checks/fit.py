@@ -7,7 +7,7 @@ pulled; only an image that cannot fit is refused. `checks.scale_from_zero` check
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from config.values import mebibytes
@@ -15,14 +15,17 @@ from gpu.kubernetes.allocatable import node_room, root_disk_for
 from gpu.kubernetes.node_group import real_node
 from gpu.kubernetes.quantities import CPU, EPHEMERAL_STORAGE, GIB, GPU, MEMORY, MIB, PODS, Resources, describe, total
 from gpu.kubernetes.scheduling import Node, landing, resource_refusals
+from gpu.kubernetes.template_node import template_node
 from gpu.machines import EC2_TYPES
 from gpu.verdict import Verdict, error, ok
 from wiring import kubernetes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from back_ends.offer import SharedNodes
     from back_ends.stack import Stack
+    from config.settings import Settings
     from gpu.kubernetes.daemonsets import DaemonSet
     from gpu.kubernetes.node_group import NodeGroupFacts
     from gpu.kubernetes.pods import Pod
@@ -69,18 +72,27 @@ def check(stack: Stack) -> Iterator[Verdict]:
     """Check the pod of each runner on each of its pools, then each image whose size is stated."""
     daemonsets = kubernetes.daemonsets(stack.settings)
     groups, runners = kubernetes.node_groups(stack), kubernetes.shared_nodes(stack)
+    system = kubernetes.system_nodes(stack)
     uses = [(path, runner, group) for path, runner in runners.items() for group in groups if group.name in runner.pools]
     for path, runner, group in uses:
-        yield fits(path, runner.pod, group, daemonsets)
+        yield fits(path, runner.pod, group, daemonsets, image=_image_size(runner, stack.settings))
+    pulls = [(runner.image, ImageUse(runner=path, pod=runner.pod, group=group)) for path, runner, group in uses]
+    # The container hook copies the files of the runner out of its image, so the node of a separate pod pulls it, too.
+    pulls += [
+        (runner.image, ImageUse(runner=path, pod=runner.waiting_pod, group=system))
+        for path, runner in runners.items()
+        if runner.waiting_pod is not None and system is not None
+    ]
     for name, image in stack.settings.images.items():
         if image.compressed is not None:
-            # A job with a pod of its own states its image in the workflow.
-            starting = [
-                ImageUse(runner=path, pod=runner.pod, group=group)
-                for path, runner, group in uses
-                if runner.image == name and runner.waiting_pod is None
-            ]
-            yield from image_fits(f"images.{name}.compressed", mebibytes(image.compressed) * MIB, starting)
+            size, own = mebibytes(image.compressed) * MIB, [use for key, use in pulls if key == name]
+            yield from image_fits(f"images.{name}.compressed", size, own)
+
+
+def _image_size(runner: SharedNodes, settings: Settings) -> int:
+    """Return the bytes that a node pulls to start the runner; 0 where the size is not stated."""
+    stated = settings.images[runner.image].compressed
+    return mebibytes(stated) * MIB if stated else 0
 
 
 def holds(pod: Pod, group: NodeGroupFacts, daemonsets: Sequence[DaemonSet]) -> bool:
@@ -88,8 +100,10 @@ def holds(pod: Pod, group: NodeGroupFacts, daemonsets: Sequence[DaemonSet]) -> b
     return not any(place(group, machine, daemonsets).refuses(pod) for machine in group.machines)
 
 
-def fits(runner: str, pod: Pod, group: NodeGroupFacts, daemonsets: Sequence[DaemonSet] = ()) -> Verdict:
-    """Check one runner's pod on every type of a pool."""
+def fits(
+    runner: str, pod: Pod, group: NodeGroupFacts, daemonsets: Sequence[DaemonSet] = (), *, image: int = 0
+) -> Verdict:
+    """Check one runner's pod on every type of a pool. The fixes leave room on the disk for `image` bytes."""
     places = [place(group, machine, daemonsets) for machine in group.machines]
     refused = {each.machine.name: each.refuses(pod) for each in places}
     short = [each for each in places if refused[each.machine.name]]
@@ -102,13 +116,16 @@ def fits(runner: str, pod: Pod, group: NodeGroupFacts, daemonsets: Sequence[Daem
         )
         return ok(CHECK, runner, reason, _chain(worst, group))
     lacking = list(dict.fromkeys(refusal.subject for each in short for refusal in refused[each.machine.name]))
-    roomy = [each.machine.name for each in places if not refused[each.machine.name]]
+    with_image = replace(pod, requests=pod.requests + Resources.of({EPHEMERAL_STORAGE: image}))
+    roomy = [each.machine.name for each in places if not each.refuses(with_image)]
     others = [each.machine.name for each in short if each is not worst]
-    larger = ", ".join(roomy) if roomy else _smallest_that_fits(pod, group, daemonsets)
+    larger = ", ".join(roomy) if roomy else _smallest_that_fits(with_image, group, daemonsets)
     fixes = (
-        _smaller_request(lacking, short),
+        _smaller_request(lacking, short, image),
         f"list only {larger} in {group.path}" if larger else None,
-        _more_disk(pod, group, short) if EPHEMERAL_STORAGE in lacking else None,
+        _more_disk(with_image.requests[EPHEMERAL_STORAGE], group, [each.machine for each in short])
+        if lacking == [EPHEMERAL_STORAGE]
+        else None,
     )
     also = f" (also too little on {', '.join(others)})" if others else ""
     reason = (
@@ -123,23 +140,24 @@ def _listed(resources: Sequence[str], amounts: Resources) -> str:
     return " and ".join(describe(resource, max(0, amounts[resource])) for resource in resources)
 
 
-def _smaller_request(lacking: Sequence[str], short: Sequence[Place]) -> str | None:
+def _smaller_request(lacking: Sequence[str], short: Sequence[Place], image: int) -> str | None:
     """Return the largest request that fits on every type that is too small; None where nothing would be left."""
     requests: list[str] = []
     for resource in lacking:
         key, unit, suffix = _KEYS.get(resource, (resource, 1, ""))
-        most = min(each.left[resource] for each in short) // unit
+        kept = image if resource == EPHEMERAL_STORAGE else 0
+        most = (min(each.left[resource] for each in short) - kept) // unit
         if most <= 0:
             return None
         requests.append(f"{key}: {most}{suffix}")
     return f"request {' and '.join(requests)}"
 
 
-def _more_disk(pod: Pod, group: NodeGroupFacts, short: Sequence[Place]) -> str:
+def _more_disk(wanted: int, group: NodeGroupFacts, short: Iterable[InstanceType]) -> str:
     """Return a larger root disk. An instance store has a fixed size, so pods must leave it first."""
-    enough = root_disk_for(pod.requests[EPHEMERAL_STORAGE])
+    enough = root_disk_for(wanted)
     larger = f"set {group.path}.disk.size: {enough}Gi"
-    if not (group.nvme_storage and any(each.machine.nvme_gb for each in short)):
+    if not (group.nvme_storage and any(machine.nvme_gb for machine in short)):
         return larger
     remove = f"remove {group.path}.fast-image-pull, so that pods use the root disk"
     return remove if group.disk_gib >= enough else f"{remove}, and {larger}"
@@ -169,18 +187,17 @@ def _chain(here: Place, group: NodeGroupFacts) -> tuple[str, ...]:
 
 def _autoscaler_loop(pod: Pod, group: NodeGroupFacts, here: Place) -> tuple[str, ...]:
     """Return the autoscaler's reaction: it computes with the resources that EC2 sells."""
-    first = group.first
+    first, assumed = group.first, template_node(group)
     if here.machine != first:
         return ()
-    sold = here.node.allocatable.with_amount(CPU, first.vcpus * 1000).with_amount(MEMORY, first.memory_mib * MIB)
-    if resource_refusals(pod, Node(allocatable=sold), others=(daemonset.pod for daemonset in here.daemonsets)):
+    if resource_refusals(pod, assumed.node, others=(*assumed.pods, *(one.pod for one in here.daemonsets))):
         return (f"the autoscaler finds a {first.name} too small as well, so the job waits forever",)
     return (f"the autoscaler assumes that the pod fits, so it starts one useless {first.name} after another",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageUse:
-    """A runner that starts in an image, on a pool that it may use."""
+    """A runner that starts from an image, on nodes that it may use."""
 
     runner: str
     """The path, for example `runners.gpu-t4`."""
@@ -212,9 +229,8 @@ def image_fits(path: str, size: int, uses: Sequence[ImageUse]) -> list[Verdict]:
     )
     if use.requested:
         reason += f" next to the {describe(EPHEMERAL_STORAGE, use.requested)} that {use.runner} requests"
-    stored = {one.group.path for _, one, on in short if one.group.nvme_storage and on.nvme_gb}
-    fixes = ["make the image smaller", *(f"remove {group}.fast-image-pull" for group in sorted(stored))]
-    for group in dict.fromkeys(one.group.path for _, one, _ in short if one.group.path not in stored):
-        requested = max(one.requested for _, one, _ in short if one.group.path == group)
-        fixes.append(f"set {group}.disk.size: {root_disk_for(size + requested)}Gi")
-    return [error(CHECK, path, reason, ", or ".join(fixes))]
+    larger: list[str] = []
+    for group in {one.group.path: one.group for _, one, _ in short}.values():
+        here = [(one.requested, machine) for _, one, machine in short if one.group == group]
+        larger.append(_more_disk(size + max(requested for requested, _ in here), group, [on for _, on in here]))
+    return [error(CHECK, path, reason, f"make the image smaller, or {', and '.join(larger)}")]

@@ -98,7 +98,7 @@ def _assumed(
     fits: bool,
 ) -> Iterator[Verdict]:
     """Check the pod on the node that the autoscaler assumes."""
-    others = [daemonset.pod for daemonset in landing(daemonsets, assumed.node)]
+    others = [*assumed.pods, *(daemonset.pod for daemonset in landing(daemonsets, assumed.node))]
     reasons = [one for one in refusals(pod, assumed.node, others=others) if fits or one.kind != "resource"]
     if reasons:
         reason = (

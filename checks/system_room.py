@@ -120,9 +120,8 @@ def _packed(machine: str, room: Resources, kinds: Sequence[_Kind], nodes: int) -
 
 def _fix(packed: _Packed, *, grows: bool) -> str:
     if packed.needed == _NEVER:
-        cpu, memory, pods = (packed.room[resource] for resource in (CPU, MEMORY, PODS))
-        left = f"{describe(CPU, cpu)} and {describe(MEMORY, memory)} left for {pods} pods"
-        return f"use a larger type: a {packed.machine} has {left}"
+        left = [describe(name, max(0, packed.room[name])) for name in (CPU, MEMORY, PODS)]
+        return f"use a larger type: a {packed.machine} has {left[0]}, {left[1]} of memory and room for {left[2]} left"
     return f"raise system-nodes.{'max' if grows else 'min'} to {packed.needed}, or use a larger type"
 
 

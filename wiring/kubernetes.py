@@ -16,9 +16,11 @@ from components.kubernetes.gpu_metrics_values import GpuMetricsValues, gpu_metri
 from config import pins
 from config.values import gibibytes
 from gpu.kubernetes import add_ons as table
+from gpu.kubernetes.allocatable import node_room
 from gpu.kubernetes.daemonsets import DaemonSet
 from gpu.kubernetes.node_group import NodeGroupFacts
 from gpu.kubernetes.pods import SystemPods, pod_from_template
+from gpu.kubernetes.quantities import EPHEMERAL_STORAGE, MIB
 from gpu.kubernetes.taints import ApiTaint
 from gpu.machines import ec2_type
 
@@ -35,13 +37,18 @@ if TYPE_CHECKING:
 
 def gpu_node(name: str, pool: PoolSettings) -> GpuNode:
     """Return the marks of a pool's nodes. The autoscaler sizes new nodes by the first type, so its figures count."""
-    models = {model.label for stated in pool.instance_types if (model := ec2_type(stated).gpu) is not None}
+    machines = [ec2_type(stated) for stated in pool.instance_types]
+    models = {machine.gpu.label for machine in machines if machine.gpu is not None}
+    rooms = [
+        node_room(machine, disk_gib=gibibytes(pool.disk.size), nvme_storage=pool.fast_image_pull)
+        for machine in machines
+    ]
     return GpuNode(
         pool=name,
         # Nodes of several models get a neutral label. The autoscaler only requires that the label exists.
         accelerator=models.pop() if len(models) == 1 else "nvidia-gpu",
-        gpus=max(1, ec2_type(pool.instance_types[0]).gpus),
-        disk_gib=gibibytes(pool.disk.size),
+        gpus=max(1, machines[0].gpus),
+        ephemeral_mib=min(room.allocatable[EPHEMERAL_STORAGE] for room in rooms) // MIB,
         labels=pool.labels,
         taints=pool.taints,
         sharing_replicas=pool.sharing.replicas if pool.sharing else 1,

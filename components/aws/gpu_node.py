@@ -32,8 +32,8 @@ class GpuNode:
     """The GPU model in the autoscaler's label, for example `nvidia-tesla-t4`."""
     gpus: int
     """GPUs of the first instance type, from which the autoscaler computes."""
-    disk_gib: int
-    """The size of the root volume."""
+    ephemeral_mib: int
+    """Disk space for pods on a node of any type, in MiB."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Labels that the stack file adds."""
     taints: Mapping[str, str] = field(default_factory=dict)
@@ -86,8 +86,7 @@ def autoscaler_tags(node: GpuNode) -> dict[str, str]:
     tags = {f"{NODE_TEMPLATE}/label/{key}": value for key, value in node_labels(node).items()}
     tags |= {f"{NODE_TEMPLATE}/taint/{key}": taint for key, taint in node_taints(node).items()}
     tags[f"{NODE_TEMPLATE}/resources/{GPU}"] = str(node.gpus * node.sharing_replicas)
-    # Nine tenths: the kubelet evicts pods at one tenth free, and the image's own files use the disk, too.
-    tags[f"{NODE_TEMPLATE}/resources/ephemeral-storage"] = f"{node.disk_gib * 9 // 10}Gi"
+    tags[f"{NODE_TEMPLATE}/resources/ephemeral-storage"] = f"{node.ephemeral_mib}Mi"
     if node.scale_down_after_minutes is not None:
         tags[f"{NODE_TEMPLATE}/autoscaling-options/scaledownunneededtime"] = f"{node.scale_down_after_minutes}m0s"
     return tags

@@ -1,9 +1,10 @@
 """The resources that a node of an instance type offers to pods, step by step.
 
 Sources: kubelet reservations and eviction thresholds of the EKS AL2023 image (`awslabs/amazon-eks-ami`,
-nodeadm/internal/kubelet/config.go, 2026); memory used by hypervisor and kernel: Karpenter's default for its option
-`vm-memory-overhead-percent` (v1.14.1: 7.5 %; 5 to 7 % is usual); the limit of pods in a managed node group: EKS user
-guide ("How maxPods is determined", 2026).
+nodeadm/internal/kubelet/config.go, 2026); memory used by hypervisor and kernel: the measurements of every type in
+Karpenter's `zz_generated.memory_overhead.go` (2023), of which `unseen_memory_mib` is the upper bound; the limit of pods
+in a managed node group: EKS user guide ("How maxPods is determined", 2026). The root file system: a node of AL2023 with
+a volume of 20 GiB (November 2026). The instance store: the defaults of `mdadm` and `mkfs.xfs`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ from gpu.kubernetes.quantities import (
 if TYPE_CHECKING:
     from gpu.machines import InstanceType
 
-VM_OVERHEAD_PER_MILLE = 75
+UNSEEN_MEMORY_MIB, UNSEEN_MEMORY_PERCENT = 280, 4
+ROOT_DISK_LOSS_MIB = 77
+"""The boot partitions and the journal of the root file system. They do not grow with the volume."""
 EVICTION_MEMORY_MIB = 100
 EVICTION_DISK_PERCENT = 10
 RESERVED_DISK_GIB = 1
@@ -66,9 +69,23 @@ def max_pods(machine: InstanceType) -> int:
     return min(machine.eni_pods, 110 if machine.vcpus < 30 else 250)
 
 
+def unseen_memory_mib(sold_mib: int) -> int:
+    """Return the MiB of the sold memory that hypervisor and kernel use, at most all of it."""
+    return min(sold_mib, UNSEEN_MEMORY_MIB - (-sold_mib * UNSEEN_MEMORY_PERCENT // 100))
+
+
+def file_system(machine: InstanceType, *, disk_gib: int, nvme_storage: bool) -> int:
+    """Return the bytes of the file system that pods use."""
+    if nvme_storage and machine.nvme_gb:
+        # The metadata of each disk in the array, and a journal that grows with the size.
+        return machine.nvme_gb * 10**9 * 999 // 1000 - 200 * MIB
+    return disk_gib * GIB - ROOT_DISK_LOSS_MIB * MIB
+
+
 def root_disk_for(wanted: int) -> int:
     """Return the size in GiB of the smallest root disk that leaves `wanted` bytes to pods."""
-    return -(-(wanted + RESERVED_DISK_GIB * GIB) * 100 // ((100 - EVICTION_DISK_PERCENT) * GIB))
+    needed = -(-(wanted + RESERVED_DISK_GIB * GIB) * 100 // (100 - EVICTION_DISK_PERCENT))
+    return -(-(needed + ROOT_DISK_LOSS_MIB * MIB) // GIB)
 
 
 @lru_cache(maxsize=1024)
@@ -80,12 +97,12 @@ def node_room(machine: InstanceType, *, disk_gib: int, nvme_storage: bool = Fals
     cpu = machine.vcpus * 1000
     kept_cpu = reserved_cpu(cpu)
     sold = machine.memory_mib * MIB
-    overhead = -(-machine.memory_mib * VM_OVERHEAD_PER_MILLE // 1000) * MIB
+    overhead = unseen_memory_mib(machine.memory_mib) * MIB
     kept_memory = reserved_memory_mib(machine.eni_pods) * MIB
     evicted = EVICTION_MEMORY_MIB * MIB
     nvme = nvme_storage and machine.nvme_gb > 0
-    disk = machine.nvme_gb * 10**9 if nvme else disk_gib * GIB
-    kept_disk = RESERVED_DISK_GIB * GIB + disk * EVICTION_DISK_PERCENT // 100
+    disk = file_system(machine, disk_gib=disk_gib, nvme_storage=nvme_storage)
+    kept_disk = RESERVED_DISK_GIB * GIB - (-disk * EVICTION_DISK_PERCENT // 100)
     pods = max_pods(machine)
     capacity = Resources.of({CPU: cpu, MEMORY: sold - overhead, EPHEMERAL_STORAGE: disk, PODS: pods})
     allocatable = Resources.of(
@@ -106,13 +123,14 @@ def node_room(machine: InstanceType, *, disk_gib: int, nvme_storage: bool = Fals
             ),
             (
                 f"{machine.name}: {format_memory(sold)} advertised, less {format_memory(overhead)} for hypervisor and "
-                f"kernel (7.5 %), less {format_memory(kept_memory)} for the kubelet (255Mi and 11Mi for each of "
-                f"{machine.eni_pods} pods), less {format_memory(evicted)} at which pods are evicted, leaving "
-                f"{format_memory(allocatable[MEMORY])}"
+                f"kernel ({UNSEEN_MEMORY_MIB}Mi and {UNSEEN_MEMORY_PERCENT} %), less {format_memory(kept_memory)} for "
+                f"the kubelet (255Mi and 11Mi for each of {machine.eni_pods} pods), less {format_memory(evicted)} at "
+                f"which pods are evicted, leaving {format_memory(allocatable[MEMORY])}"
             ),
             (
-                f"{machine.name}: {'instance store' if nvme else 'root disk'} of {describe(MEMORY, disk)}, less "
-                f"{RESERVED_DISK_GIB}Gi for the kubelet and {EVICTION_DISK_PERCENT} % at which pods are evicted, "
+                f"{machine.name}: a file system of {describe(MEMORY, disk)} on the "
+                f"{'instance store' if nvme else 'root disk'}, less {RESERVED_DISK_GIB}Gi for the kubelet and "
+                f"{EVICTION_DISK_PERCENT} % at which pods are evicted, "
                 f"leaving {describe(MEMORY, allocatable[EPHEMERAL_STORAGE])}"
             ),
             f"{machine.name}: {machine.enis} interfaces of {machine.addresses} addresses allow {machine.eni_pods} pods"

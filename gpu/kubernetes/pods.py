@@ -55,18 +55,29 @@ class Toleration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requirement:
-    """One expression of a node selector term, with the operator `In`: the only one that pods of this project use."""
+    """One expression of a node selector term."""
 
     key: str
-    values: tuple[str, ...]
+    operator: str = "In"
+    """`In`, `NotIn`, `Exists` or `DoesNotExist`. `Gt` and `Lt` compare numbers, which our labels do not have."""
+    values: tuple[str, ...] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Return whether a label has one of the values."""
-        return labels.get(self.key) in self.values
+        """Return whether the expression is true for a node with these labels."""
+        found = labels.get(self.key)
+        by_operator = {
+            "In": found in self.values,
+            "NotIn": found not in self.values,
+            "Exists": found is not None,
+            "DoesNotExist": found is None,
+        }
+        return by_operator[self.operator]
 
     def __str__(self) -> str:
         """Return the expression for people."""
-        return f"{self.key}={self.values[0]}" if len(self.values) == 1 else f"{self.key} In {', '.join(self.values)}"
+        if self.operator == "In" and len(self.values) == 1:
+            return f"{self.key}={self.values[0]}"
+        return " ".join(filter(None, (self.key, self.operator, ", ".join(self.values))))
 
 
 Term: TypeAlias = tuple[Requirement, ...]
@@ -128,7 +139,10 @@ def pod_from_template(template: Mapping[str, Any]) -> Pod:
 def _terms(stated: Sequence[Mapping[str, Any]]) -> tuple[Term, ...]:
     """Return the terms with expressions: a term without expressions matches no node."""
     return tuple(
-        tuple(Requirement(key=one["key"], values=tuple(one["values"])) for one in term["matchExpressions"])
+        tuple(
+            Requirement(key=one["key"], operator=one["operator"], values=tuple(one.get("values") or ()))
+            for one in term["matchExpressions"]
+        )
         for term in stated
         if term.get("matchExpressions")
     )

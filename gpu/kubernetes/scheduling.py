@@ -93,7 +93,7 @@ def label_refusals(pod: Pod, node: Node) -> tuple[Refusal, ...]:
                 Refusal(
                     kind="label",
                     subject=requirement.key,
-                    wanted=requirement.values[0],
+                    wanted="".join(requirement.values[:1]),
                     reason=f"needs a node with {requirement}",
                 )
                 # The last of equals: charts list the label that people set after those that are discovered.

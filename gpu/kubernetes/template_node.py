@@ -3,8 +3,9 @@
 A port of cluster-autoscaler 1.35, cloudprovider/aws (`buildNodeFromTemplate`, `extractLabelsFromAsg`,
 `extractTaintsFromAsg`, `extractAllocatableResourcesFromAsg`, `getManagedNodegroupInfo`) and utils/taints
 (`SanitizeTaints`), including its quirks: it assumes that pods get everything that EC2 sells, and it computes with the
-first instance type and the first zone. The tags of a pool are derived from its node group, and every taint has a value,
-so that none is dropped. Once a group has had a node, the autoscaler copies that node instead.
+first instance type and the first zone. It adds a static kube-proxy (`BuildKubeProxy`) to the DaemonSets. The tags of a
+pool are derived from its node group, and every taint has a value, so that none is dropped. Once a group has had a node,
+the autoscaler copies that node instead.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from gpu.kubernetes.node_group import machine_labels
-from gpu.kubernetes.pods import Taint
+from gpu.kubernetes.pods import Pod, Taint
 from gpu.kubernetes.quantities import CPU, GPU, MEMORY, MIB, PODS, Resources, describe, parse_amount
 from gpu.kubernetes.scheduling import Node
 from gpu.kubernetes.taints import EFFECTS
@@ -29,6 +30,7 @@ TAINT_TAG: Final = f"{PREFIX}taint/"
 RESOURCE_TAG: Final = f"{PREFIX}resources/"
 
 _PODS: Final = 110
+_KUBE_PROXY: Final = Pod(requests=Resources.of({CPU: 100}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,8 @@ class TemplateNode:
     """The autoscaler's assumption about a group's next node."""
 
     node: Node
+    pods: tuple[Pod, ...]
+    """The pods that it assumes on the node besides the DaemonSets."""
     chain: tuple[str, ...]
     """The source of each assumption."""
 
@@ -73,7 +77,8 @@ def template_node(group: NodeGroupFacts) -> TemplateNode:
         *(Taint(key=taint.key, value=taint.value, effect=EFFECTS[taint.effect]) for taint in group.taints),
     )
     chain.append(f"taints: {', '.join(map(str, taints)) or 'none'}")
-    return TemplateNode(node=Node(labels=labels, taints=taints, allocatable=capacity), chain=tuple(chain))
+    node = Node(labels=labels, taints=taints, allocatable=capacity)
+    return TemplateNode(node=node, pods=(_KUBE_PROXY,), chain=tuple(chain))
 
 
 def _tagged(tags: Mapping[str, str], prefix: str) -> dict[str, str]:

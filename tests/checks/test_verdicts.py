@@ -50,9 +50,9 @@ def test_four_cores_and_sixteen_gibibytes_do_not_fit_a_g4dn_xlarge() -> None:
     (fit,) = [verdict for verdict in errors(TOO_MUCH) if verdict.check == "fit"]
 
     assert fit.subject == "runners.gpu-t4"
-    assert re.match(r"a g4dn\.xlarge of gpu-pools\.t4-spot has at most 3\.\d+ CPU and 13\.\dGi ", fit.reason)
+    assert re.match(r"a g4dn\.xlarge of gpu-pools\.t4-spot has at most 3\.\d+ CPU and 14Gi ", fit.reason)
     assert fit.reason.endswith("but it requests 4 CPU and 16Gi")
-    assert fit.fix == "request cpu: 3 and memory: 13Gi, or list only g4dn.2xlarge in gpu-pools.t4-spot"
+    assert fit.fix == "request cpu: 3 and memory: 14Gi, or list only g4dn.2xlarge in gpu-pools.t4-spot"
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_the_plan_prints_the_fix_and_exits_with_one(tmp_path: Path, capsys: pyte
     output = capsys.readouterr()
 
     assert code == 1
-    assert "request cpu: 3 and memory: 13Gi" in " ".join(output.out.split())
+    assert "request cpu: 3 and memory: 14Gi" in " ".join(output.out.split())
     assert "Traceback" not in output.out + output.err
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
 

@@ -61,7 +61,11 @@ NODES = NodeGroupArgs(
 POOL = GpuPoolArgs(
     nodes=NODES,
     node=GpuNode(
-        pool="t4-spot", accelerator="nvidia-tesla-t4", gpus=1, disk_gib=200, taints={"team": "vision:NoExecute"}
+        pool="t4-spot",
+        accelerator="nvidia-tesla-t4",
+        gpus=1,
+        ephemeral_mib=183_000,
+        taints={"team": "vision:NoExecute"},
     ),
     capacity="spot",
     fast_image_pull=False,

@@ -40,14 +40,14 @@ NODES = st.builds(
     pool=st.from_regex(r"[a-z][a-z0-9-]{0,10}", fullmatch=True),
     accelerator=st.sampled_from(["nvidia-tesla-t4", "nvidia-l4"]),
     gpus=st.integers(1, 8),
-    disk_gib=st.integers(50, 1000),
+    ephemeral_mib=st.integers(30_000, 1_000_000),
     labels=st.dictionaries(KEYS, WORDS, max_size=3),
     taints=TAINTS,
     sharing_replicas=st.integers(1, 8),
     device_plugin_config=st.none() | st.just("time-slicing-2"),
     scale_down_after_minutes=st.none() | st.integers(1, 60),
 )
-T4 = GpuNode(pool="t4-spot", accelerator="nvidia-tesla-t4", gpus=1, disk_gib=200)
+T4 = GpuNode(pool="t4-spot", accelerator="nvidia-tesla-t4", gpus=1, ephemeral_mib=183_000)
 
 
 def pod(with_tolerations: list[dict[str, str]]) -> Pod:
@@ -109,14 +109,13 @@ def test_the_api_and_the_tags_spell_one_effect_each_in_its_own_way(node: GpuNode
 @given(NODES)
 def test_tags_count_what_jobs_can_ask_for(node: GpuNode) -> None:
     tags = autoscaler_tags(node)
-    room = int(tags[f"{NODE_TEMPLATE}/resources/ephemeral-storage"].removesuffix("Gi"))
 
     assert tags[f"{NODE_TEMPLATE}/resources/nvidia.com/gpu"] == str(node.gpus * node.sharing_replicas)
-    assert node.disk_gib * 0.9 - 1 < room <= node.disk_gib * 0.9
+    assert tags[f"{NODE_TEMPLATE}/resources/ephemeral-storage"] == f"{node.ephemeral_mib}Mi"
 
 
 def test_a_pools_own_patience_is_a_duration_that_the_autoscaler_reads() -> None:
-    own = GpuNode(pool="a", accelerator="nvidia-l4", gpus=1, disk_gib=100, scale_down_after_minutes=3)
+    own = GpuNode(pool="a", accelerator="nvidia-l4", gpus=1, ephemeral_mib=90_000, scale_down_after_minutes=3)
     key = f"{NODE_TEMPLATE}/autoscaling-options/scaledownunneededtime"
 
     assert autoscaler_tags(own)[key] == "3m0s"

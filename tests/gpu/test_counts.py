@@ -142,7 +142,7 @@ def test_gpus_that_another_runner_can_use_get_no_warning() -> None:
     [
         (48, "3", "12Gi", "remove gpu-pools.t4-spot.sharing"),
         (48, "1", "1Gi", "lower gpu-pools.t4-spot.sharing.replicas to 3"),
-        (2, "3", "12Gi", "request cpu: 1 and memory: 6Gi, or remove gpu-pools.t4-spot.sharing"),
+        (2, "3", "12Gi", "request cpu: 1 and memory: 7Gi, or remove gpu-pools.t4-spot.sharing"),
     ],
 )
 def test_the_fix_for_unused_shares_is_smaller_jobs_or_fewer_shares(

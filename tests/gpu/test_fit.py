@@ -42,17 +42,17 @@ def test_four_cores_and_16_gib_do_not_fit_on_a_g4dn_xlarge() -> None:
     assert verdict.level is Level.ERROR
     assert verdict.subject == "runners.gpu-t4"
     assert verdict.reason == (
-        "a g4dn.xlarge of gpu-pools.t4-spot has at most 3.64 CPU and 13.8Gi after the kubelet and 5 DaemonSets, "
+        "a g4dn.xlarge of gpu-pools.t4-spot has at most 3.64 CPU and 14.1Gi after the kubelet and 5 DaemonSets, "
         "but it requests 4 CPU and 16Gi"
     )
-    assert verdict.fix == "request cpu: 3 and memory: 13Gi, or list only g4dn.2xlarge in gpu-pools.t4-spot"
+    assert verdict.fix == "request cpu: 3 and memory: 14Gi, or list only g4dn.2xlarge in gpu-pools.t4-spot"
 
 
 def test_three_cores_and_12_gib_fit_on_a_g4dn_xlarge() -> None:
     verdict = judge(runner_pod("3", "12Gi"))
 
     assert verdict.level is Level.OK
-    assert "a g4dn.xlarge has 3.64 CPU and 13.8Gi for it" in verdict.reason
+    assert "a g4dn.xlarge has 3.64 CPU and 14.1Gi for it" in verdict.reason
 
 
 def test_a_larger_type_is_suggested_where_the_pool_has_none() -> None:
@@ -63,7 +63,7 @@ def test_only_lacking_resources_are_in_the_message() -> None:
     verdict = judge(runner_pod("3", "15Gi"))
 
     assert "CPU" not in verdict.reason
-    assert verdict.fix.startswith("request memory: 13Gi")
+    assert verdict.fix.startswith("request memory: 14Gi")
 
 
 def test_every_type_that_is_too_small_is_in_the_message() -> None:
@@ -86,8 +86,8 @@ def test_two_gpus_are_not_found_on_a_node_with_one() -> None:
 def test_a_larger_disk_is_suggested() -> None:
     verdict = judge(disk_pod(180))
 
-    assert "179Gi of disk" in verdict.reason
-    assert verdict.fix.startswith("request disk: 179Gi")
+    assert "178.9Gi of disk" in verdict.reason
+    assert verdict.fix.startswith("request disk: 178Gi")
     assert verdict.fix.endswith("or set gpu-pools.t4-spot.disk.size: 202Gi")
 
 
@@ -98,7 +98,7 @@ ON_STORE = replace(POOL, nvme_storage=True)
 def test_on_the_instance_store_no_larger_root_disk_is_suggested() -> None:
     verdict = judge(disk_pod(150), ON_STORE)
 
-    assert "has at most 103.7Gi of disk" in verdict.reason
+    assert "has at most 103.4Gi of disk" in verdict.reason
     assert verdict.fix.endswith("or remove gpu-pools.t4-spot.fast-image-pull, so that pods use the root disk")
     assert judge(disk_pod(150)).level is Level.OK
 
@@ -118,7 +118,7 @@ def test_the_suggested_disk_is_the_smallest_that_is_enough(gib: int) -> None:
 
 
 def test_the_chain_has_the_reaction_of_the_autoscaler() -> None:
-    assumed_to_fit = judge(runner_pod("3700m", "12Gi"))
+    assumed_to_fit = judge(runner_pod("3", "15000Mi"))
     too_small = judge(runner_pod("4", "12Gi"))
 
     assert assumed_to_fit.chain[-1].endswith("so it starts one useless g4dn.xlarge after another")
@@ -197,23 +197,26 @@ def test_an_image_larger_than_the_disk_is_reported_once_for_all_pools() -> None:
 
     assert (verdict.level, verdict.subject) == (Level.ERROR, IMAGE)
     assert verdict.reason == (
-        "the image takes at least 500Gi, but a g4dn.xlarge of gpu-pools.t4-spot has 179Gi of disk for it"
+        "the image takes at least 500Gi, but a g4dn.xlarge of gpu-pools.t4-spot has 178.9Gi of disk for it"
     )
     assert verdict.fix == (
-        "make the image smaller, or set gpu-pools.t4-spot.disk.size: 557Gi, or set gpu-pools.steady.disk.size: 557Gi"
+        "make the image smaller, or set gpu-pools.t4-spot.disk.size: 557Gi, and set gpu-pools.steady.disk.size: 557Gi"
     )
 
 
 def test_the_disk_that_the_job_requests_is_not_available_for_the_image() -> None:
     (verdict,) = judge_image(30, use(disk=160))
 
-    assert verdict.reason.endswith("has 19Gi of disk for it next to the 160Gi of disk that runners.gpu-t4 requests")
+    assert verdict.reason.endswith("has 18.9Gi of disk for it next to the 160Gi of disk that runners.gpu-t4 requests")
 
 
 def test_on_the_instance_store_no_larger_root_disk_is_suggested_for_an_image() -> None:
     (verdict,) = judge_image(150, use(ON_STORE))
 
-    assert verdict.fix == "make the image smaller, or remove gpu-pools.t4-spot.fast-image-pull"
+    assert (
+        verdict.fix
+        == "make the image smaller, or remove gpu-pools.t4-spot.fast-image-pull, so that pods use the root disk"
+    )
 
 
 def test_a_pod_that_does_not_fit_without_any_image_is_reported_once() -> None:

@@ -47,7 +47,7 @@ def counted(resource: str, value: str, group: NodeGroupFacts = POOL) -> NodeGrou
         (counted("nvidia.com/gpu", "1", replace(POOL, instance_types=("g6f.xlarge",))), {}),
         (counted("ephemeral-storage", "179Gi"), {"pod": DISK}),
         (replace(without("nvidia.com/gpu.present"), version="1.35"), {}),
-        (POOL, {"pod": runner_pod(cpu="3720m")}),
+        (POOL, {"pod": runner_pod(cpu="3620m")}),
         (replace(POOL, min_size=1), {"pod": DISK}),
         (replace(POOL, min_size=5), {}),
     ],
@@ -69,7 +69,7 @@ def test_a_pool_that_matches_its_runner_passes(group: NodeGroupFacts, more: dict
         (POOL, {"pod": DISK}, "runners.gpu-t4", "requests 100Gi of disk", f"{RESOURCE_TAG}ephemeral-storage="),
         (counted("ephemeral-storage", "90Gi"), {"pod": DISK}, "runners.gpu-t4", "but 90Gi of disk is left",
             f"tag the Auto Scaling group of gpu-pools.t4-spot with {RESOURCE_TAG}ephemeral-storage="),
-        (POOL, {"pod": runner_pod(cpu="3730m")}, "runners.gpu-t4", "requests 3.73 CPU but 3.72 CPU is left",
+        (POOL, {"pod": runner_pod(cpu="3630m")}, "runners.gpu-t4", "requests 3.63 CPU but 3.62 CPU is left",
             "request less cpu, or list a larger type first"),
     ],
 )  # fmt: skip

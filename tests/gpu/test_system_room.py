@@ -63,7 +63,7 @@ def test_the_fix_for_a_pod_larger_than_a_node_is_a_larger_type() -> None:
     verdict = judged(group("t3.micro", most=50), DNS)
 
     assert verdict.reason == "50 x t3.micro have no room for 2 x CoreDNS"
-    assert verdict.fix == "use a larger type: a t3.micro has 1.75 CPU and 428Mi left for 0 pods"
+    assert verdict.fix == "use a larger type: a t3.micro has 1.75 CPU, 184Mi of memory and room for 0 pods left"
 
 
 def test_pods_of_jobs_without_room_are_a_warning() -> None:

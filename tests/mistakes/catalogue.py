@@ -566,8 +566,8 @@ ERRORS: Final = (
         level=Severity.ERROR,
         check="fit",
         path="runners.gpu-t4-steady",
-        words=("a g4dn.xlarge of gpu-pools.t4-on-demand has at most 3.64 CPU and 13.7Gi", "it requests 4 CPU and 16Gi",
-               "request cpu: 3 and memory: 13Gi", "g4dn.2xlarge"),
+        words=("a g4dn.xlarge of gpu-pools.t4-on-demand has at most 3.64 CPU and 14Gi", "it requests 4 CPU and 16Gi",
+               "request cpu: 3 and memory: 14Gi", "g4dn.2xlarge"),
     ),
     Mistake(
         name="a runner larger than the smallest type of its pool",
@@ -583,7 +583,7 @@ ERRORS: Final = (
         level=Severity.ERROR,
         check="fit",
         path="runners.gpu-t4-steady",
-        words=("it requests 300Gi of disk", "set gpu-pools.t4-on-demand.disk.size: 335Gi"),
+        words=("it requests 300Gi of disk", "set gpu-pools.t4-on-demand.disk.size: 341Gi"),
     ),
     Mistake(
         name="a job that needs more disk than the instance store has",
@@ -591,7 +591,7 @@ ERRORS: Final = (
         level=Severity.ERROR,
         check="fit",
         path="runners.gpu-t4-steady",
-        words=("103.7Gi of disk", "remove gpu-pools.t4-on-demand.fast-image-pull, so that pods use the root disk"),
+        words=("103.4Gi of disk", "remove gpu-pools.t4-on-demand.fast-image-pull, so that pods use the root disk"),
     ),
     Mistake(
         name="an image larger than the disk of every node",
@@ -599,7 +599,7 @@ ERRORS: Final = (
         level=Severity.ERROR,
         check="fit",
         path="images.runner-gpu.compressed",
-        words=("the image takes at least 500Gi", "has 179Gi of disk for it", "set gpu-pools.t4-spot.disk.size: 557Gi"),
+        words=("the image takes at least 500Gi", "has 178.9Gi of disk for it", "set gpu-pools.t4-spot.disk.size: 557Gi"),
     ),
     Mistake(
         name="a job that needs more disk than its machine has",
@@ -910,7 +910,7 @@ WARNINGS: Final = (
         check="counts",
         path="runners.gpu-t4-steady",
         words=("only 1 of the 2 nvidia.com/gpu of a g4dn.xlarge can be used",
-               "request cpu: 1 and memory: 6Gi, or remove gpu-pools.t4-on-demand.sharing"),
+               "request cpu: 1 and memory: 7Gi, or remove gpu-pools.t4-on-demand.sharing"),
     ),
     Mistake(
         name="an idle GPU node without a queue target",
