@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import pulumi
 from pulumi.runtime.config import CONFIG, get_config_env, is_config_secret
 
+from config import translate
 from config.faults import Fault, summary
 from config.identity import PROJECT
+from config.respelling import meant, respelled
 from config.rules import broken
 from config.settings import GITHUB_APP_PRIVATE_KEY, SECRETS, Settings
 from config.stack_name import stack_name_faults
@@ -23,6 +25,7 @@ _CREDENTIAL = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bA(?:KIA|SIA)[A-Z0-9]{16}\b"
 )
 
+_EMPTY: Final = "is empty"
 _DEPTH: Final = 64
 """The deepest nesting of a section."""
 
@@ -66,47 +69,68 @@ def settings_of(config: Mapping[str, str], secret_keys: frozenset[str], stack: s
         StackFileError: with every fault of the file.
 
     """
-    own = f"{PROJECT}:"
-    texts = {key.removeprefix(own): text for key, text in config.items() if key.startswith(own)}
-    raw, faults = _sections(texts, frozenset(key.removeprefix(own) for key in secret_keys))
-    settings, invalid = settle(raw)
-    stated = Stated.of(raw, frozenset(name for name in SECRETS if name in texts))
-    # Other faults at the place of a removed secret are consequences of its removal.
-    hidden = tuple(fault.path for fault in faults)
-    faults += [fault for fault in (*invalid, *broken(settings, stated)) if not _within(fault.path, hidden)]
-    faults += _misspelt(config)
+    texts, secret, faults = _known(config, secret_keys)
+    raw = {
+        name: _section(name, text, faults, secret=name in secret) for name, text in texts.items() if name in SECTIONS
+    }
+    sections, misspelt, moved = respelled(raw)
+    settings, invalid = settle(sections)
+    stated = Stated.of(sections, frozenset(name for name in SECRETS if name in texts))
+    unknown = tuple(fault.path for fault in (*misspelt, *invalid) if fault.problem == translate.UNKNOWN)
+    places = {fault: _moved(fault.path, moved) for fault in faults}
+    # An unknown key without a value is only unknown. Other faults at the place of a removed value follow from that.
+    faults = [
+        fault
+        for fault, place in places.items()
+        if fault.problem != _EMPTY or not (fault.path in unknown or _within(place, unknown))
+    ]
+    faults += [
+        fault
+        for fault in (*invalid, *broken(settings, stated))
+        if fault.problem == translate.UNKNOWN or not _within(fault.path, tuple(places.values()))
+    ]
+    faults += misspelt
     faults += stack_name_faults(stack, gcp="gcp" in stated.sections)
     if faults:
         raise StackFileError(faults, source)
     return settings
 
 
-def _misspelt(keys: Iterable[str]) -> Iterator[Fault]:
-    """Report keys with a misspelt namespace of ours; other namespaces belong to other programs."""
-    for key in keys:
-        namespace, _, name = key.partition(":")
-        if namespace != PROJECT and nearest(namespace, [PROJECT]):
-            yield Fault(key, "unknown namespace", f'did you mean "{PROJECT}:{name}"?')
+def _known(
+    config: Mapping[str, str], secret_keys: frozenset[str]
+) -> tuple[dict[str, str], frozenset[str], list[Fault]]:
+    """Return the text of each known section and secret, the names of the encrypted ones, and the faults of other keys.
 
-
-def _sections(texts: Mapping[str, str], secrets: frozenset[str]) -> tuple[dict[str, Any], list[Fault]]:
-    """Return the sections as plain values, and the faults of unknown sections, empty values and plain secrets."""
-    known = [*SECTIONS, *SECRETS]
-    sections: dict[str, Any] = {}
+    A misspelt name is reported, and read as the known name unless that is stated, too.
+    """
+    own = {key.partition(":")[2]: key for key in config if key.startswith(f"{PROJECT}:")}
+    known = (*SECTIONS, *SECRETS)
     faults: list[Fault] = []
-    for name, text in texts.items():
-        secret = name in secrets
-        if name in SECRETS:
-            if not secret:
-                faults.append(Fault(name, "is in plain text", f"run: pulumi config set --secret {PROJECT}:{name}"))
+    for key in config:
+        namespace, _, name = key.partition(":")
+        if namespace != PROJECT:
+            if nearest(namespace, [PROJECT]) is None:
+                continue  # It belongs to another program.
+            faults.append(Fault(key, "unknown namespace", f'did you mean "{PROJECT}:{name}"?'))
         elif name not in known:
             faults.append(Fault(name, "unknown section", did_you_mean(name, known)))
-        elif secret:
-            sections[name] = {}
-            faults.append(Fault(name, f"is encrypted, but only {SECRETS[0]} may be", "state it in plain text"))
-        else:
-            sections[name] = _without_secrets(_parsed(text), name, faults)
-    return sections, faults
+        if (close := meant(name, known)) is not None:
+            own.setdefault(close, key)
+    faults += [
+        Fault(name, "is in plain text", f"run: pulumi config set --secret {PROJECT}:{name}")
+        for name in SECRETS
+        if name in own and own[name] not in secret_keys
+    ]
+    texts = {name: config[key] for name, key in own.items() if name in known}
+    return texts, frozenset(name for name in texts if own[name] in secret_keys), faults
+
+
+def _section(name: str, text: str, faults: list[Fault], *, secret: bool) -> Any:
+    """Return a section as plain values, and record the faults of empty values and of plain secrets."""
+    if secret:
+        faults.append(Fault(name, f"is encrypted, but only {SECRETS[0]} may be", "state it in plain text"))
+        return {}
+    return _without_secrets(_parsed(text), name, faults)
 
 
 def _parsed(text: str) -> Any:
@@ -123,7 +147,8 @@ def _without_secrets(value: Any, path: str, faults: list[Fault], depth: int = 0)
     No message then echoes a credential, and an empty section is not taken for one that is absent.
     """
     if value is None:
-        faults.append(Fault(path, "is empty", "give it a value, or {} for the defaults"))
+        fix = "give it a value, or remove the key" if depth else "give it a value, or {} for the defaults"
+        faults.append(Fault(path, _EMPTY, fix))
         return {}
     if depth > _DEPTH:
         faults.append(Fault(path, f"is nested more than {_DEPTH} deep", "remove what is no setting"))
@@ -139,6 +164,14 @@ def _without_secrets(value: Any, path: str, faults: list[Fault], depth: int = 0)
         faults.append(Fault(path, "contains a credential in plain text", "revoke it, and set secrets with --secret"))
         return "[credential]"
     return value
+
+
+def _moved(path: str, moved: Mapping[str, str]) -> str:
+    """Return a path with the known names of misspelt keys."""
+    for before, after in moved.items():
+        if _within(path, (before,)):
+            path = f"{after}{path.removeprefix(before)}"
+    return path
 
 
 def _within(path: str, places: tuple[str, ...]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from types import UnionType
 from typing import Annotated, Any, Final, TypeGuard, Union, get_args, get_origin
@@ -12,6 +13,7 @@ from config.faults import Fault
 from config.values import Invalid
 from gpu.nearest import did_you_mean
 
+UNKNOWN: Final = "unknown key"
 _FIXES: Final = {
     "int_type": "write a whole number",
     "int_from_float": "write a whole number",
@@ -36,17 +38,23 @@ _FIXES: Final = {
 
 def faults(error: ValidationError, model: type[BaseModel]) -> list[Fault]:
     """Return every fault of `error`, which `model` raised."""
-    return [_fault(detail, model) for detail in error.errors(include_url=False) if not _is_echo(detail)]
+    return [fault(detail, model) for detail in error.errors(include_url=False) if not _is_echo(detail)]
 
 
-def _fault(detail: Mapping[str, Any], model: type[BaseModel]) -> Fault:
+def siblings(location: Sequence[str | int], model: type[BaseModel]) -> list[str]:
+    """Return the known keys next to the last part of a location."""
+    return _walk(model, location)[1]
+
+
+def fault(detail: Mapping[str, Any], model: type[BaseModel]) -> Fault:
+    """Return the fault that one error of pydantic describes."""
     location: tuple[str | int, ...] = detail["loc"]
     kind, context = detail["type"], detail.get("ctx", {})
-    path, siblings = _walk(model, location)
+    path, known = _walk(model, location)
     if isinstance(error := context.get("error"), Invalid):
         return Fault(path, error.problem, error.fix)
     if kind == "extra_forbidden":
-        return Fault(path, "unknown key", did_you_mean(str(location[-1]), siblings))
+        return Fault(path, UNKNOWN, did_you_mean(str(location[-1]), known))
     if kind == "missing":
         return Fault(path, "missing", f"state {location[-1]}")
     if kind in {"union_tag_not_found", "union_tag_invalid"}:
@@ -56,9 +64,23 @@ def _fault(detail: Mapping[str, Any], model: type[BaseModel]) -> Fault:
         return Fault(
             f"{path}.{key}", f"{_shown(context['tag'])} is not valid", f"write one of {context['expected_tags']}"
         )
-    message = str(detail["msg"])
+    return Fault(path, *_described(kind, str(detail["msg"]), detail.get("input"), context))
+
+
+def _described(kind: str, message: str, value: object, context: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the problem of a value of a wrong kind, and its fix."""
+    if (written := _without_quotes(kind, value)) is not None:
+        return f"{_shown(value)} is text", f"remove the quotes: {written}"
+    if kind == "tuple_type" and isinstance(value, str | int | float):
+        return f"{_shown(value)} is not a list", f"write [{_shown(value).strip(chr(34))}]"
     fix = _FIXES.get(kind, message[:1].lower() + message[1:])
-    return Fault(path, f"{_shown(detail.get('input'))} is not valid", fix.format(**context) if context else fix)
+    return f"{_shown(value)} is not valid", fix.format(**context) if context else fix
+
+
+def _without_quotes(kind: str, value: object) -> str | None:
+    """Return the text of a number, of true or of false that is in quotes, where one is needed."""
+    pattern = {"int_type": r"[0-9]{1,10}", "bool_type": "true|false"}.get(kind)
+    return value if pattern and isinstance(value, str) and re.fullmatch(pattern, value, re.ASCII) else None
 
 
 def _is_echo(detail: Mapping[str, Any]) -> bool:

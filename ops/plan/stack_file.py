@@ -147,9 +147,10 @@ def _reveal(value: Any, key: str) -> tuple[Any, bool]:
 
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?")
+_OCTAL: Final = 8
 _INTEGERS: Final = (
     (re.compile(r"[-+]?0([xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)"), 0),
-    (re.compile(r"[-+]?0[0-7]+"), 8),
+    (re.compile(r"[-+]?0[0-7]+"), _OCTAL),
     (re.compile(r"[-+]?(0|[1-9][0-9]*)"), 10),
 )
 _DIGITS: Final = 40
@@ -189,6 +190,9 @@ def _number_or(text: str) -> object:
     base = next((base for pattern, base in _INTEGERS if pattern.fullmatch(plain)), None)
     if base is None and not _FLOAT.fullmatch(plain):
         return text
+    if base == _OCTAL and len(plain.lstrip("+-")) > 1:
+        # The engine reads 010 as 8. A person who writes it means 10, or the text of an account number.
+        raise NotAllowed(f"`{text}` is an octal number, because it begins with 0", f'Write "{text}", or remove the 0')
     number: float = math.inf
     if len(plain) <= _DIGITS and base is not None:
         number = int(plain, base)

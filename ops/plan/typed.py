@@ -44,4 +44,8 @@ def _typed(fault: Fault, stack_file: StackFile) -> Fault:
         return fault
     number, text = stack_file.numbers[path]
     problem = re.sub(rf"(?<![\w.]){re.escape(str(number))}(?!\.?\w)", lambda _number: text, fault.problem, count=1)
-    return replace(fault, problem=problem, fix=f'write it in quotes: "{text}"' if fault.fix == IN_QUOTES else fault.fix)
+    if fault.fix != IN_QUOTES:
+        return replace(fault, problem=problem)
+    digits = text.replace("_", "")
+    in_quotes = f'"{digits}"' if re.fullmatch(r"[0-9.]+", digits) else "digit by digit"
+    return replace(fault, problem=problem, fix=f"write it in quotes: {in_quotes}")

@@ -231,7 +231,7 @@ CASES = (
     broken(
         "the_kubernetes_version_is_pinned",
         {"cluster/version": "1.30"},
-        'cluster.version: 1.30 has no pinned node image and add-ons; did you mean "1.36"?',
+        'cluster.version: 1.30 has no pinned node image and add-ons; did you mean "1.35"?',
     ),
     broken(
         "a_protected_endpoint_is_not_open_to_all",

@@ -267,7 +267,7 @@ INVALID = [
     ),
     ("Count", -1, "-1 is not valid; write at least 0"),
     ("Count", 10_001, "10001 is not valid; write at most 10000"),
-    ("Count", "5", '"5" is not valid; write a whole number'),
+    ("Count", "5", '"5" is text; remove the quotes: 5'),
     ("Count", 1.5, "1.5 is not valid; write a whole number"),
     ("Positive", 0, "0 is not valid; write at least 1"),
     ("Positive", None, "nothing is not valid; write a whole number"),

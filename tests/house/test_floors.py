@@ -83,6 +83,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
             "back_ends.*.rules",
             "config.*_rules",
             "config.load",
+            "config.respelling",
             "config.rules",
             "config.schema",
             "config.stack_name",

@@ -50,6 +50,7 @@ UNREADABLE = {
     "a list with such an integer": (f"{HEAD}  a: [{'9' * 5000}]\n", "3:7: `9999"),
     "a hexadecimal number of thousands of digits": (f"{HEAD}  a: 0x{'f' * 5000}\n", "3:6: `0xff"),
     "a float that is too large": (f"{HEAD}  a: 1e999\n", "3:6: `1e999` is not a number of a setting"),
+    "an octal number": (f"{HEAD}  a: 0123\n", '3:6: `0123` is an octal number, because it begins with 0. Write "0123", or'),
     "infinity": (f"{HEAD}  a: -.inf\n", "3:6: `-.inf` is not a number"),
     "not a number": (f"{HEAD}  a: [.nan]\n", "3:7: `.nan` is not a number"),
     "a hundred lists": (f"{HEAD}  a: {'[' * 100}{']' * 100}\n", "3:68: maps and lists are nested more than 64 deep"),
