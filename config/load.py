@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,6 +11,7 @@ import pulumi
 from pulumi.runtime.config import CONFIG, get_config_env, is_config_secret
 
 from config import translate
+from config.credentials import CREDENTIAL, credential_faults
 from config.faults import Fault, summary
 from config.identity import PROJECT
 from config.respelling import meant, respelled
@@ -20,10 +20,6 @@ from config.settings import GITHUB_APP_PRIVATE_KEY, SECRETS, Settings
 from config.stack_name import stack_name_faults
 from config.stated import SECTIONS, Stated, settle
 from gpu.nearest import did_you_mean, nearest
-
-_CREDENTIAL = re.compile(
-    r"-----BEGIN [A-Z ]*PRIVATE KEY-----|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bA(?:KIA|SIA)[A-Z0-9]{16}\b"
-)
 
 _EMPTY: Final = "is empty"
 _DEPTH: Final = 64
@@ -90,6 +86,7 @@ def settings_of(config: Mapping[str, str], secret_keys: frozenset[str], stack: s
         if fault.problem == translate.UNKNOWN or not _within(fault.path, tuple(places.values()))
     ]
     faults += misspelt
+    faults += credential_faults(config, secret_keys)
     faults += stack_name_faults(stack, gcp="gcp" in stated.sections)
     if faults:
         raise StackFileError(faults, source)
@@ -160,7 +157,7 @@ def _without_secrets(value: Any, path: str, faults: list[Fault], depth: int = 0)
         }
     if isinstance(value, list):
         return [_without_secrets(inner, f"{path}[{index}]", faults, depth + 1) for index, inner in enumerate(value)]
-    if isinstance(value, str) and _CREDENTIAL.search(value):
+    if isinstance(value, str) and CREDENTIAL.search(value):
         faults.append(Fault(path, "contains a credential in plain text", "revoke it, and set secrets with --secret"))
         return "[credential]"
     return value

@@ -107,6 +107,10 @@ def placeholder_secret(key: str) -> str:
     return f"-----BEGIN {kind}-----\n{lines}\n-----END {kind}-----\n"
 
 
+_CIPHERTEXT: Final = re.compile(r"v\d:[A-Za-z0-9+/]+=*:[A-Za-z0-9+/]+=*|[A-Za-z0-9+/]{24,}=*")
+"""An encrypted value: of a passphrase, or of a key of Pulumi Cloud or of a cloud (sdk/go/common/resource/config)."""
+
+
 def _stack_name(path: Path) -> str:
     match = re.fullmatch(r"Pulumi\.(.+)\.ya?ml", path.name)
     return match[1] if match else path.stem
@@ -133,9 +137,12 @@ def _compact(value: object) -> str:
 
 
 def _reveal(value: Any, key: str) -> tuple[Any, bool]:
-    """Return `value` with every `{secure: …}` replaced by a placeholder, and whether there was one."""
+    """Return `value` with every `{secure: …}` replaced by a placeholder, and whether there was one.
+
+    A text below `secure` that is not encrypted is plain text.
+    """
     if isinstance(value, dict):
-        if set(value) == {"secure"} and isinstance(value["secure"], str):
+        if set(value) == {"secure"} and isinstance(value["secure"], str) and _CIPHERTEXT.fullmatch(value["secure"]):
             return placeholder_secret(key), True
         pairs = {name: _reveal(item, f"{key}.{name}") for name, item in value.items()}
         return {name: item for name, (item, _) in pairs.items()}, any(secret for _, secret in pairs.values())

@@ -16,7 +16,7 @@ from config.stated import Stated, settle
 from ops.cli.options import ROOT
 from ops.plan import golden
 from ops.plan.recorder import record
-from ops.plan.stack_file import StackFile, read
+from ops.plan.stack_file import StackFile, placeholder_secret, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -104,7 +104,7 @@ def refusal(config: Mapping[str, str], secret_keys: Iterable[str] = ()) -> list[
 def texts(raw: Mapping[str, Any]) -> dict[str, str]:
     """Return sections as the engine passes them, with the secret."""
     plain = {f"{PROJECT}:{name}": value if isinstance(value, str) else json.dumps(value) for name, value in raw.items()}
-    return {**plain, **{f"{PROJECT}:{name}": "a fake value" for name in SECRETS}}
+    return {**plain, **{f"{PROJECT}:{name}": placeholder_secret(name) for name in SECRETS}}
 
 
 SECRET_KEYS: Final = tuple(f"{PROJECT}:{name}" for name in SECRETS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pulumi
 import pytest
@@ -17,6 +18,9 @@ from ops.plan.recorder import Recorder
 from ops.plan.stack_file import StackFile, read
 from tests.config import stacks
 from tests.config.stacks import SECRET_KEYS, STAGING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.pure
 
@@ -54,6 +58,70 @@ def test_a_stack_without_github_needs_no_secret() -> None:
 
 def test_a_secret_in_plain_text_is_rejected_and_not_printed() -> None:
     assert stacks.refusal(stacks.texts(stacks.sections())) == [f"github-app-private-key: {PLAIN}"]
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        '{secure: "-----BEGIN RSA PRIVATE KEY-----"}',
+        "{secure: hunter2}",
+        "{secure: v1:abc:def, plain: x}",
+        "{secure: {secure: v1:abc:def}}",
+        "{secure: v1:abc:def, other: {secure: v1:abc:def}}",
+        "[{secure: v1:abc:def}]",
+    ],
+)
+def test_a_key_that_is_not_encrypted_as_a_whole_is_rejected(inner: str, tmp_path: Path) -> None:
+    path = tmp_path / "Pulumi.test.yaml"
+    path.write_text(f"config:\n  gpu-ci:stack: {{protect: false}}\n  {KEY}: {inner}\n", encoding="utf-8")
+    file = read(path)
+
+    reported = stacks.refusal(file.config, file.secret_keys)
+
+    assert [line.partition(":")[0] for line in reported] == ["github-app-private-key"]
+    assert not any("hunter2" in line or "BEGIN" in line for line in reported)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "key.pem", "MIIEpAIBAAKCAQEA", "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----"]
+)
+def test_a_secret_that_is_not_a_private_key_is_rejected(text: str) -> None:
+    reported = stacks.refusal({**stacks.texts(stacks.sections()), KEY: text}, SECRET_KEYS)
+
+    assert reported == [
+        (
+            "github-app-private-key: is not a private key in PEM form; run: pulumi config set --secret "
+            "gpu-ci:github-app-private-key < key.pem"
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "reported"),
+    [
+        ("aws:secretKey", "x", "contains a credential in plain text; revoke it, and remove it"),
+        ("github:token", "x", "contains a credential in plain text; revoke it, and remove it"),
+        ("gcp:credentials", "{}", "contains a credential in plain text; revoke it, and remove it"),
+        ("other:thing", f"hf_{'aBc' * 12}", "contains a credential in plain text; revoke it, and remove it"),
+        ("GPU-CI:budget", "{}", 'unknown namespace; did you mean "gpu-ci:budget"?'),
+        ("gpu_ci:budget", "{}", 'unknown namespace; did you mean "gpu-ci:budget"?'),
+        (
+            "pulumi:disable-default-providers",
+            '["aws"]',
+            'other providers would use credentials that no section states; write ["*"]',
+        ),
+    ],
+)
+def test_a_wrong_key_of_another_namespace_is_rejected(key: str, text: str, reported: str) -> None:
+    assert stacks.refusal({**stacks.texts(stacks.sections()), key: text}, SECRET_KEYS) == [f"{key}: {reported}"]
+
+
+def test_an_encrypted_credential_of_a_provider_has_no_effect() -> None:
+    reported = stacks.refusal(
+        {**stacks.texts(stacks.sections()), "aws:secretKey": "x"}, (*SECRET_KEYS, "aws:secretKey")
+    )
+
+    assert reported == ["aws:secretKey: has no effect: the program configures its providers itself; remove it"]
 
 
 def test_an_encrypted_section_is_rejected() -> None:
@@ -117,7 +185,7 @@ def test_a_misspelt_section_is_reported(name: str, hint: str) -> None:
 
 
 def test_keys_of_other_projects_are_ignored() -> None:
-    config = {**stacks.texts(stacks.sections()), "aws:region": "us-west-2", "other:gpu-pool": "{}"}
+    config = {**stacks.texts(stacks.sections()), "aws:region": "us-west-2", "other:gpu-pool": "{}", "pulumi:tags": "{}"}
 
     assert stacks.refusal(config, SECRET_KEYS) == []
 

@@ -82,6 +82,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
         "rules": (
             "back_ends.*.rules",
             "config.*_rules",
+            "config.credentials",
             "config.load",
             "config.respelling",
             "config.rules",

@@ -68,7 +68,7 @@ def test_a_key_without_a_namespace_belongs_to_the_project(tmp_path: Path) -> Non
 
 
 def test_a_secret_becomes_a_placeholder_in_its_format(tmp_path: Path) -> None:
-    text = "config:\n  gpu-ci:app-private-key:\n    secure: v1:abc\n  gpu-ci:token:\n    secure: v1:def\n"
+    text = "config:\n  gpu-ci:app-private-key:\n    secure: v1:abc:def\n  gpu-ci:token:\n    secure: v1:abc:def\n"
 
     read_ = given_text(tmp_path, text)
 
@@ -79,7 +79,7 @@ def test_a_secret_becomes_a_placeholder_in_its_format(tmp_path: Path) -> None:
 
 
 def test_an_object_with_a_secret_is_a_secret(tmp_path: Path) -> None:
-    read_ = given_text(tmp_path, "config:\n  gpu-ci:key:\n    inner: {secure: v1:abc}\n")
+    read_ = given_text(tmp_path, "config:\n  gpu-ci:key:\n    inner: {secure: v1:abc:def}\n")
 
     assert read_.secret_keys == {"gpu-ci:key"}
     assert json.loads(read_.config["gpu-ci:key"]) == {"inner": "placeholder-secret"}
