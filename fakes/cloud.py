@@ -157,7 +157,7 @@ class Cloud:
             return extra
 
     def delete(self, type_: str, id_: str) -> None:
-        """Delete an object; a missing one is no error, as with the real providers.
+        """Delete an object. A missing one is no error, as with most real providers.
 
         Raises:
             RefusedError: the cloud's error, for example if another object blocks the delete.
@@ -166,6 +166,7 @@ class Cloud:
         with self._lock:
             obj = self._objects.get((type_, id_))
             if obj is None:
+                _raise(self.kinds(type_).missing.format(name=id_.rpartition("/")[2]))
                 return
             for check in obj.kind.before_delete:
                 _raise(check(self, obj))

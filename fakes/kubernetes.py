@@ -1,14 +1,16 @@
-"""The fake Kubernetes API server of an EKS cluster, with Helm and the Actions Runner Controller.
+"""The fake Kubernetes API server of an EKS cluster, with Helm.
 
-Sources: `forceNew` of pulumi-kubernetes 4.34 (`provider/pkg/provider/diff.go`) for replacements; the API server, Helm 3
-and actions/actions-runner-controller 0.14 for refusals (2026-11). Objects that a chart creates are not modelled, except
-for the finalizer of a scale set, which makes the order of a destroy matter.
+Sources: `forceNew` of pulumi-kubernetes 4.34 (`provider/pkg/provider/diff.go`) for replacements; the API server and
+Helm 3 for refusals (2026-11). Objects that a chart creates are not modelled, except for scale sets (`fakes.arc`).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from fakes import arc
+from fakes.arc import RELEASE, SECRET, namespace_of
 from fakes.aws.eks_rules import ready_nodes
 from fakes.aws.names import ACCESS_POLICY, CLUSTER
 from fakes.kinds import Kind, value_at
@@ -20,11 +22,7 @@ if TYPE_CHECKING:
     from fakes.request import Created, Request
 
 NAMESPACE: Final = "kubernetes:core/v1:Namespace"
-SECRET: Final = "kubernetes:core/v1:Secret"  # noqa: S105  # a type token
-RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 BUILT_IN: Final = frozenset({"default", "kube-node-lease", "kube-public", "kube-system"})
-CONTROLLER: Final = "gha-runner-scale-set-controller"
-SCALE_SET: Final = "gha-runner-scale-set"
 # ConfigMaps change in place: the provider of the program has `enableConfigMapMutable`.
 _REPLACED_BY: Final = {
     "Secret": ("data", "stringData", "type"),
@@ -94,11 +92,6 @@ def _reachable(cloud: Cloud, obj: CloudObject) -> str | None:
     return "Unauthorized: the server has asked for the client to provide credentials (no access entry grants access)"
 
 
-def _namespace_of(obj: CloudObject) -> str:
-    path = "namespace" if obj.type == RELEASE else "metadata.namespace"
-    return str(value_at(path, obj.inputs) or "default")
-
-
 def _has_namespace(cloud: Cloud, cluster: str, name: str) -> bool:
     return name in BUILT_IN or any(
         one.caller.cluster == cluster and one.at("metadata.name") == name for one in cloud.of(NAMESPACE)
@@ -106,7 +99,7 @@ def _has_namespace(cloud: Cloud, cluster: str, name: str) -> bool:
 
 
 def _namespace_exists(cloud: Cloud, obj: CloudObject) -> str | None:
-    name = _namespace_of(obj)
+    name = namespace_of(obj)
     if obj.inputs.get("createNamespace") or _has_namespace(cloud, obj.caller.cluster, name):
         return None
     return f'namespaces "{name}" not found'
@@ -121,62 +114,14 @@ def _has_a_ready_node(cloud: Cloud, release: CloudObject) -> str | None:
     return f'release "{release.at("name")}" failed: timed out waiting for the condition (no node is ready)'
 
 
-def _chart(release: CloudObject) -> str:
-    return str(release.inputs.get("chart")).rpartition("/")[2]
-
-
-def _has_a_controller(cloud: Cloud, release: CloudObject) -> str | None:
-    """Refuse a scale set without its controller, whose chart installs the custom resource definitions."""
-    if _chart(release) != SCALE_SET or _controllers(cloud, release):
-        return None
-    return (
-        f'unable to build kubernetes objects from release manifest: resource mapping not found for "{release.name}": '
-        'no matches for kind "AutoscalingRunnerSet" in version "actions.github.com/v1alpha1", ensure CRDs are installed'
-    )
-
-
-def _controllers(cloud: Cloud, release: CloudObject) -> list[CloudObject]:
-    return [
-        one
-        for one in cloud.of(RELEASE)
-        if one.caller.cluster == release.caller.cluster and _chart(one) == CONTROLLER and one.phase == "ready"
-    ]
-
-
-def _finalizer_is_removed(cloud: Cloud, release: CloudObject) -> str | None:
-    """Refuse to delete a scale set unless a running controller with the GitHub App key can remove its finalizer."""
-    if _chart(release) != SCALE_SET:
-        return None
-    lost = []
-    if not _controllers(cloud, release) or not ready_nodes(cloud, release.caller.cluster.rpartition("/")[2]):
-        lost.append("no controller is running")
-    named = value_at("values.githubConfigSecret", release.inputs)
-    secrets = [
-        one
-        for one in cloud.of(SECRET)
-        if one.caller.cluster == release.caller.cluster and one.at("metadata.name") == named
-    ]
-    if isinstance(named, str) and not any(_namespace_of(one) == _namespace_of(release) for one in secrets):
-        lost.append(f"its secret {named} is missing")
-    if not lost:
-        return None
-    return (
-        f'uninstall of release "{release.at("name")}" failed: timed out waiting for the condition: '
-        "AutoscalingRunnerSet still has the finalizer autoscalingrunnerset.actions.github.com/finalizer "
-        f"({' and '.join(lost)})"
-    )
-
-
 def _holds_no_scale_set(cloud: Cloud, namespace: CloudObject) -> str | None:
     """Refuse to delete a namespace with a scale set: the finalizer blocks it."""
-    for release in cloud.of(RELEASE):
-        inside = release.caller.cluster == namespace.caller.cluster and _namespace_of(release) == namespace.at(
-            "metadata.name"
-        )
-        if inside and _chart(release) == SCALE_SET:
+    name = namespace.at("metadata.name")
+    for held in cloud.of(arc.SET):
+        if (held.caller.cluster, namespace_of(held)) == (namespace.caller.cluster, name):
             return (
-                f'timed out waiting for the condition: namespace "{namespace.at("metadata.name")}" is Terminating: '
-                f'some content in the namespace has finalizers remaining (scale set "{release.at("name")}")'
+                f'timed out waiting for the condition: namespace "{name}" is Terminating: some content in the namespace'
+                f' has finalizers remaining (scale set "{held.at("metadata.name")}")'
             )
     return None
 
@@ -184,11 +129,12 @@ def _holds_no_scale_set(cloud: Cloud, namespace: CloudObject) -> str | None:
 def _delete_content(cloud: Cloud, namespace: CloudObject) -> None:
     cloud.forget_inside(
         namespace.caller.cluster,
-        lambda inside: inside.type != NAMESPACE and _namespace_of(inside) == namespace.at("metadata.name"),
+        lambda inside: inside.type != NAMESPACE and namespace_of(inside) == namespace.at("metadata.name"),
     )
 
 
 _SPACE = kind_of(NAMESPACE)
+_SECRET = kind_of(SECRET)
 TABLE: Final = (
     Kind(
         type=NAMESPACE,
@@ -210,7 +156,11 @@ TABLE: Final = (
         replaced_by=frozenset({"name", "namespace"}),
         max_lengths={"name": 53},
         slow=True,
-        before_create=[_reachable, _namespace_exists, _has_a_controller, _has_a_ready_node],
-        before_delete=[_reachable, _finalizer_is_removed],
+        missing="uninstall: Release not loaded: {name}: release: not found",
+        before_create=[_reachable, _namespace_exists, arc.has_a_controller, _has_a_ready_node],
+        before_delete=[_reachable, arc.uninstall],
+        after_create=[arc.install],
+        on_update=[arc.change],
     ),
+    replace(_SECRET, after_create=[lambda cloud, _: arc.settle(cloud)]),
 )

@@ -8,7 +8,7 @@ from back_ends.arc.section import ArcSection
 from back_ends.arc.values import pools_of, scale_set
 from back_ends.offer import HostSoftware, Machine, Offer, SharedNodes
 from back_ends.protocol import RunsOn
-from components.kubernetes.scale_set_values import LISTENER, job_pod, runner_pod
+from components.kubernetes.scale_set_values import LISTENER, job_pod, removal_minutes, runner_pod
 from config import pins
 from config.values import gibibytes
 from gpu.kubernetes.pods import pod_from_template
@@ -96,6 +96,8 @@ class Arc:
         if settings.arc is None or settings.github is None or key is None or network is None or cluster is None:
             return {}
         # Imported here: a stack without a cluster does not load the Kubernetes SDK.
+        import pulumi  # noqa: PLC0415
+
         from components.kubernetes import arc_controller  # noqa: PLC0415
         from components.kubernetes.namespaces import SYSTEMS  # noqa: PLC0415
         from components.kubernetes.network_policies import NetworkPolicies, NetworkPoliciesArgs  # noqa: PLC0415
@@ -106,6 +108,7 @@ class Arc:
             arc_controller.ArcControllerArgs(
                 version=pins.ARC_CHARTS,
                 log_level=settings.arc.log_level,
+                github_url=settings.github.url,
                 app_id=settings.github.app_id,
                 installation_id=settings.github.installation_id,
                 private_key=key,
@@ -125,24 +128,31 @@ class Arc:
             site.cluster,
         )
         declared: dict[str, pulumi.Resource] = {"arc": controller}
+        waits: list[str] = []
         for name, runner in settings.runners.items():
             stated = runner.stated.get("arc")
             if not isinstance(stated, ArcSection):
                 continue
+            values = scale_set(name, runner, stated, settings)
+            waits.append(f"{name} within {removal_minutes(values)} minutes")
             declared[f"runners.{name}"] = ScaleSet(
                 f"runner-{name}",
                 ScaleSetArgs(
-                    values=scale_set(name, runner, stated, settings),
+                    values=values,
                     version=pins.ARC_CHARTS,
                     namespace=controller.runners_namespace,
                     image=_image_reference(settings.images[stated.image], site),
                     secret_name=controller.secret_name,
+                    owner=controller.owner,
                     controller_namespace=SYSTEMS,
                     controller_account=arc_controller.SERVICE_ACCOUNT,
                     after=[controller.ready, hooks.config_map, *policies.all],
                 ),
                 site.cluster,
             )
+        if waits and pulumi.runtime.is_dry_run():
+            # A preview of a removal shows no reason for the time that it takes.
+            pulumi.log.info(f"A runner is removed or replaced after its running jobs: {', '.join(waits)}", controller)
         return declared
 
 

@@ -20,6 +20,7 @@ CHART = "oci://ghcr.io/actions/actions-runner-controller-charts/gha-runner-scale
 RELEASE = "arc"
 SERVICE_ACCOUNT = f"{RELEASE}-gha-rs-controller"
 """The controller's service account. The chart derives the name from the name of the release."""
+OWNER_CONFIG_MAP = "github"
 APP_SECRET = "github-app"  # noqa: S105 - the name of a Secret, not one
 
 
@@ -30,6 +31,8 @@ class ArcControllerArgs:
     version: str
     """The version of the chart."""
     log_level: str
+    github_url: str
+    """The organisation or repository that the runners serve."""
     app_id: int
     """The id of the GitHub App."""
     installation_id: int
@@ -39,10 +42,12 @@ class ArcControllerArgs:
 
 
 class ArcController(pulumi.ComponentResource):
-    """The controller, the two namespaces, and the Secret with the App's key."""
+    """The controller, the two namespaces, the organisation or repository, and the Secret with the App's key."""
 
     ready: pulumi.Resource
     """Scale sets depend on this."""
+    owner: pulumi.Resource
+    """A marker of the organisation or repository. Another one replaces every scale set."""
     runners_namespace: Output[str]
     systems_namespace: Output[str]
     secret_name: Output[str]
@@ -72,11 +77,22 @@ class ArcController(pulumi.ComponentResource):
             after=[runners],
             atomic=False,
         )
+        namespace = runners.metadata.apply(lambda metadata: metadata.name or RUNNERS)
+        # Another organisation replaces this object. Its replacement removes the scale sets first, and the Secret
+        # depends on it, so they are removed from the old organisation with the old key.
+        owner = k8s.core.v1.ConfigMap(
+            f"{name}-github",
+            metadata={"name": OWNER_CONFIG_MAP, "namespace": namespace},
+            data={"url": args.github_url},
+            opts=ResourceOptions.merge(
+                child, ResourceOptions(delete_before_replace=True, replace_on_changes=["data"])
+            ),
+        )
         secret = k8s.core.v1.Secret(
             f"{name}-github-app",
             metadata={
                 "name": APP_SECRET,
-                "namespace": runners.metadata.apply(lambda metadata: metadata.name or RUNNERS),
+                "namespace": namespace,
             },
             string_data={
                 "github_app_id": str(args.app_id),
@@ -85,10 +101,11 @@ class ArcController(pulumi.ComponentResource):
             },
             # Deleted before the controller and after every scale set: without the key a scale set cannot be removed
             # from GitHub, and its finalizer stays.
-            opts=ResourceOptions.merge(child, ResourceOptions(depends_on=[controller], delete_before_replace=True)),
+            opts=ResourceOptions.merge(child, ResourceOptions(depends_on=[controller, owner], delete_before_replace=True)),
         )
         self.ready = secret
-        self.runners_namespace = runners.metadata.apply(lambda metadata: metadata.name or RUNNERS)
+        self.owner = owner
+        self.runners_namespace = namespace
         self.systems_namespace = systems.metadata.apply(lambda metadata: metadata.name or SYSTEMS)
         self.secret_name = secret.metadata.apply(lambda metadata: metadata.name or APP_SECRET)
         self.register_outputs({"runners_namespace": self.runners_namespace})

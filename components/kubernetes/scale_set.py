@@ -18,6 +18,7 @@ from components.kubernetes.scale_set_values import (
     ScaleSetValues,
     job_pod,
     job_template_name,
+    removal_minutes,
     scale_set_values,
 )
 
@@ -64,6 +65,8 @@ class ScaleSetArgs:
     """The image of the runner's container."""
     secret_name: Input[str]
     """The Secret with the GitHub App's key."""
+    owner: pulumi.Resource
+    """The organisation or repository. Another one replaces the scale set while the old key still exists."""
     controller_namespace: str
     """The namespace of the controller."""
     controller_account: str
@@ -104,8 +107,10 @@ class ScaleSet(pulumi.ComponentResource):
             ),
             parent=self,
             after=after,
-            # The controller sends labels to GitHub only when it registers a scale set.
-            replace_on=["values.scaleSetLabels"],
+            # The controller sends these to GitHub only when it registers a scale set.
+            replace_on=["values.githubConfigUrl", "values.runnerGroup", "values.scaleSetLabels"],
+            replace_with=args.owner,
+            timeout_minutes=removal_minutes(args.values),
             # The objects of a failed installation show the cause.
             atomic=False,
         )

@@ -33,6 +33,8 @@ SHARED_MEMORY: dict[str, Any] = {"name": "shared-memory", "emptyDir": {"medium":
 SHARED_MEMORY_MOUNT: dict[str, Any] = {"name": "shared-memory", "mountPath": "/dev/shm"}  # noqa: S108 - a mount in the job's container
 START_UP_MINUTES = 30
 """Minutes for the start of a node and the pull of an image, in addition to a job's time limit."""
+DEREGISTRATION_MINUTES = 10
+"""Minutes for the controller to remove a scale set from GitHub after its last job."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,18 @@ class ScaleSetValues:
     """Whether one of the pools shares its GPUs. Then several GPUs of a job may be one device."""
     tolerations: Sequence[Mapping[str, str]]
     """Tolerations for the nodes of the pools."""
+
+
+def longest_minutes(args: ScaleSetValues) -> int:
+    """Return the longest life of a runner in minutes: the start of each of its pods, and the job."""
+    # The runner's pod waits for the pod of the job, and reports the result.
+    start_ups = 1 if args.container_mode == "none" else 2
+    return args.timeout_minutes + start_ups * START_UP_MINUTES
+
+
+def removal_minutes(args: ScaleSetValues) -> int:
+    """Return the longest time in minutes that the removal of a scale set waits for its running jobs."""
+    return longest_minutes(args) + DEREGISTRATION_MINUTES
 
 
 def gpu_resources(args: ScaleSetValues) -> dict[str, Any]:
@@ -117,7 +131,6 @@ def runner_pod(args: ScaleSetValues, image: Any) -> dict[str, Any]:
         ]
         spec |= gpu_placement(args)
         resources = gpu_resources(args)
-        start_ups = 1
     else:
         environment |= {
             "ACTIONS_RUNNER_CONTAINER_HOOK_TEMPLATE": f"{JOB_TEMPLATE_MOUNT}/{JOB_TEMPLATE}",
@@ -130,11 +143,9 @@ def runner_pod(args: ScaleSetValues, image: Any) -> dict[str, Any]:
         spec["nodeSelector"] = {"role": "system"}
         small = {"cpu": "200m", "memory": "512Mi"}
         resources = {"requests": small, "limits": {"memory": "512Mi"}}
-        # The starts of the runner's pod and of the job's pod. The runner reports the result of the job.
-        start_ups = 2
     if args.min == 0:
         # The runner is created for a waiting job, so its life has a limit. An idle runner has none.
-        spec["activeDeadlineSeconds"] = (args.timeout_minutes + start_ups * START_UP_MINUTES) * 60
+        spec["activeDeadlineSeconds"] = longest_minutes(args) * 60
     spec["containers"] = [
         {
             "name": "runner",

@@ -29,6 +29,7 @@ from components.kubernetes.storage import Storage, StorageArgs
 from ops.plan.recorder import record
 from tests.components.made import before, made, names, only, part, waits_for
 from tests.ops.small import KEY, stack_file
+from tests.plan import stacks
 
 if TYPE_CHECKING:
     from ops.plan.model import Plan, Planned
@@ -64,6 +65,7 @@ def runners(container_mode: Any = "none") -> Plan:
         args = ArcControllerArgs(
             version="0.14.2",
             log_level="info",
+            github_url="https://github.com/example-org",
             app_id=1,
             installation_id=2,
             private_key=pulumi.Output.secret("the App's key"),
@@ -79,6 +81,7 @@ def runners(container_mode: Any = "none") -> Plan:
                 namespace=controller.runners_namespace,
                 image="registry.example/runner@sha256:0",
                 secret_name=controller.secret_name,
+                owner=controller.owner,
                 controller_namespace=SYSTEMS,
                 controller_account=SERVICE_ACCOUNT,
                 after=[controller.ready, hooks.config_map],
@@ -229,7 +232,7 @@ def test_a_job_separate_its_runner_is_described_where_the_runner_looks(separate:
 
 
 def test_a_runner_with_its_own_gpu_describes_no_other_pod(plan: Plan) -> None:
-    assert names(plan, CONFIG_MAP) == ["job-hooks"]
+    assert names(plan, CONFIG_MAP) == ["arc-github", "job-hooks"]
 
 
 @pytest.mark.parametrize("name", ["arc", "runner-gpu-t4"])
@@ -265,3 +268,15 @@ def test_the_exporter_has_its_own_namespace() -> None:
 
     assert only(plan, RELEASE).inputs["namespace"] == part(only(plan, NAMESPACE), "metadata", "name") == "gpu-metrics"
     assert waits_for(plan, only(plan, RELEASE), only(plan, NAMESPACE))
+
+
+def test_a_preview_states_how_long_the_removal_of_a_runner_can_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[str] = []
+    monkeypatch.setattr(pulumi.log, "info", lambda text, _resource: lines.append(text))
+    record(stacks.stack_file("examples/eks-arc.yaml"))
+    assert lines == []
+    record(stacks.stack_file("examples/eks-arc.yaml"), preview=True)
+
+    assert lines == [
+        "A runner is removed or replaced after its running jobs: gpu-l4 within 130 minutes, gpu-light within 70 minutes"
+    ]

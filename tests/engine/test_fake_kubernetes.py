@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from fakes import arc
+from fakes.arc import RELEASE, SECRET
 from fakes.aws import names as aws
 from fakes.kinds import RefusedError
-from fakes.kubernetes import NAMESPACE, RELEASE, SECRET
+from fakes.kubernetes import NAMESPACE
 from tests.engine.clouds import INSIDE, Client
 
 pytestmark = pytest.mark.pure
@@ -28,13 +30,17 @@ def release(client: Client, name: str, chart: str, **inputs: object) -> str:
     return client.create(RELEASE, name, INSIDE, name=name, chart=f"{CHARTS}/{chart}", namespace="arc-runners", **inputs)
 
 
-def scale_set(client: Client) -> str:
+def scale_set(client: Client, strategy: str = "immediate", idle: int = 0) -> str:
     """Create a scale set with its cluster, controller and secret."""
     client.ready_cluster()
     namespace(client)
     client.create(SECRET, "app", INSIDE, metadata={"name": "github-app", "namespace": "arc-runners"})
-    release(client, "arc", "gha-runner-scale-set-controller")
-    return release(client, "gpu-t4", "gha-runner-scale-set", values={"githubConfigSecret": "github-app"})
+    release(client, "arc", "gha-runner-scale-set-controller", values={"flags": {"updateStrategy": strategy}})
+    return release(client, "gpu-t4", "gha-runner-scale-set", values=scale_set_values(idle))
+
+
+def scale_set_values(idle: int, most: int = 2) -> dict[str, object]:
+    return {"githubConfigSecret": "github-app", "minRunners": idle, "maxRunners": most}
 
 
 def test_a_request_to_a_missing_cluster_is_refused(client: Client) -> None:
@@ -125,6 +131,52 @@ def test_a_scale_set_can_be_deleted_before_its_controller_and_secret(client: Cli
         client.delete(type_, id_)
 
     assert [obj.id for obj in client.cloud if obj.type.startswith("kubernetes:")] == []
+
+
+@pytest.mark.parametrize(
+    ("strategy", "idle", "job", "during", "after"),
+    [
+        ("immediate", 0, False, True, True),
+        ("immediate", 0, True, True, True),
+        ("immediate", 1, True, True, True),
+        ("eventual", 0, False, True, True),
+        ("eventual", 0, True, False, True),
+        ("eventual", 1, False, False, False),
+        ("eventual", 1, True, False, False),
+    ],
+)
+def test_a_change_keeps_the_listener_depending_on_the_strategy(
+    client: Client, strategy: str, idle: int, *, job: bool, during: bool, after: bool
+) -> None:
+    """With `eventual` the listener waits for all runners, and an idle one never ends."""
+    created = scale_set(client, strategy, idle)
+    if job:
+        arc.start_job(client.cloud, "gpu-t4", minutes=30)
+    inputs = {
+        "name": "gpu-t4",
+        "namespace": "arc-runners",
+        "chart": f"{CHARTS}/gha-runner-scale-set",
+        "values": scale_set_values(idle, most=3),
+    }
+    client.cloud.update(RELEASE, created, inputs)
+    listens = arc.session_problem(client.cloud, "gpu-t4") is None
+    arc.finish_jobs(client.cloud)
+
+    assert (listens, arc.session_problem(client.cloud, "gpu-t4") is None) == (during, after)
+
+
+def test_a_scale_set_outlives_a_release_whose_removal_timed_out(client: Client) -> None:
+    created = scale_set(client)
+    arc.start_job(client.cloud, "gpu-t4", minutes=30)
+    with pytest.raises(RefusedError, match=r"context deadline exceeded: .*a job is running"):
+        client.delete(RELEASE, created)
+    with pytest.raises(RefusedError, match="Release not loaded: gpu-t4: release: not found"):
+        client.delete(RELEASE, created)
+
+    release(client, "gpu-t4", "gha-runner-scale-set", values=scale_set_values(0))
+    assert arc.session_problem(client.cloud, "gpu-t4") == "gpu-t4 is still terminating"
+    arc.finish_jobs(client.cloud)
+    assert arc.session_problem(client.cloud, "gpu-t4") == "gpu-t4 is not in the cluster"
 
 
 def test_deleting_a_namespace_deletes_its_content(client: Client) -> None:
