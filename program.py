@@ -271,7 +271,7 @@ def _cluster(
     pulumi.export("configure_kubectl", outputs.configure_kubectl(identity.prefix, account.region))
     pulumi.export("verify", outputs.verify(settings))
     inside = ResourceOptions.merge(site.aws, ResourceOptions(providers=[connection.provider]))
-    site = replace(site, cluster=inside)
+    site = replace(site, cluster=inside, kubeconfig=connection.kubeconfig)
     return site, {
         "cluster": cluster,
         "system-nodes": system,

@@ -59,6 +59,8 @@ class Site:
     """Options with the Google Cloud provider and the enabled APIs; none without the section `gcp`."""
     cluster: pulumi.ResourceOptions | None = None
     """Options with the Kubernetes provider of the ready cluster; none without the section `cluster`."""
+    kubeconfig: pulumi.Input[str] = ""
+    """A kubeconfig of the cluster; empty without the section `cluster`."""
     repositories: Mapping[str, pulumi.Output[str]]
     """ECR repository to its address."""
     runner_account: pulumi.Input[str] = ""

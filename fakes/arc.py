@@ -129,10 +129,16 @@ def session_problem(cloud: Cloud, name: str) -> str | None:
         return f"{name} is not in the cluster"
     if found.outputs.get("terminating"):
         return f"{name} is still terminating"
-    if secret := _secret(cloud, found):
-        if secret.outputs.get("withdrawn"):
-            return f"GitHub rejects the key of {name}"
+    secret = _secret(cloud, found)
+    if secret is not None and secret.outputs.get("withdrawn"):
+        return f"GitHub rejects the key of {name}"
     return None if found.outputs["listener"] else f"{name} has no listener"
+
+
+def remaining_problem(cloud: Cloud) -> str | None:
+    """Return the error of the check that no scale set is left."""
+    names = sorted(str(one.at("metadata.name")) for one in cloud.of(SET))
+    return f"scale sets are still terminating: {', '.join(names)}" if names else None
 
 
 def _obstacles(cloud: Cloud, found: CloudObject) -> list[str]:

@@ -1,15 +1,21 @@
-"""Commands and image builds on the local machine: they refuse nothing.
+"""Commands and image builds on the local machine. Only the checks of scale sets can fail.
 
 Only a changed trigger replaces a command (pulumi-command 1.2).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from components.kubernetes.arc_check import COMMAND as CHECK
+from fakes import arc
 from fakes.kinds import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fakes.cloud import Cloud
+    from fakes.objects import CloudObject
     from fakes.request import Created, Request
 
 
@@ -25,7 +31,35 @@ def _image(request: Request) -> Created:
     return str(first), {"digest": digest, "ref": f"{first}@{digest}", "contextHash": request.hex(64)}
 
 
+def _create(cloud: Cloud, obj: CloudObject) -> str | None:
+    return _run(cloud, str(obj.inputs.get("create")))
+
+
+def _update(cloud: Cloud, _obj: CloudObject, inputs: Mapping[str, Any]) -> str | None:
+    return _run(cloud, str(inputs.get("update") or inputs.get("create")))
+
+
+def _delete(cloud: Cloud, obj: CloudObject) -> str | None:
+    return _run(cloud, str(obj.inputs.get("delete")))
+
+
+def _run(cloud: Cloud, command: str) -> str | None:
+    """Return the error of a command."""
+    _, check, words = command.partition(f"{CHECK} ")
+    if not check:
+        return None
+    operation, _, name = words.partition(" ")
+    return arc.session_problem(cloud, name) if operation == "listening" else arc.remaining_problem(cloud)
+
+
 TABLE: Final = (
-    Kind(type="command:local:Command", answer=_command, replaced_by=frozenset({"triggers"})),
+    Kind(
+        type="command:local:Command",
+        answer=_command,
+        replaced_by=frozenset({"triggers"}),
+        before_create=[_create],
+        before_update=[_update],
+        before_delete=[_delete],
+    ),
     Kind(type="docker-build:index:Image", answer=_image),
 )

@@ -39,6 +39,9 @@ def _needed(settings: Settings) -> Iterator[tuple[str, str]]:
     """Yield each program that the stack needs, with the fix."""
     if settings.cluster is not None:
         yield "aws", "install version 2 of the AWS CLI where this runs; it authenticates at the cluster"
+    if settings.arc is not None:
+        yield "kubectl", "install it where this runs; it checks the listeners of the runners"
+        yield "python3", "make it the interpreter of this program, which runs the checks"
     image = settings.host_image
     if image is not None and image.mode == "controller":
         yield "gcloud", "install the Google Cloud CLI where this runs, or state host-image.mode: declared"

@@ -97,23 +97,27 @@ class Arc:
             return {}
         # Imported here: a stack without a cluster does not load the Kubernetes SDK.
         import pulumi  # noqa: PLC0415
+        import pulumi_command as command  # noqa: PLC0415
+        from pulumi import ResourceOptions  # noqa: PLC0415
 
         from components.kubernetes import arc_controller  # noqa: PLC0415
         from components.kubernetes.namespaces import SYSTEMS  # noqa: PLC0415
         from components.kubernetes.network_policies import NetworkPolicies, NetworkPoliciesArgs  # noqa: PLC0415
         from components.kubernetes.scale_set import JobHooks, JobHooksArgs, ScaleSet, ScaleSetArgs  # noqa: PLC0415
 
+        inside = ResourceOptions.merge(site.cluster, ResourceOptions(providers=[command.Provider("arc-commands")]))
         controller = arc_controller.ArcController(
             "arc",
             arc_controller.ArcControllerArgs(
                 version=pins.ARC_CHARTS,
                 log_level=settings.arc.log_level,
+                kubeconfig=site.kubeconfig,
                 github_url=settings.github.url,
                 app_id=settings.github.app_id,
                 installation_id=settings.github.installation_id,
                 private_key=key,
             ),
-            site.cluster,
+            inside,
         )
         hooks = JobHooks("job-hooks", JobHooksArgs(namespace=controller.runners_namespace), site.cluster)
         policies = NetworkPolicies(
@@ -140,15 +144,15 @@ class Arc:
                 ScaleSetArgs(
                     values=values,
                     version=pins.ARC_CHARTS,
-                    namespace=controller.runners_namespace,
+                    namespace=controller.scale_sets_namespace,
                     image=_image_reference(settings.images[stated.image], site),
                     secret_name=controller.secret_name,
-                    owner=controller.owner,
+                    kubeconfig=site.kubeconfig,
                     controller_namespace=SYSTEMS,
                     controller_account=arc_controller.SERVICE_ACCOUNT,
                     after=[controller.ready, hooks.config_map, *policies.all],
                 ),
-                site.cluster,
+                inside,
             )
         if waits and pulumi.runtime.is_dry_run():
             # A preview of a removal shows no reason for the time that it takes.

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pulumi
+import pulumi_command as command
 import pulumi_kubernetes as k8s
 from pulumi import Input, Output, ResourceOptions
 
+from components.kubernetes.arc_check import COMMAND, KUBECONFIG, SHELL
 from components.kubernetes.arc_controller_values import controller_values
 from components.kubernetes.chart import chart
 from components.kubernetes.namespaces import RUNNERS, SYSTEMS
@@ -31,6 +33,8 @@ class ArcControllerArgs:
     version: str
     """The version of the chart."""
     log_level: str
+    kubeconfig: Input[str]
+    """A kubeconfig of the cluster, for the check before the key is removed."""
     github_url: str
     """The organisation or repository that the runners serve."""
     app_id: int
@@ -46,9 +50,9 @@ class ArcController(pulumi.ComponentResource):
 
     ready: pulumi.Resource
     """Scale sets depend on this."""
-    owner: pulumi.Resource
-    """A marker of the organisation or repository. Another one replaces every scale set."""
     runners_namespace: Output[str]
+    scale_sets_namespace: Output[str]
+    """The same namespace, for the releases of scale sets: another organisation replaces what depends on it."""
     systems_namespace: Output[str]
     secret_name: Output[str]
 
@@ -78,15 +82,14 @@ class ArcController(pulumi.ComponentResource):
             atomic=False,
         )
         namespace = runners.metadata.apply(lambda metadata: metadata.name or RUNNERS)
-        # Another organisation replaces this object. Its replacement removes the scale sets first, and the Secret
-        # depends on it, so they are removed from the old organisation with the old key.
+        # Another organisation replaces this object. The engine first removes whatever has an input from it, in the
+        # order of dependencies: the scale sets, and the check that none is left. The Secret changes afterwards, so the
+        # scale sets are removed with the old key. The option `replace_with` would remove them in any order.
         owner = k8s.core.v1.ConfigMap(
             f"{name}-github",
             metadata={"name": OWNER_CONFIG_MAP, "namespace": namespace},
             data={"url": args.github_url},
-            opts=ResourceOptions.merge(
-                child, ResourceOptions(delete_before_replace=True, replace_on_changes=["data"])
-            ),
+            opts=ResourceOptions.merge(child, ResourceOptions(delete_before_replace=True, replace_on_changes=["data"])),
         )
         secret = k8s.core.v1.Secret(
             f"{name}-github-app",
@@ -101,10 +104,24 @@ class ArcController(pulumi.ComponentResource):
             },
             # Deleted before the controller and after every scale set: without the key a scale set cannot be removed
             # from GitHub, and its finalizer stays.
-            opts=ResourceOptions.merge(child, ResourceOptions(depends_on=[controller, owner], delete_before_replace=True)),
+            opts=ResourceOptions.merge(
+                child, ResourceOptions(depends_on=[controller, owner], delete_before_replace=True)
+            ),
         )
-        self.ready = secret
-        self.owner = owner
+        self.ready = command.local.Command(
+            f"{name}-removed",
+            create="true",
+            # Runs after the removal of every scale set and before that of the key. A scale set outlives its release if
+            # a job runs longer than the release's time limit.
+            delete=f"{COMMAND} removed",
+            environment={KUBECONFIG: args.kubeconfig},
+            interpreter=SHELL,
+            triggers=[owner.id],
+            opts=ResourceOptions.merge(
+                child, ResourceOptions(depends_on=[secret, controller], delete_before_replace=True)
+            ),
+        )
+        self.scale_sets_namespace = owner.metadata.apply(lambda metadata: metadata.namespace or RUNNERS)
         self.runners_namespace = namespace
         self.systems_namespace = systems.metadata.apply(lambda metadata: metadata.name or SYSTEMS)
         self.secret_name = secret.metadata.apply(lambda metadata: metadata.name or APP_SECRET)

@@ -24,7 +24,6 @@ def chart(
     repository: str | None = None,
     after: Sequence[pulumi.Resource] = (),
     replace_on: Sequence[str] = (),
-    replace_with: pulumi.Resource | None = None,
     atomic: bool = True,
     timeout_minutes: int = 10,
 ) -> k8s.helm.v3.Release:
@@ -41,7 +40,6 @@ def chart(
         repository: the address of the chart repository; None for an `oci://` address.
         after: dependencies that no input shows.
         replace_on: inputs whose change replaces the release, because an upgrade ignores them.
-        replace_with: a resource whose replacement replaces the release, too.
         atomic: whether to delete a failed first installation. Its objects show the cause of the failure.
         timeout_minutes: the time limit of an installation, an upgrade and a removal. After it, Helm forgets a release
             that it removes, and every later removal fails.
@@ -67,6 +65,5 @@ def chart(
             depends_on=list(after),
             delete_before_replace=True,
             replace_on_changes=list(replace_on) or None,
-            replace_with=[replace_with] if replace_with else None,
         ),
     )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pulumi
+import pulumi_command as command
 import pulumi_kubernetes as k8s
-from pulumi import Input, ResourceOptions
+from pulumi import Input, Output, ResourceOptions
 
+from components.kubernetes.arc_check import COMMAND, KUBECONFIG, RELEASE, SHELL
 from components.kubernetes.chart import chart
 from components.kubernetes.hooks import SCRIPTS
 from components.kubernetes.scale_set_values import (
@@ -65,8 +68,8 @@ class ScaleSetArgs:
     """The image of the runner's container."""
     secret_name: Input[str]
     """The Secret with the GitHub App's key."""
-    owner: pulumi.Resource
-    """The organisation or repository. Another one replaces the scale set while the old key still exists."""
+    kubeconfig: Input[str]
+    """A kubeconfig of the cluster, for the check of the listener."""
     controller_namespace: str
     """The namespace of the controller."""
     controller_account: str
@@ -76,7 +79,7 @@ class ScaleSetArgs:
 
 
 class ScaleSet(pulumi.ComponentResource):
-    """A scale set. Workflows use its name in `runs-on`."""
+    """A scale set, and the check that its listener has a session. Workflows use its name in `runs-on`."""
 
     def __init__(self, name: str, args: ScaleSetArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:kubernetes:ScaleSet", name, None, opts)
@@ -92,26 +95,42 @@ class ScaleSet(pulumi.ComponentResource):
                     opts=ResourceOptions(parent=self, delete_before_replace=True),
                 )
             )
-        chart(
+        values = scale_set_values(
+            args.values,
+            image=args.image,
+            secret_name=args.secret_name,
+            controller_namespace=args.controller_namespace,
+            controller_account=args.controller_account,
+        )
+        release = chart(
             name,
             release=runner,
             chart_name=CHART,
             version=args.version,
             namespace=args.namespace,
-            values=scale_set_values(
-                args.values,
-                image=args.image,
-                secret_name=args.secret_name,
-                controller_namespace=args.controller_namespace,
-                controller_account=args.controller_account,
-            ),
+            values=values,
             parent=self,
             after=after,
             # The controller sends these to GitHub only when it registers a scale set.
             replace_on=["values.githubConfigUrl", "values.runnerGroup", "values.scaleSetLabels"],
-            replace_with=args.owner,
             timeout_minutes=removal_minutes(args.values),
             # The objects of a failed installation show the cause.
             atomic=False,
         )
+        command.local.Command(
+            f"{name}-listener",
+            # An update runs it, too. The revision is that of the last change.
+            create=f"{COMMAND} listening {runner}",
+            environment={
+                KUBECONFIG: args.kubeconfig,
+                RELEASE: release.urn,
+                "GPU_CI_REVISION": Output.json_dumps([args.version, values]).apply(_digest),
+            },
+            interpreter=SHELL,
+            opts=ResourceOptions(parent=self, depends_on=[release]),
+        )
         self.register_outputs({})
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

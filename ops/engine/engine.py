@@ -116,9 +116,9 @@ class Engine:
         """Preview a destroy, which fails if a resource is protected."""
         return self._do("destroy", "--preview-only")
 
-    def destroy(self) -> Outcome:
-        """Destroy all resources, without a preview."""
-        return self._do("destroy", "--yes", "--skip-preview")
+    def destroy(self, *, refresh: bool = True) -> Outcome:
+        """Destroy all resources, without a preview; `refresh` is the project's option."""
+        return self._do("destroy", "--yes", "--skip-preview", *([] if refresh else ["--refresh=false"]))
 
     def state(self) -> engine_state.State:
         """Return the state, decrypted."""

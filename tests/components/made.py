@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import networkx as nx
 import pulumi_aws as aws
+import pulumi_command as command
 import pulumi_kubernetes as k8s
 from pulumi import ResourceOptions
 
@@ -26,7 +27,8 @@ def made(build: Callable[[ResourceOptions], object]) -> Plan:
 
     def program() -> None:
         account = aws.Provider("aws", region="us-west-2", allowed_account_ids=["123456789012"])
-        build(ResourceOptions(providers=[account, k8s.Provider("inside", kubeconfig="{}")]))
+        inside = k8s.Provider("inside", kubeconfig="{}")
+        build(ResourceOptions(providers=[account, inside, command.Provider("commands")]))
 
     return record(stack_file(), program=program)
 

@@ -10,6 +10,7 @@ from pulumi import ResourceOptions
 
 from back_ends.protocol import Site
 from back_ends.registry import BACK_ENDS, stack_of
+from components.kubernetes import arc_controller
 from config.identity import Identity
 from config.load import load
 from fakes import arc
@@ -104,38 +105,92 @@ def test_a_removal_waits_for_the_longest_job(live: Engine) -> None:
     assert live.cloud.remaining() == []
 
 
-def test_a_removal_that_timed_out_is_repeated_after_the_job_and_a_refresh(live: Engine) -> None:
-    """This is the recovery on the page about the destruction of a stack."""
+def test_a_removal_that_timed_out_keeps_the_key_until_the_job_ends(live: Engine) -> None:
+    """Helm forgets the release, and the next destroy reads the cloud first, so it does not see the scale set."""
     arc.start_job(live.cloud, RUNNER, 10 * TIMEOUT)
-    timed_out, again = live.destroy(), live.destroy()
-    refreshed = live.refresh()
-    too_early = live.destroy()
+    timed_out, too_early = live.destroy(), live.destroy()
+    kept = [live.cloud.find(arc.SECRET, "arc-runners/github-app"), live.cloud.find(arc.RELEASE, "arc-systems/arc")]
+    arc.finish_jobs(live.cloud)
+    done = live.destroy()
 
     assert "context deadline exceeded" in timed_out.fault
-    assert f"uninstall: Release not loaded: {RUNNER}: release: not found" in again.fault
-    assert refreshed.ok
-    assert "some content in the namespace has finalizers remaining" in too_early.fault
-
-
-def test_the_recovery_of_a_timed_out_removal(live: Engine) -> None:
-    arc.start_job(live.cloud, RUNNER, 10 * TIMEOUT)
-    assert not live.destroy().ok
-    arc.finish_jobs(live.cloud)
-    assert arc.find(live.cloud, RUNNER) is None
-    assert live.refresh().ok
-
-    assert live.destroy().fault == ""
+    assert f"scale sets are still terminating: {RUNNER}" in too_early.fault
+    assert None not in kept
+    assert done.fault == ""
     assert live.cloud.remaining() == []
+
+
+def test_without_a_refresh_a_timed_out_removal_cannot_be_repeated(live: Engine) -> None:
+    arc.start_job(live.cloud, RUNNER, 10 * TIMEOUT)
+    live.destroy()
+    arc.finish_jobs(live.cloud)
+    stale = live.destroy(refresh=False)
+
+    assert f"uninstall: Release not loaded: {RUNNER}: release: not found" in stale.fault
+    assert live.destroy().fault == ""
+
+
+def test_another_owner_whose_removals_timed_out_is_reverted_and_repeated(live: Engine) -> None:
+    """The engine removes a scale set again that it removed for a replacement, and Helm refuses that."""
+    other = stack(url="https://github.com/other-org", **{"installation-id": 7})
+    arc.start_job(live.cloud, RUNNER, 10 * TIMEOUT)
+    live.configure(other)
+    timed_out, too_early = live.up(), live.up()
+    arc.finish_jobs(live.cloud)
+    refused = live.up()
+    live.configure(stacks.stack_file(SMALL))
+    reverted = live.up()
+    live.configure(other)
+    done = live.up()
+
+    assert "context deadline exceeded" in timed_out.fault
+    assert f"scale sets are still terminating: {RUNNER}" in too_early.fault
+    assert "release: not found" in refused.fault
+    assert (reverted.fault, done.fault) == ("", "")
+    assert arc.session_problem(live.cloud, RUNNER) is None
 
 
 def test_a_withdrawn_key_is_replaced_before_the_removal(live: Engine) -> None:
     arc.withdraw_key(live.cloud)
     timed_out = live.destroy()
     live.configure(stack(**{"app-id": 7}))
-    live.up()
+    installed = live.up()
 
     assert "GitHub rejects its key" in timed_out.fault
-    assert arc.find(live.cloud, RUNNER) is None
-    assert live.refresh().ok
+    assert installed.fault == ""
     assert live.destroy().fault == ""
     assert live.cloud.remaining() == []
+
+
+def test_a_scale_set_that_is_installed_while_the_old_one_terminates_is_an_error(live: Engine) -> None:
+    """Helm patches the dying scale set and reports success."""
+    arc.start_job(live.cloud, RUNNER, 10 * TIMEOUT)
+    live.configure(runner(labels=["linux-gpu"]))
+    timed_out, installed = live.up(), live.up()
+
+    assert "context deadline exceeded" in timed_out.fault
+    assert f"{RUNNER} is still terminating" in installed.fault
+
+
+def test_a_rejected_key_is_an_error(live: Engine) -> None:
+    arc.withdraw_key(live.cloud)
+    live.configure(runner(max=3))
+
+    assert f"GitHub rejects the key of {RUNNER}" in live.up().fault
+
+
+@pytest.mark.parametrize("idle", [0, 1])
+@pytest.mark.parametrize("strategy", ["immediate", "eventual"])
+def test_a_change_keeps_the_listener(cli: Found, monkeypatch: pytest.MonkeyPatch, strategy: str, idle: int) -> None:
+    """With the strategy `eventual` a change deletes the listener of a scale set with a runner."""
+    values = arc_controller.controller_values("info")
+    values["flags"]["updateStrategy"] = strategy if strategy != "immediate" else values["flags"]["updateStrategy"]
+    monkeypatch.setattr(arc_controller, "controller_values", lambda _level: values)
+    with Engine(cli, runner(min=idle), inside) as engine:
+        assert engine.up().fault == ""
+        arc.start_job(engine.cloud, RUNNER, TIMEOUT)
+        engine.configure(runner(min=idle, max=3))
+        changed = engine.up()
+
+    assert changed.ok == (strategy == "immediate")
+    assert (f"{RUNNER} has no listener" in changed.fault) == (strategy == "eventual")

@@ -1,0 +1,160 @@
+"""Check the scale sets of a cluster: `python3 -m components.kubernetes.arc_check listening NAME`, or `removed`.
+
+`listening` ends when the listener of a scale set has a session at GitHub, and `removed` when no scale set is left. Both
+fail with the fix. The kubeconfig is in `GPU_CI_KUBECONFIG`. It needs only `kubectl` and the standard library.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from components.kubernetes.arc_links import CONTROLLER_LOG, LISTED, Objects, broken, remaining
+from components.kubernetes.namespaces import RUNNERS, SYSTEMS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
+    Kubectl: TypeAlias = Callable[[Sequence[str]], str]
+
+COMMAND: Final = "python3 -m components.kubernetes.arc_check"
+SHELL: Final = ["/bin/sh", "-c"]
+KUBECONFIG: Final = "GPU_CI_KUBECONFIG"
+RELEASE: Final = "GPU_CI_RELEASE"
+"""The URN of a scale set's release."""
+UNREACHABLE: Final = "PULUMI_K8S_DELETE_UNREACHABLE"
+"""The variable by which Pulumi regards the objects in an unreachable cluster as deleted."""
+LISTENING_SECONDS: Final = 300
+"""The longest start of a listener: its pod may wait for a system node."""
+REMOVED_SECONDS: Final = 120
+"""The longest removal of a scale set without a job."""
+_PAUSE: Final = 5
+
+
+class Failed(Exception):
+    """The check failed. The message has the fix."""
+
+
+class KubectlFailed(Failed):
+    """`kubectl` failed."""
+
+
+def listening(name: str, kubectl: Kubectl, *, seconds: float = LISTENING_SECONDS) -> None:
+    """Wait until the listener of a scale set has a session.
+
+    Raises:
+        Failed: it has none after some time, or waiting does not help.
+
+    """
+    release, end = os.environ.get(RELEASE, ""), time.monotonic() + seconds
+    while True:
+        objects = _objects(kubectl)
+        problem = broken(name, objects, log=_log(name, objects, kubectl), now=_now(), release=release)
+        if problem is None:
+            return
+        if problem.lasts or time.monotonic() >= end:
+            raise Failed(f"{name}: {problem.problem}. {_controller_error(name, kubectl)}Fix: {problem.fix}.")
+        time.sleep(min(_PAUSE, seconds))
+
+
+def removed(kubectl: Kubectl, *, seconds: float = REMOVED_SECONDS) -> None:
+    """Wait until no scale set is left.
+
+    Raises:
+        Failed: one is left after some time.
+
+    """
+    end = time.monotonic() + seconds
+    try:
+        while left := remaining(_objects(kubectl)):
+            if time.monotonic() >= end:
+                raise Failed(
+                    f"scale sets are still terminating: {'; '.join(left)}. The key of the GitHub App and the controller"
+                    f" must exist until they are gone. Wait until `{LISTED}` lists none, or cancel the jobs at GitHub,"
+                    " and run the command again."
+                )
+            time.sleep(min(_PAUSE, seconds))
+    except KubectlFailed:
+        if os.environ.get(UNREACHABLE) != "true":
+            raise
+
+
+def _objects(kubectl: Kubectl) -> Objects:
+    """Return the objects of both namespaces; none if the controller was never installed."""
+    runners, systems = "autoscalingrunnersets,ephemeralrunnersets,ephemeralrunners", "autoscalinglisteners,pods"
+    items = []
+    for namespace, kinds in ((RUNNERS, runners), (SYSTEMS, systems)):
+        try:
+            printed = kubectl(["--namespace", namespace, "get", kinds, "--output", "json"])
+        except KubectlFailed as error:
+            if "doesn't have a resource type" in str(error):
+                continue
+            raise
+        items += json.loads(printed)["items"]
+    return Objects(items=items)
+
+
+def _log(name: str, objects: Objects, kubectl: Kubectl) -> str:
+    listener = objects.listener(name)
+    if listener is None:
+        return ""
+    try:
+        return kubectl(["--namespace", SYSTEMS, "logs", listener["metadata"]["name"], "--tail", "200"])
+    except KubectlFailed:
+        # The container has not started.
+        return ""
+
+
+def _controller_error(name: str, kubectl: Kubectl) -> str:
+    """Return a sentence with the controller's last error about a scale set; empty if it logged none."""
+    try:
+        lines = kubectl(CONTROLLER_LOG.split()[1:]).splitlines()
+    except KubectlFailed:
+        return ""
+    errors = [line for line in lines if name in line and "error" in line.lower()]
+    return f"The controller logged: {errors[-1][:500]} " if errors else ""
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def kubectl_with(kubeconfig: str) -> Kubectl:
+    """Return a function that runs `kubectl` with the kubeconfig in a file, and returns what it prints."""
+
+    def run(words: Sequence[str]) -> str:
+        command = ["kubectl", "--kubeconfig", kubeconfig, "--request-timeout", "30s", *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise KubectlFailed(f"`kubectl {' '.join(words)}` failed: {done.stderr.strip()}")
+        return done.stdout
+
+    return run
+
+
+def main(words: Sequence[str]) -> int:
+    """Run a check; return the exit code."""
+    with tempfile.NamedTemporaryFile("w", suffix=".kubeconfig", encoding="utf-8") as file:
+        file.write(os.environ[KUBECONFIG])
+        file.flush()
+        kubectl = kubectl_with(file.name)
+        try:
+            if words[0] == "listening":
+                listening(words[1], kubectl)
+            else:
+                removed(kubectl)
+        except Failed as error:
+            sys.stderr.write(f"{error}\n")
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

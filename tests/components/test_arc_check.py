@@ -1,0 +1,211 @@
+"""The checks of scale sets, on objects as `kubectl get --output json` prints them for ARC 0.14.2."""
+
+from __future__ import annotations
+
+import copy
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from components.kubernetes import arc_check
+from components.kubernetes.arc_check import Failed, KubectlFailed, kubectl_with, listening, main, removed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+pytestmark = pytest.mark.pure
+
+SET: dict[str, Any] = {
+    "kind": "AutoscalingRunnerSet",
+    "metadata": {"name": "gpu-t4", "annotations": {"runner-scale-set-id": "7"}},
+}
+RUNNER_SET: dict[str, Any] = {"kind": "EphemeralRunnerSet", "metadata": {"name": "gpu-t4-x2k9d"}}
+LISTENER: dict[str, Any] = {
+    "kind": "AutoscalingListener",
+    "metadata": {"name": "gpu-t4-754b578d-listener"},
+    "spec": {
+        "autoscalingRunnerSetName": "gpu-t4",
+        "ephemeralRunnerSetName": "gpu-t4-x2k9d",
+        "runnerScaleSetId": 7,
+    },
+}
+POD: dict[str, Any] = {
+    "kind": "Pod",
+    "metadata": {"name": "gpu-t4-754b578d-listener"},
+    "status": {
+        "phase": "Running",
+        "containerStatuses": [{"name": "listener", "state": {"running": {"startedAt": "2026-11-22T04:00:00Z"}}}],
+    },
+}
+RUNNER: dict[str, Any] = {
+    "kind": "EphemeralRunner",
+    "metadata": {"name": "gpu-t4-x2k9d-runner-abcde", "labels": {"actions.github.com/scale-set-name": "gpu-t4"}},
+    "status": {"phase": "Running", "jobDisplayName": "train", "jobRepositoryName": "example-org/vision"},
+}
+LOG = '{"level":"INFO","msg":"Getting next message","component":"listener","lastMessageID":0}\n'
+REFUSED = "2026/11/22 04:00:01 Application returned an error: failed to create message session: 401 Unauthorized\n"
+HEALTHY: tuple[dict[str, Any], ...] = (SET, RUNNER_SET, LISTENER, POD)
+IN_RUNNERS = ("AutoscalingRunnerSet", "EphemeralRunnerSet", "EphemeralRunner")
+
+
+def altered(item: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    """Return an object with another value at a path."""
+    changed = copy.deepcopy(item)
+    *parts, last = path.split(".")
+    inner: Any = changed
+    for part in parts:
+        inner = inner[part]
+    inner[last] = value
+    return changed
+
+
+def kubectl(
+    items: Sequence[dict[str, Any]], *, log: str | None = LOG, controller: str = ""
+) -> Callable[[Sequence[str]], str]:
+    """Return a kubectl that prints these objects and logs."""
+
+    def run(words: Sequence[str]) -> str:
+        if "logs" in words:
+            if "--selector" in words:
+                return controller
+            if log is None:
+                raise KubectlFailed("container is waiting to start")
+            return log
+        inside = words[1] == "arc-runners"
+        return json.dumps({"items": [item for item in items if (item["kind"] in IN_RUNNERS) == inside]})
+
+    return run
+
+
+TERMINATING = altered(SET, "metadata.deletionTimestamp", "2026-11-22T04:00:00Z")
+WAITING = [{"name": "listener", "state": {"waiting": {"reason": "ImagePullBackOff", "message": "not found"}}}]
+UNSCHEDULABLE = {
+    "phase": "Pending",
+    "conditions": [{"status": "False", "reason": "Unschedulable", "message": "0/2 nodes are available"}],
+}
+ENDED = [{"name": "listener", "state": {"terminated": {"reason": "Error", "exitCode": 1}}}]
+
+
+def test_a_listener_with_a_session_passes() -> None:
+    listening("gpu-t4", kubectl(HEALTHY), seconds=0)
+
+
+def test_a_listener_that_logs_only_errors_passes_after_two_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arc_check, "_now", lambda: datetime(2026, 11, 22, 4, 1, tzinfo=UTC))
+    with pytest.raises(Failed, match="has no session at GitHub; it logged: nothing"):
+        listening("gpu-t4", kubectl(HEALTHY, log=""), seconds=0)
+    monkeypatch.setattr(arc_check, "_now", lambda: datetime(2026, 11, 22, 4, 2, tzinfo=UTC))
+    listening("gpu-t4", kubectl(HEALTHY, log=""), seconds=0)
+
+
+@pytest.mark.parametrize(
+    ("items", "log", "words"),
+    [
+        ([RUNNER_SET], LOG, ("the cluster has no scale set", "Fix: run `pulumi up --replace 'urn:release'`.")),
+        ([TERMINATING, RUNNER_SET, LISTENER, POD], LOG, ("still terminating", "wait until `kubectl get autoscal")),
+        (
+            [altered(SET, "metadata.annotations", {}), RUNNER_SET],
+            LOG,
+            ("GitHub has not registered the scale set", "installation-id and the key", "The controller logged: {"),
+        ),
+        ([SET, RUNNER_SET], LOG, ("no single listener", "logs --selector app.kubernetes.io/part-of=gha-rs-controller")),
+        ([SET, RUNNER_SET, LISTENER, altered(LISTENER, "metadata.name", "gpu-t4-b"), POD], LOG, ("no single listener",)),
+        (
+            [SET, altered(RUNNER_SET, "metadata.name", "gpu-t4-other"), LISTENER, POD],
+            LOG,
+            ("bound to objects that were deleted", "arc-systems delete autoscalinglistener gpu-t4-754b578d-listener`"),
+        ),
+        ([SET, RUNNER_SET, altered(LISTENER, "spec.runnerScaleSetId", 6), POD], LOG, ("bound to objects",)),
+        ([SET, RUNNER_SET, LISTENER], None, ("has no pod",)),
+        (
+            [SET, RUNNER_SET, LISTENER, altered(POD, "status", UNSCHEDULABLE)],
+            None,
+            ("does not run: Unschedulable: 0/2 nodes are available", "system nodes"),
+        ),
+        (
+            [SET, RUNNER_SET, LISTENER, altered(POD, "status.containerStatuses", WAITING)],
+            None,
+            ("does not run: ImagePullBackOff: not found",),
+        ),
+        ([SET, RUNNER_SET, LISTENER, altered(POD, "status.containerStatuses", ENDED)], REFUSED, ("not run: Error",)),
+        (HEALTHY, REFUSED, ("has no session at GitHub; it logged: 2026/11/22", "401 Unauthorized", "key of the GitHub")),
+    ],
+    ids=[
+        "missing", "terminating", "unregistered", "no-listener", "two-listeners", "deleted-runner-set", "other-id",
+        "no-pod", "unschedulable", "no-image", "ended", "rejected",
+    ],
+)  # fmt: skip
+def test_a_broken_link_fails_with_its_fix(
+    monkeypatch: pytest.MonkeyPatch, items: Sequence[dict[str, Any]], log: str | None, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("GPU_CI_RELEASE", "urn:release")
+    controller = '{"level":"info","name":"gpu-t4"}\n{"level":"error","name":"gpu-t4","error":"401"}\n'
+    with pytest.raises(Failed) as failed:
+        listening("gpu-t4", kubectl(items, log=log, controller=controller), seconds=0)
+
+    assert str(failed.value).startswith("gpu-t4: ")
+    assert [word for word in words if word not in str(failed.value)] == []
+
+
+def test_a_listener_that_is_not_ready_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    worlds = iter([[SET, RUNNER_SET], [SET, RUNNER_SET], HEALTHY, HEALTHY])
+    monkeypatch.setattr(arc_check.time, "sleep", lambda _: None)
+    listening("gpu-t4", lambda words: kubectl(HEALTHY if "logs" in words else next(worlds))(words), seconds=60)
+
+    assert next(worlds, None) is None
+
+
+def test_nothing_is_left_after_the_removal_of_all_scale_sets() -> None:
+    removed(kubectl([]), seconds=0)
+
+
+def test_a_scale_set_that_is_left_is_named_with_its_job() -> None:
+    with pytest.raises(Failed, match=r"gpu-t4 \(job train of example-org/vision\); gpu-v100 \(no job\)\. The key of"):
+        removed(kubectl([altered(SET, "metadata.name", "gpu-v100"), TERMINATING, RUNNER]), seconds=0)
+
+
+def failing(error: str) -> Callable[[Sequence[str]], str]:
+    def run(_words: Sequence[str]) -> str:
+        raise KubectlFailed(error)
+
+    return run
+
+
+def test_a_cluster_without_the_controller_has_no_scale_sets() -> None:
+    removed(failing('error: the server doesn\'t have a resource type "autoscalingrunnersets"'), seconds=0)
+
+
+def test_an_unreachable_cluster_counts_as_deleted_only_if_the_user_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    unreachable = failing("dial tcp: i/o timeout")
+    with pytest.raises(Failed, match="i/o timeout"):
+        removed(unreachable, seconds=0)
+    monkeypatch.setenv("PULUMI_K8S_DELETE_UNREACHABLE", "true")
+    removed(unreachable, seconds=0)
+
+
+def test_the_command_writes_the_kubeconfig_and_the_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stub = tmp_path / "kubectl"
+    stub.write_text('#!/bin/sh\ncat "$2" > "$SEEN"; echo "Unauthorized" >&2; exit 1\n')
+    stub.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("SEEN", str(tmp_path / "seen"))
+    monkeypatch.setenv("GPU_CI_KUBECONFIG", "the kubeconfig")
+
+    assert main(["listening", "gpu-t4"]) == 1
+    assert (tmp_path / "seen").read_text() == "the kubeconfig"
+    assert capsys.readouterr().err.endswith("failed: Unauthorized\n")
+    assert main(["removed"]) == 1
+
+
+def test_kubectl_returns_what_it_prints(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    stub = tmp_path / "kubectl"
+    stub.write_text('#!/bin/sh\necho "$*"\n')
+    stub.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+
+    assert kubectl_with("file")(["get", "pods"]) == "--kubeconfig file --request-timeout 30s get pods\n"
