@@ -14,9 +14,12 @@ from components.kubernetes.arc_check import COMMAND, KUBECONFIG, SHELL
 from components.kubernetes.arc_controller_values import controller_values
 from components.kubernetes.chart import chart
 from components.kubernetes.namespaces import RUNNERS, SYSTEMS
+from components.update_guard import refuse_update
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from components.update_guard import Update
 
 CHART = "oci://ghcr.io/actions/actions-runner-controller-charts/gha-runner-scale-set-controller"
 RELEASE = "arc"
@@ -80,6 +83,7 @@ class ArcController(pulumi.ComponentResource):
             # It watches this namespace and removes the finalizers in it.
             after=[runners],
             atomic=False,
+            guard=refuse_update(f"{name}-minor-version", minor_step),
         )
         namespace = runners.metadata.apply(lambda metadata: metadata.name or RUNNERS)
         # Another organisation replaces this object. The engine first removes whatever has an input from it, in the
@@ -126,6 +130,19 @@ class ArcController(pulumi.ComponentResource):
         self.systems_namespace = systems.metadata.apply(lambda metadata: metadata.name or SYSTEMS)
         self.secret_name = secret.metadata.apply(lambda metadata: metadata.name or APP_SECRET)
         self.register_outputs({"runners_namespace": self.runners_namespace})
+
+
+def minor_step(update: Update) -> str | None:
+    """Return why the controller cannot be updated to another minor version; None for any other update."""
+    old, new = (str(inputs["version"]) for inputs in (update.old_inputs, update.new_inputs))
+    if old.split(".")[:2] == new.split(".")[:2]:
+        return None
+    return (
+        f"the Actions Runner Controller cannot be updated from {old} to {new}: it deletes every scale set of another"
+        f" minor version, with its running jobs, and Helm keeps the old definitions. Set ARC_CHARTS back to {old}, remove"
+        " the runners with `arc` and gpu-ci:arc from the stack file, run `pulumi up`, and install the new version"
+        " afterwards, as docs/how-to/upgrade-arc.md describes"
+    )
 
 
 def _namespace(name: str, in_cluster: str, labels: Mapping[str, str], opts: ResourceOptions) -> k8s.core.v1.Namespace:

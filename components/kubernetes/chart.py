@@ -26,6 +26,7 @@ def chart(
     replace_on: Sequence[str] = (),
     atomic: bool = True,
     timeout_minutes: int = 10,
+    guard: ResourceOptions | None = None,
 ) -> k8s.helm.v3.Release:
     """Declare a Helm release.
 
@@ -43,6 +44,7 @@ def chart(
         atomic: whether to delete a failed first installation. Its objects show the cause of the failure.
         timeout_minutes: the time limit of an installation, an upgrade and a removal. After it, Helm forgets a release
             that it removes, and every later removal fails.
+        guard: the guard of its updates (`components.update_guard`).
 
     """
     return k8s.helm.v3.Release(
@@ -60,10 +62,13 @@ def chart(
         # Dependents need a release whose pods are ready.
         skip_await=False,
         # The names of objects are fixed, so the old release must be deleted before the new one is created.
-        opts=ResourceOptions(
-            parent=parent,
-            depends_on=list(after),
-            delete_before_replace=True,
-            replace_on_changes=list(replace_on) or None,
+        opts=ResourceOptions.merge(
+            guard,
+            ResourceOptions(
+                parent=parent,
+                depends_on=list(after),
+                delete_before_replace=True,
+                replace_on_changes=list(replace_on) or None,
+            ),
         ),
     )

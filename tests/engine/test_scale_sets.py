@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pulumi
@@ -11,6 +12,7 @@ from pulumi import ResourceOptions
 from back_ends.protocol import Site
 from back_ends.registry import BACK_ENDS, stack_of
 from components.kubernetes import arc_controller
+from config import pins
 from config.identity import Identity
 from config.load import load
 from fakes import arc
@@ -40,6 +42,13 @@ def stack(section: str = "github", /, **values: Any) -> StackFile:
 def runner(**values: Any) -> StackFile:
     """Return the small stack with other values in the `arc` section of its runner."""
     return stacks.changed(SMALL, "runners", lambda runners: runners[RUNNER]["arc"].update(values))
+
+
+def without(*sections: str) -> StackFile:
+    """Return the small stack without some sections."""
+    original = stacks.stack_file(SMALL)
+    left_out = {f"gpu-ci:{section}" for section in sections}
+    return replace(original, config={key: text for key, text in original.config.items() if key not in left_out})
 
 
 def inside() -> None:
@@ -194,3 +203,23 @@ def test_a_change_keeps_the_listener(cli: Found, monkeypatch: pytest.MonkeyPatch
 
     assert changed.ok == (strategy == "immediate")
     assert (f"{RUNNER} has no listener" in changed.fault) == (strategy == "eventual")
+
+
+def test_a_minor_step_of_the_controller_is_refused_and_the_staged_procedure_works(
+    live: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The controller deletes scale sets of another minor version, also those with running jobs."""
+    monkeypatch.setattr(pins, "ARC_CHARTS", "0.15.0")
+    previewed, refused = live.preview(), live.up()
+    monkeypatch.setattr(pins, "ARC_CHARTS", "0.14.9")
+    patch = live.preview()
+    live.configure(without("runners", "arc"))
+    removed = live.up()
+    monkeypatch.setattr(pins, "ARC_CHARTS", "0.15.0")
+    live.configure(stacks.stack_file(SMALL))
+    installed = live.up()
+
+    assert "the Actions Runner Controller cannot be updated from 0.14.2 to 0.15.0" in previewed.fault
+    assert [step.op for step in refused.changes] == []
+    assert (patch.fault, removed.fault, installed.fault) == ("", "", "")
+    assert arc.session_problem(live.cloud, RUNNER) is None
