@@ -217,6 +217,7 @@ def _cluster(
             disk=Disk(gib=gibibytes(group.disk.size), iops=group.disk.iops, throughput=group.disk.throughput),
             title=title,
             tags=identity.tags,
+            user_tags=identity.extra,
             after=joinable,
         )
 
@@ -400,7 +401,6 @@ def gcp(*, site: Site, account: GcpSettings, installer: Path = host_image.INSTAL
                 dry_run=repository.cleanup == "dry-run",
                 readers={"runners": runner.member, **repository.readers},
                 writers={**pushing, **repository.writers},
-                force_delete=repository.force_delete,
                 protect=settings.stack.protect,
             ),
             site.gcp,

@@ -18,7 +18,6 @@ from checks import (
     image_region,
     machine_fit,
     money,
-    plausibility,
     pool_shape,
     queue_time,
     quota,
@@ -49,7 +48,6 @@ class Check(Protocol):
 
 
 CHECKS: Final[tuple[Check, ...]] = (
-    plausibility,
     counts,
     pool_shape,
     fit,

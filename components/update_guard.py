@@ -22,7 +22,9 @@ class Update:
     name: str
     """The logical name of the resource."""
     old_inputs: Mapping[str, Any]
+    """The inputs of the last update or refresh."""
     new_inputs: Mapping[str, Any]
+    """The inputs that the update sends."""
     old_outputs: Mapping[str, Any]
     """The state of the last update or refresh."""
 

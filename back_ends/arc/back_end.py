@@ -101,6 +101,7 @@ class Arc:
         from pulumi import ResourceOptions  # noqa: PLC0415
 
         from components.kubernetes import arc_controller  # noqa: PLC0415
+        from components.kubernetes.disruption_budget import DisruptionBudget, DisruptionBudgetArgs  # noqa: PLC0415
         from components.kubernetes.namespaces import SYSTEMS  # noqa: PLC0415
         from components.kubernetes.network_policies import NetworkPolicies, NetworkPoliciesArgs  # noqa: PLC0415
         from components.kubernetes.scale_set import JobHooks, JobHooksArgs, ScaleSet, ScaleSetArgs  # noqa: PLC0415
@@ -119,6 +120,7 @@ class Arc:
             ),
             inside,
         )
+        DisruptionBudget("job-protection", DisruptionBudgetArgs(namespace=controller.runners_namespace), site.cluster)
         hooks = JobHooks("job-hooks", JobHooksArgs(namespace=controller.runners_namespace), site.cluster)
         policies = NetworkPolicies(
             "network-policies",

@@ -10,6 +10,8 @@ import pulumi_aws as aws
 from pulumi import Input, Output, ResourceOptions
 
 from components.aws.documents import key_policy, service_trust
+from components.aws.update_reasons import refused_subnets
+from components.update_guard import refuse_update
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -92,7 +94,8 @@ class Cluster(pulumi.ComponentResource):
         # Without its policy EKS cannot delete its network interfaces, and the VPC cannot be deleted. Without our log
         # group EKS creates one that never expires. Neither is an input, so the engine sees no dependency.
         ordered = ResourceOptions(depends_on=[policy, logs], delete_before_replace=True)
-        cluster = _control_plane(name, args, key, role, ResourceOptions.merge(kept, ordered))
+        guarded = ResourceOptions.merge(ordered, refuse_update(f"{name}-subnets", refused_subnets))
+        cluster = _control_plane(name, args, key, role, ResourceOptions.merge(kept, guarded))
         self.access = [
             _administrator(f"{name}-{administrator}", cluster, principal, child)
             for administrator, principal in args.administrators.items()

@@ -11,7 +11,7 @@ from pulumi import Output, ResourceOptions
 
 from components.aws.bootstrap import user_data
 from components.aws.gpu_node import GpuNode, api_taints, autoscaler_tags, node_labels
-from components.aws.node_group import NodeGroupArgs, node_group
+from components.aws.node_group import NodeGroupArgs, auto_scaling_group, node_group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +54,7 @@ class GpuPool(pulumi.ComponentResource):
             tags=tags,
             repair=True,
         )
-        self.auto_scaling_group = self.node_group.resources.apply(
-            lambda resources: (resources[0].autoscaling_groups or [])[0].name or ""
-        )
+        self.auto_scaling_group = auto_scaling_group(self.node_group)
         for key, value in tags.items():
             aws.autoscaling.Tag(
                 f"{name}-{key.partition('/node-template/')[2]}",

@@ -75,9 +75,10 @@ class Network(pulumi.ComponentResource):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PrivateSubnet:
-    """A private subnet and its route table."""
+    """A private subnet."""
 
     table_id: Output[str]
+    """Its route table."""
     id: Output[str]
     """The subnet with its route table."""
     routed_id: Output[str]

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pulumi_aws as aws
-from pulumi import Input, ResourceOptions
+from pulumi import Input, Output, ResourceOptions
+
+from components.aws.update_reasons import refused_sizes, replaced_nodes
+from components.update_guard import refuse_update, warn_of_update
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,7 +51,9 @@ class NodeGroupArgs:
     title: str
     """The `Name` tag of the instances."""
     tags: Mapping[str, str]
-    """Tags of instances, volumes and network interfaces: the provider's default tags do not reach them."""
+    """Tags of new instances, volumes and network interfaces: the provider's default tags do not reach them."""
+    user_tags: Mapping[str, str]
+    """Those of the tags that the stack file states. They may change."""
     after: Sequence[pulumi.Resource]
     """The role's policies and the add-ons without which a node stays NotReady."""
 
@@ -86,7 +91,10 @@ def node_group(
 
     """
     template = _launch_template(name, args, user_data, child)
-    return aws.eks.NodeGroup(
+    guards = ResourceOptions.merge(
+        refuse_update(f"{name}-sizes", refused_sizes), warn_of_update(f"{name}-nodes", replaced_nodes)
+    )
+    group = aws.eks.NodeGroup(
         name,
         cluster_name=args.cluster_name,
         node_group_name_prefix=prefix,
@@ -105,7 +113,7 @@ def node_group(
         update_config=aws.eks.NodeGroupUpdateConfigArgs(**update),
         node_repair_config={"enabled": True} if repair else None,
         opts=ResourceOptions.merge(
-            child,
+            ResourceOptions.merge(child, guards),
             ResourceOptions(
                 depends_on=list(args.after),
                 # The autoscaler changes the number of nodes. An update of `min` or `max` sends the number in the state,
@@ -114,12 +122,30 @@ def node_group(
             ),
         ),
     )
+    for key, value in args.user_tags.items():
+        aws.autoscaling.Tag(
+            f"{name}-tag-{key}",
+            autoscaling_group_name=auto_scaling_group(group),
+            # The launch template keeps its first tags. Where both have a key, an instance gets the value from here.
+            tag={"key": key, "value": value, "propagate_at_launch": True},
+            opts=child,
+        )
+    return group
+
+
+def auto_scaling_group(group: aws.eks.NodeGroup) -> Output[str]:
+    """Return the name of the auto-scaling group that EKS creates."""
+    return group.resources.apply(lambda resources: (resources[0].autoscaling_groups or [])[0].name or "")
 
 
 def _launch_template(
-    name: str, args: NodeGroupArgs, user_data: str | None, opts: ResourceOptions
+    name: str, args: NodeGroupArgs, user_data: str | None, child: ResourceOptions
 ) -> aws.ec2.LaunchTemplate:
-    """Declare a template without an image and a type. The node group states them, and EKS refuses them in both."""
+    """Declare a template without an image and a type. The node group states them, and EKS refuses them in both.
+
+    Every update of the template is a new version, with which EKS replaces all nodes. So tags do not update it: they are
+    those of its creation.
+    """
     tags = {**args.tags, "Name": args.title}
     return aws.ec2.LaunchTemplate(
         name,
@@ -148,5 +174,5 @@ def _launch_template(
         tag_specifications=[
             {"resource_type": kind, "tags": tags} for kind in ("instance", "volume", "network-interface")
         ],
-        opts=opts,
+        opts=ResourceOptions.merge(child, ResourceOptions(ignore_changes=["tagSpecifications", "tags", "tagsAll"])),
     )

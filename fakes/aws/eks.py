@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Final
 
-from fakes.aws.eks_nodes import end_surplus_nodes, new_sizes_are_in_order, sizes_are_in_order
+from fakes.aws.eks_nodes import end_nodes, jobs_can_be_evicted, new_sizes_are_in_order, sizes_are_in_order
 from fakes.aws.eks_rules import (
     create_log_group,
     delete_objects_inside,
@@ -218,8 +218,8 @@ TABLE: Final = (
         max_lengths={"nodeGroupName": 63, "taints.*.key": 63, "taints.*.value": 63},
         slow=True,
         before_create=[template_and_group_agree, sizes_are_in_order, nodes_can_join],
-        before_update=[new_sizes_are_in_order],
-        on_update=[end_surplus_nodes],
+        before_update=[new_sizes_are_in_order, jobs_can_be_evicted],
+        on_update=[end_nodes],
     ),
     Kind(
         type=ADD_ON,

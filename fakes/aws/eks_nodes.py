@@ -6,7 +6,7 @@ behavior") and observed requests of the Terraform AWS provider 5.100 (2026-11).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from fakes.aws.names import NODE_GROUP
 from fakes.kinds import value_at
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from fakes.cloud import Cloud
     from fakes.objects import CloudObject
 
-_DESIRED = "scalingConfig.desiredSize"
+_DESIRED: Final = "scalingConfig.desiredSize"
+_TEMPLATE: Final = "launchTemplate.version"
+BUDGET: Final = "kubernetes:policy/v1:PodDisruptionBudget"
 
 
 def running(group: CloudObject) -> int:
@@ -45,6 +47,24 @@ def new_sizes_are_in_order(_cloud: Cloud, _group: CloudObject, wanted: Mapping[s
     return _disorder(wanted)
 
 
+def jobs_can_be_evicted(cloud: Cloud, group: CloudObject, wanted: Mapping[str, Any]) -> str | None:
+    """Refuse to replace a node whose job a disruption budget protects: EKS waits 15 minutes and does not force."""
+    budgets = [obj for obj in cloud.of(BUDGET) if obj.phase == "ready"]
+    if not replaces_nodes(group, wanted) or not group.inputs.get("taints") or not budgets:
+        return None
+    return (
+        f"waiting for EKS Node Group ({group.id}) version update: unexpected state 'Failed', wanted target 'Successful'. "
+        "last error: PodEvictionFailure: Reached max retries while trying to evict pods from nodes in node group"
+    )
+
+
+def replaces_nodes(group: CloudObject, wanted: Mapping[str, Any]) -> bool:
+    """Return whether an update replaces running nodes."""
+    return running(group) > 0 and any(
+        value_at(path, group.inputs) != value_at(path, wanted) for path in ("version", "releaseVersion", _TEMPLATE)
+    )
+
+
 def _disorder(inputs: Mapping[str, Any]) -> str | None:
     least, wanted, most = (value_at(f"scalingConfig.{key}", inputs) for key in ("minSize", "desiredSize", "maxSize"))
     if None in (least, wanted, most) or least <= wanted <= most:
@@ -54,8 +74,10 @@ def _disorder(inputs: Mapping[str, Any]) -> str | None:
     return f"InvalidParameterException: desired capacity {wanted} can't be greater than max size {most}"
 
 
-def end_surplus_nodes(cloud: Cloud, group: CloudObject, wanted: Mapping[str, Any]) -> None:
-    """Drain the nodes above the desired count of an update, with the jobs on them."""
+def end_nodes(cloud: Cloud, group: CloudObject, wanted: Mapping[str, Any]) -> None:
+    """Drain the nodes that an update replaces, or that are above its desired count, with the jobs on them."""
     surplus = running(group) - int(value_at(_DESIRED, wanted) or 0)
-    if surplus > 0:
+    if replaces_nodes(group, wanted):
+        cloud.drained.append(f"all {running(group)} nodes of {group.name}: the update replaces them")
+    elif surplus > 0:
         cloud.drained.append(f"{surplus} of {running(group)} nodes of {group.name}: the update sends a smaller count")

@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     import pulumi
     from pulumi import ResourceOptions
 
-    from ops.plan.model import Plan
+    from ops.plan.model import Plan, Planned
 
 pytestmark = pytest.mark.plan
 
 CLUSTER = "aws:eks/cluster:Cluster"
 GROUP = "aws:eks/nodeGroup:NodeGroup"
+SCALING_TAG = "aws:autoscaling/tag:Tag"
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 ADD_ON = "aws:eks/addon:Addon"
 ARGS = ClusterArgs(
@@ -55,7 +56,8 @@ NODES = NodeGroupArgs(
     max=5,
     disk=Disk(gib=200, iops=3000, throughput=400),
     title="gpu-ci-small-t4-spot",
-    tags=TAGS,
+    tags={**TAGS, "Team": "vision"},
+    user_tags={"Team": "vision"},
     after=(),
 )
 POOL = GpuPoolArgs(
@@ -93,6 +95,7 @@ def system(here: ResourceOptions, *after: pulumi.Resource) -> SystemNodes:
         disk=Disk(gib=50, iops=3000, throughput=125),
         title="gpu-ci-small-system",
         tags=TAGS,
+        user_tags={},
         after=after,
     )
     return SystemNodes("system-nodes", args, here)
@@ -329,9 +332,18 @@ def test_a_nodes_disk_is_encrypted_and_goes_with_it(spot: Plan) -> None:
 
 def test_machines_disks_and_interfaces_carry_the_tags_that_defaults_do_not_reach(spot: Plan) -> None:
     tagged = {each["resourceType"]: each["tags"] for each in part(only(spot, TEMPLATE), "tagSpecifications")}
-    stated = {**TAGS, "Name": "gpu-ci-small-t4-spot"}
+    stated = {**TAGS, "Team": "vision", "Name": "gpu-ci-small-t4-spot"}
 
     assert tagged == dict.fromkeys(("instance", "volume", "network-interface"), stated)
+
+
+def test_a_changed_tag_reaches_new_instances_and_replaces_no_node(spot: Plan) -> None:
+    """A new version of the template would make EKS replace every node."""
+    tag = spot.one(SCALING_TAG, "pool-t4-spot-tag-Team")
+
+    assert only(spot, TEMPLATE).ignore_changes == ("tagSpecifications", "tags", "tagsAll")
+    assert tag.inputs["tag"] == {"key": "Team", "value": "vision", "propagateAtLaunch": True}
+    assert tag.property_dependencies["autoscalingGroupName"] == (only(spot, GROUP).urn,)
 
 
 @pytest.mark.parametrize("which", ["spot", "both"])
@@ -368,10 +380,15 @@ def test_capacity_is_spelt_as_eks_takes_it(capacity: Any, stated: str) -> None:
     assert part(only(pool(capacity=capacity), GROUP), "capacityType") == stated
 
 
+def autoscaler_tags_of(plan: Plan) -> list[Planned]:
+    """Return the tags of the auto-scaling group that are not tags of the stack file."""
+    return [tag for tag in plan.of(SCALING_TAG) if "-tag-" not in tag.name]
+
+
 def test_a_pool_says_the_same_to_eks_and_to_the_autoscaler(spot: Plan) -> None:
     """Tags of the node group do not reach its auto-scaling group, which is where the autoscaler always looks."""
     group = only(spot, GROUP).inputs
-    tags = {each.inputs["tag"]["key"]: each.inputs["tag"]["value"] for each in spot.of("aws:autoscaling/tag:Tag")}
+    tags = {each.inputs["tag"]["key"]: each.inputs["tag"]["value"] for each in autoscaler_tags_of(spot)}
 
     assert group["labels"] == node_labels(POOL.node)
     assert group["tags"] == tags == autoscaler_tags(POOL.node)
@@ -382,7 +399,7 @@ def test_a_pool_says_the_same_to_eks_and_to_the_autoscaler(spot: Plan) -> None:
 
 
 def test_the_autoscalers_tags_stand_on_the_pools_own_group_and_on_no_machine(spot: Plan) -> None:
-    tags = spot.of("aws:autoscaling/tag:Tag")
+    tags = autoscaler_tags_of(spot)
 
     assert {only(spot, GROUP).urn} == {urn for tag in tags for urn in tag.property_dependencies["autoscalingGroupName"]}
     assert {tag.inputs["tag"]["propagateAtLaunch"] for tag in tags} == {False}

@@ -14,6 +14,7 @@ from tests.plan import stacks
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from ops.engine.events import Outcome
     from ops.engine.pulumi_cli import Found
     from ops.plan.stack_file import StackFile
 
@@ -68,6 +69,55 @@ def test_a_new_zone_updates_only_the_endpoint_of_s3(live: Engine) -> None:
     assert outcome.counts["create"] == 6
 
 
+def warnings(outcome: Outcome) -> list[str]:
+    return [one.message for one in outcome.diagnostics if one.severity == "warning"]
+
+
+def test_a_new_tag_replaces_no_node(live: Engine) -> None:
+    live.configure(changed("stack", lambda stack: stack.update(tags={"Team": "vision"})))
+    outcome = live.preview()
+
+    assert outcome.ok
+    assert {step.type for step in outcome.changes} == {
+        "pulumi:providers:aws",
+        "aws:autoscaling/tag:Tag",
+    }
+    assert warnings(outcome) == []
+
+
+def test_an_update_that_replaces_nodes_is_reported(live: Engine) -> None:
+    live.configure(changed("system-nodes", lambda nodes: nodes.update(disk={"size": "80Gi"})))
+    outcome = live.preview()
+
+    assert outcome.ok
+    assert [line.partition(" EKS waits")[0].partition(" It waits")[0] for line in warnings(outcome)] == [
+        "system-nodes: EKS replaces all 2 running nodes one after another (launch template: disk or node configuration)."
+    ]
+
+
+def test_sizes_that_eks_refuses_stop_the_preview(live: Engine) -> None:
+    live.configure(changed("system-nodes", lambda nodes: nodes.update(min=3, max=4)))
+    outcome = live.preview()
+
+    assert not outcome.ok
+    assert "EKS refuses min 3 while 2 nodes run" in outcome.fault
+    assert "--scaling-config minSize=3,maxSize=4,desiredSize=3`, and then `pulumi up` again" in outcome.fault
+
+
+def test_another_zone_of_the_control_plane_stops_the_preview(live: Engine) -> None:
+    def move(network: dict[str, Any]) -> None:
+        network["zones"]["us-east-1c"] = 2
+
+    grown = changed("network", move)
+    zones = json.loads(grown.config["gpu-ci:cluster"])
+    zones["zones"] = ["us-east-1a", "us-east-1c"]
+    live.configure(replace(grown, config={**grown.config, "gpu-ci:cluster": json.dumps(zones)}))
+    outcome = live.preview()
+
+    assert not outcome.ok
+    assert "EKS cannot move a control plane to other zones" in outcome.fault
+
+
 def test_a_replaced_cluster_needs_a_destroy_first(cli: Found) -> None:
     """The engine closes its connection to the old cluster too early; the runbook describes the workaround."""
     other = changed("cluster", lambda cluster: cluster.update({"service-cidr": "10.100.0.0/16"}))
@@ -86,30 +136,3 @@ def test_a_replaced_cluster_needs_a_destroy_first(cli: Found) -> None:
     assert "the client connection is closing" in refused.fault
     assert (back.ok, back.changes) == (True, ())
     assert (destroyed.ok, again.ok) == (True, True)
-
-
-REPOSITORY = "gcp:artifactregistry/repository:Repository"
-
-
-def images(region: str, *, force: bool) -> StackFile:
-    """Return a stack with one repository of images on Google Cloud."""
-    original = stacks.stack_file("examples/cirun-gcp.yaml")
-    kept = {key: original.config[key] for key in ("gpu-ci:stack", "gpu-ci:gcp", "pulumi:disable-default-providers")}
-    stated = {"gpu-tests": {"region": region} | ({"force-delete": True} if force else {})}
-    return replace(original, config={**kept, "gpu-ci:artifact-registry": json.dumps(stated)})
-
-
-def test_a_repository_with_images_moves_to_another_region_only_where_that_is_stated(cli: Found) -> None:
-    """Google would delete it with its images, without asking."""
-    with Engine(cli, images("us-central1", force=False)) as engine:
-        assert engine.up().ok
-        engine.configure(images("us-east1", force=False))
-        refused = engine.preview()
-        engine.configure(images("us-central1", force=True))
-        assert engine.up().ok
-        engine.configure(images("us-east1", force=True))
-        moved = engine.preview()
-
-    assert not refused.ok
-    assert "protect" in refused.fault
-    assert REPOSITORY in {step.type for step in moved.changes if step.op == "replace"}

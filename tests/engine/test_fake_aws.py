@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from fakes.aws import names as aws
-from fakes.aws.eks_nodes import autoscale
+from fakes.aws.eks_nodes import BUDGET, autoscale
 from fakes.kinds import RefusedError
 from fakes.objects import Phase
-from tests.engine.clouds import CLUSTER_POLICY, Client
+from tests.engine.clouds import CLUSTER_POLICY, INSIDE, Client
 
 pytestmark = pytest.mark.pure
 
@@ -268,6 +268,26 @@ def test_an_update_with_a_smaller_count_drains_nodes(client: Client, desired: in
     client.cloud.update(aws.NODE_GROUP, group, {**living.inputs, "scalingConfig": scaling})
 
     assert [line.partition(":")[0] for line in client.cloud.drained] == drained
+
+
+@pytest.mark.parametrize("budget", [True, False])
+def test_a_disruption_budget_keeps_nodes_with_jobs(client: Client, budget: bool) -> None:
+    subnet = client.ready_cluster()
+    taints = [{"key": "gpu", "value": "true", "effect": "NO_SCHEDULE"}]
+    group = client.nodes(subnet, "gpu", taints=taints, version="1.35")
+    if budget:
+        client.create(BUDGET, "jobs", INSIDE, metadata={"name": "jobs", "namespace": "default"}, spec={})
+    living = client.cloud.find(aws.NODE_GROUP, group)
+    assert living is not None
+    wanted = {**living.inputs, "version": "1.36"}
+
+    if budget:
+        with pytest.raises(RefusedError, match="PodEvictionFailure"):
+            client.cloud.update(aws.NODE_GROUP, group, wanted)
+    else:
+        client.cloud.update(aws.NODE_GROUP, group, wanted)
+
+    assert client.cloud.drained == ([] if budget else ["all 1 nodes of gpu: the update replaces them"])
 
 
 @pytest.mark.parametrize(

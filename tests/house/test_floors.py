@@ -37,9 +37,11 @@ BUILDING_BLOCKS: Final = (
     "components.gcp.closed_network",
     "components.gcp.host_image",
     "components.kubernetes.chart",
-    "components.update_guard",
 )
 """The components that other components consist of."""
+
+GUARDS: Final = ("components.update_guard", "components.aws.update_reasons")
+"""The comparison of an update with the old state, and what EKS refuses."""
 
 FILE_FORMATS: Final = (
     *("kit.cirun", "kit.cirun_access", "kit.cirun_checks", "kit.cirun_runners", "kit.documents"),
@@ -60,6 +62,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
     {"policy": ("policy", "policy.*"), "machine images": ("ami", "ami.*"), NEIGHBOURS: ()},
     {
         "identity": ("config.identity",),
+        "guards": GUARDS,
         "sections": (
             "back_ends.*.section",
             "config.aws",
@@ -111,7 +114,7 @@ PURE: Final = frozenset({"knowledge", "values", "pins", "packages", "policy", "m
 CONNECTED: Final = frozenset(
     {
         *("back ends", "checks", "fakes", "kit", "knowledge", "machine images", "ops", "packages", "policy", "rules"),
-        *("file formats", "sections", "wiring", NEIGHBOURS),
+        *("file formats", "guards", "sections", "wiring", NEIGHBOURS),
     }
 )
 """Groups whose modules may import each other. Circles are never allowed."""
