@@ -1,8 +1,9 @@
 """Check that a job fits a machine of its own, with CPU, memory, GPUs and disk. Nodes of a cluster are in `checks.fit`.
 
-The operating system sees 7.5 % less memory than is sold, as on EKS nodes (Karpenter's default for EC2, 2026), and the
-system, Docker and the runner use one gibibyte. On the disk the system uses at least the 10 GB that Google's Ubuntu
-images are made for. A disk is never smaller than its image (Compute Engine documentation, 2026).
+Hypervisor and kernel use a part of the memory, as on EKS nodes (`gpu.kubernetes.allocatable`), and the system, Docker
+and the runner use one gibibyte. No scheduler compares this sum with the job, so a job that needs more gets a warning,
+and only one that needs more than the whole memory is an error. On the disk the system uses at least the 10 GB that
+Google's Ubuntu images are made for. A disk is never smaller than its image (Compute Engine documentation, 2026).
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from config.values import gibibytes, mebibytes
-from gpu.verdict import error, ok
+from gpu.kubernetes.allocatable import unseen_memory_mib
+from gpu.verdict import error, ok, warning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 
 CHECK: Final = "fit"
 SYSTEM_MIB: Final = 1024
-UNSEEN: Final = 0.075
 SYSTEM_DISK_GIB: Final = 10
 
 
@@ -42,7 +43,7 @@ def check(stack: Stack) -> Iterator[Verdict]:
 
 def usable_memory_mib(machine: InstanceType | MachineType) -> int:
     """Return the memory of a machine that a job can use, in MiB."""
-    return int(machine.memory_mib * (1 - UNSEEN)) - SYSTEM_MIB
+    return machine.memory_mib - unseen_memory_mib(machine.memory_mib) - SYSTEM_MIB
 
 
 def _machine(path: str, machine: InstanceType | MachineType, needs: Needs) -> Iterator[Verdict]:
@@ -51,23 +52,22 @@ def _machine(path: str, machine: InstanceType | MachineType, needs: Needs) -> It
         f"{has} {what} but the job needs {wants}"
         for what, has, wants in (
             ("cores", machine.vcpus, needs.cpu),
-            ("MiB of memory", room, memory_mib),
+            ("MiB of memory", machine.memory_mib, memory_mib),
             ("GPUs", machine.gpus, needs.gpus),
         )
         if has < wants
     ]
+    chain = (
+        f"{machine.name} is sold with {machine.vcpus} cores and {machine.memory_mib} MiB",
+        f"hypervisor and kernel use {unseen_memory_mib(machine.memory_mib)} MiB, and the system {SYSTEM_MIB} MiB",
+    )
+    larger = f"replace {machine.name} by a larger type"
     if short:
         most = f"cpu: {min(needs.cpu, machine.vcpus)}, memory: {min(memory_mib, room) // 1024}Gi"
-        yield error(
-            CHECK,
-            path,
-            f"{machine.name} has {' and '.join(short)}",
-            f"ask for {most}, or replace {machine.name} by a larger type",
-            (
-                f"{machine.name} is sold with {machine.vcpus} cores and {machine.memory_mib} MiB",
-                f"the operating system does not see {UNSEEN:.1%} of the memory, and the system uses {SYSTEM_MIB} MiB",
-            ),
-        )
+        yield error(CHECK, path, f"{machine.name} has {' and '.join(short)}", f"ask for {most}, or {larger}", chain)
+    elif memory_mib > room:
+        reason = f"{machine.name} has about {room} MiB of memory for the job, which needs {memory_mib}"
+        yield warning(CHECK, path, reason, f"ask for memory: {room // 1024}Gi, or {larger}", chain)
 
 
 def _disk(path: str, own: OwnMachines, needs: Needs) -> Iterator[Verdict]:

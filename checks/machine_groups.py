@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from config.values import gibibytes
 from gpu.cost.interruptions import GCP_BAND, aws_rate
-from gpu.cost.jobs import JobLoad, mean_minutes
+from gpu.cost.jobs import REPLACEMENT_MINUTES, JobLoad, mean_minutes
 from gpu.machines import ec2_type, gce_type
 from gpu.machines.groups import Disk, MachineGroup, Placement
 from gpu.regions import Cloud, region_of
@@ -59,6 +59,7 @@ def pool_groups(stack: Stack) -> dict[str, MachineGroup]:
 def _pool(name: str, pool: PoolSettings, stack: Stack, region: str) -> MachineGroup:
     autoscaler = stack.settings.autoscaler
     jobs = ec2_type(pool.instance_types[0]).devices * (pool.sharing.replicas if pool.sharing else 1)
+    idle = pool.scale_down_after_minutes or (autoscaler.scale_down_after_minutes if autoscaler else 0)
     gpus_of_a_job = [
         stack.settings.runners[runner].needs.gpus
         for runner, offer in stack.offers.items()
@@ -75,7 +76,9 @@ def _pool(name: str, pool: PoolSettings, stack: Stack, region: str) -> MachineGr
         least_max=max(1, pool.min),
         disk=_root_volume(pool.disk),
         jobs_per_machine=max(1, jobs // max(gpus_of_a_job, default=1)),
-        idle_minutes=pool.scale_down_after_minutes or (autoscaler.scale_down_after_minutes if autoscaler else 0),
+        idle_minutes=idle,
+        # The next node runs a pod without a job, and stays idle for as long as any other afterwards.
+        minutes_after_loss=REPLACEMENT_MINUTES + idle,
         interruptions_per_hour=aws_rate(pool.instance_types, region)
         if pool.interruptions_per_hour is None
         else pool.interruptions_per_hour,

@@ -66,19 +66,9 @@ def _unpriced(found: Bill, *, limited: bool) -> Iterator[Verdict]:
         fix = f"add the price to {missing.table}"
         if missing.known:
             fix += f", which has {', '.join(missing.known)}"
-        if limited:
-            yield error(
-                CHECK, paths[0], f"{reason}, so the budget cannot be checked", f"remove budget, or {fix}", chain
-            )
-        else:
-            month = "worst month" if all(item.worst_only for item in items) else "month"
-            yield warning(
-                CHECK,
-                paths[0],
-                f"{reason}, so the {month} does not include it",
-                f"estimate it yourself, or {fix}",
-                chain,
-            )
+        month = "worst month" if all(item.worst_only for item in items) else "month"
+        effect = "the budget cannot be checked" if limited else f"the {month} does not include it"
+        yield warning(CHECK, paths[0], f"{reason}, so {effect}", f"estimate it yourself, or {fix}", chain)
 
 
 def _against_limit(found: Bill, case: Case, usd: Decimal, machines: set[str]) -> Verdict:

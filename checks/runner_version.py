@@ -25,16 +25,28 @@ RUNNER_IMAGE: Final = "ghcr.io/actions/actions-runner"
 """GitHub's own image. Its tags are versions of the runner."""
 LEAST: Final = (2, 329, 0)
 NEWEST_KNOWN: Final = (2, 337, 0)
+COMMAND: Final = "--entrypoint /home/runner/bin/Runner.Listener {} --version"
+"""The options of `docker run` that print the version of the runner in an image."""
 _FIX: Final = f"build the image on {RUNNER_IMAGE}:{dotted(NEWEST_KNOWN)} or later, and state that version"
 
 
 def check(stack: Stack) -> Iterator[Verdict]:
     """Check the runner version of each image: the stated one, or the tag of GitHub's own image."""
+    used = {offer.shared.image for offer in stack.offers.values() if offer.shared is not None}
     for name, image in stack.settings.images.items():
         if image.runner is not None:
             yield _version(f"images.{name}.runner", image.runner)
         elif image.reference == RUNNER_IMAGE and image.tag is not None and re.fullmatch(r"\d+\.\d+\.\d+", image.tag):
             yield _version(f"images.{name}.tag", image.tag)
+        elif name in used:
+            pin = f"@{image.digest}" if image.digest else f":{image.tag}"
+            address = f"{image.reference or 'REGISTRY/' + name}{pin}"
+            yield warning(
+                CHECK,
+                f"images.{name}",
+                "no runner version is stated, and GitHub gives no jobs to old runners",
+                f"state as images.{name}.runner what this command prints: docker run --rm {COMMAND.format(address)}",
+            )
 
 
 def _version(path: str, version: str) -> Verdict:

@@ -49,11 +49,12 @@ def _verdicts(name: str, offer: Offer, shared: SharedNodes, group: MachineGroup,
     on_demand = priced(group, group.types[0], Placement(region=group.expected.region, spot=False))
     if not isinstance(on_spot, PricedMachine) or not isinstance(on_demand, PricedMachine):
         return  # The check on money reports the missing price.
-    spot_cost, on_demand_cost = _job(on_spot, minutes, rate), _job(on_demand, minutes, 0.0)
+    spot_cost, on_demand_cost = _job(on_spot, minutes, rate, group), _job(on_demand, minutes, 0.0, group)
     costs = f"a finished job costs {dollars(spot_cost)} on spot, and {dollars(on_demand_cost)} on demand"
     chain = (
         f"a spot machine is interrupted {rate:.3g} times an hour",
         f"a job runs {minutes:.0f} minutes on average, and {runner.timeout_minutes} at most",
+        f"after a lost attempt another machine runs for {group.minutes_after_loss} minutes without a job",
         f"with lost attempts, {costs}",
     )
     to_on_demand = f"name an on-demand pool in {shared.pool_key}"
@@ -73,5 +74,6 @@ def _verdicts(name: str, offer: Offer, shared: SharedNodes, group: MachineGroup,
         yield ok(CHECK, offer.path, f"{costs}{bound}", chain)
 
 
-def _job(machine: PricedMachine, minutes: float, rate: float) -> Decimal:
-    return Decimal(machine_hours(minutes, rate)) * machine.month / HOURS_A_MONTH
+def _job(machine: PricedMachine, minutes: float, rate: float, group: MachineGroup) -> Decimal:
+    hours = machine_hours(minutes, rate, after_loss=group.minutes_after_loss)
+    return Decimal(hours) * machine.month / HOURS_A_MONTH

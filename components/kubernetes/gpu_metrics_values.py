@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from gpu.kubernetes.node_group import GPU_PRESENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+SCRAPE_TIMEOUT: Final = 10
+"""The chart's timeout of a scrape in seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +31,12 @@ def gpu_metrics_values(args: GpuMetricsValues) -> dict[str, Any]:
     return {
         "nodeSelector": {GPU_PRESENT: "true"},
         "tolerations": [dict(toleration) for toleration in args.tolerations],
-        "serviceMonitor": {"enabled": args.service_monitor, "interval": f"{args.interval_seconds}s"},
+        "serviceMonitor": {
+            "enabled": args.service_monitor,
+            "interval": f"{args.interval_seconds}s",
+            # The Prometheus operator drops a ServiceMonitor whose timeout is longer than its interval.
+            **({"scrapeTimeout": f"{args.interval_seconds}s"} if args.interval_seconds < SCRAPE_TIMEOUT else {}),
+        },
         "extraEnv": [
             {"name": "DCGM_EXPORTER_INTERVAL", "value": str(args.interval_seconds * 1000)},
             # By default the exporter starts a thread for each core and runs out of memory on large nodes.

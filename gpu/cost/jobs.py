@@ -14,6 +14,10 @@ from typing import Final
 
 START_MINUTES: Final = 3.0
 """Minutes of a new machine that are paid for before a job runs on it. An estimate."""
+REPLACEMENT_MINUTES: Final = 60
+"""Minutes for which another machine runs after a pod is lost: the Actions Runner Controller starts a new pod at once,
+which gets no job, and ends when GitHub gives the lost job up. An estimate on the high side: it can take an hour
+(actions-runner-controller 4588)."""
 BUSY_HOURS_A_MONTH: Final = 220
 """The working hours in which jobs arrive: 22 days of 10 hours."""
 _MOST = 7.0
@@ -63,8 +67,11 @@ def hours_with_loss(probability: float, rate: float) -> float:
     return -math.log1p(-probability) / rate
 
 
-def machine_hours(minutes: float, rate: float) -> float:
-    """Return the paid hours of a job until one attempt survives, with the start of a machine for each attempt."""
+def machine_hours(minutes: float, rate: float, *, after_loss: float = 0.0) -> float:
+    """Return the paid hours of a job until one attempt survives, with the start of a machine for each attempt.
+
+    `after_loss` is the minutes for which a useless machine runs after each lost attempt.
+    """
     met = min(rate * minutes / 60, _MOST)
     run = minutes / 60 * (math.expm1(met) / met if met else 1.0)
-    return run + START_MINUTES / 60 * math.exp(met)
+    return run + START_MINUTES / 60 * math.exp(met) + after_loss / 60 * math.expm1(met)

@@ -1,10 +1,10 @@
 """The cost of a stack in a month of 730 hours: idle, expected and worst.
 
 Idle is the cost without a job. Expected adds the stated jobs, each on a machine of its own: its start, its minutes, the
-minutes until the machine is removed, and attempts lost to interruptions. Jobs that share a machine or find a warm one
-cost less, so the figure is on the high side. Worst has every machine at its maximum for the whole month, at the most
-expensive of its types, markets and regions. Sums of money are exact decimals. Egress traffic, support plans and taxes
-are not included.
+minutes until the machine is removed, attempts lost to interruptions, and the useless machine that follows a lost one.
+Jobs that share a machine or find a warm one cost less, so the figure is on the high side. Worst has every machine at
+its maximum for the whole month, at the most expensive of its types, markets and regions. Sums of money are exact
+decimals. Egress traffic, support plans and taxes are not included.
 """
 
 from __future__ import annotations
@@ -185,7 +185,13 @@ def job_hours(group: MachineGroup, loads: Iterable[JobLoad]) -> Decimal:
         (
             # A machine costs at most a whole month, however often its job is interrupted.
             load.jobs_per_month
-            * min(Decimal(machine_hours(load.mean_minutes, rate) + group.idle_minutes / 60).quantize(_MICRO), _MONTH)
+            * min(
+                Decimal(
+                    machine_hours(load.mean_minutes, rate, after_loss=group.minutes_after_loss)
+                    + group.idle_minutes / 60
+                ).quantize(_MICRO),
+                _MONTH,
+            )
             for load in loads
         ),
         Decimal(0),

@@ -59,6 +59,8 @@ class MachineGroup:
     """Idle runners that fit on one machine."""
     idle_minutes: int = 0
     """Minutes from the last job to the removal of the machine."""
+    minutes_after_loss: int = 0
+    """Minutes for which another machine runs without a job after one is lost with its job."""
     interruptions_per_hour: float = 0.0
     """The rate at which the cloud takes a spot machine of the group away."""
 

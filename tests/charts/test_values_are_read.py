@@ -88,9 +88,17 @@ def test_the_device_plugins_values_for_sharing_are_read() -> None:
     assert list(known_keys.wrong_kinds("nvidia-device-plugin", values)) == []
 
 
+@pytest.mark.parametrize(("seconds", "timeout"), [(1, "1s"), (9, "9s"), (10, None), (30, None)])
+def test_the_timeout_of_a_scrape_is_never_longer_than_its_interval(seconds: int, timeout: str | None) -> None:
+    """The Prometheus operator drops such a ServiceMonitor. The chart's own timeout is 10 seconds."""
+    values = gpu_metrics_values(GpuMetricsValues(interval_seconds=seconds, service_monitor=True, tolerations=[]))
+
+    assert values["serviceMonitor"].get("scrapeTimeout") == timeout
+
+
 def test_the_exporters_values_with_a_service_monitor_are_read() -> None:
     values = gpu_metrics_values(
-        GpuMetricsValues(interval_seconds=15, service_monitor=True, tolerations=[{"operator": "Exists"}])
+        GpuMetricsValues(interval_seconds=5, service_monitor=True, tolerations=[{"operator": "Exists"}])
     )
 
     assert list(known_keys.unknown("dcgm-exporter", values)) == []

@@ -25,11 +25,19 @@ def fit(*machines: object, **needs: object) -> list[Verdict]:
     return verdicts(machine_fit, changes, offer(*machines))  # type: ignore[arg-type]  # machines of either cloud
 
 
-def test_a_job_that_needs_all_the_memory_is_refused() -> None:
-    (found,) = fit(T4, cpu=4, memory="15Gi")
+def test_a_job_that_needs_more_than_the_whole_memory_is_refused() -> None:
+    (found,) = fit(T4, cpu=4, memory="16Gi")
 
     assert (found.level, found.subject) == (Level.ERROR, PATH)
-    assert found.fix == "ask for cpu: 4, memory: 12Gi, or replace n1-standard-4 by a larger type"
+    assert found.fix == "ask for cpu: 4, memory: 13Gi, or replace n1-standard-4 by a larger type"
+
+
+def test_a_job_that_needs_the_memory_of_the_system_gets_a_warning() -> None:
+    (found,) = fit(T4, cpu=4, memory="15Gi")
+
+    assert (found.level, found.subject) == (Level.WARNING, PATH)
+    assert found.reason == "n1-standard-4 has about 13441 MiB of memory for the job, which needs 15360"
+    assert found.fix == "ask for memory: 13Gi, or replace n1-standard-4 by a larger type"
 
 
 def test_every_machine_type_is_checked() -> None:
@@ -45,7 +53,7 @@ def test_a_machine_with_one_gpu_does_not_serve_a_job_with_two() -> None:
     assert found.reason == "g2-standard-4 has 1 GPUs but the job needs 2"
 
 
-@pytest.mark.parametrize(("more", "level"), [(0, Level.OK), (1, Level.ERROR)])
+@pytest.mark.parametrize(("more", "level"), [(0, Level.OK), (1, Level.WARNING)])
 def test_a_job_can_use_exactly_the_usable_memory(more: int, level: Level) -> None:
     (found,) = fit(T4, memory=f"{usable_memory_mib(T4) + more}Mi")
 

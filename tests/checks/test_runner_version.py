@@ -38,9 +38,25 @@ def test_the_reason_names_the_minimum() -> None:
     assert verdict.reason == "the runner 2.321.0 cannot register at GitHub, which accepts 2.329.0 and later"
 
 
-@pytest.mark.parametrize(("tag", "subjects"), [("2.300.0", ["images.runner-gpu.tag"]), ("cuda-12", [])])
+def test_an_image_that_states_no_version_gets_a_warning_with_the_command_that_prints_it() -> None:
+    (verdict,) = verdicts(runner_version, {f"{IMAGE}/runner": OUT})
+
+    assert (verdict.level, verdict.subject) == (Level.WARNING, "images.runner-gpu")
+    assert "--entrypoint /home/runner/bin/Runner.Listener REGISTRY/runner-gpu@sha256:" in verdict.fix
+
+
+def test_an_image_that_no_runner_starts_from_needs_no_version() -> None:
+    other = {"reference": "ghcr.io/example-org/tools", "tag": "1.2", "cuda": "12.9"}
+
+    assert [one.subject for one in verdicts(runner_version, {"images/tools": other})] == ["images.runner-gpu.runner"]
+
+
+@pytest.mark.parametrize(
+    ("tag", "subjects"), [("2.300.0", ["images.runner-gpu.tag"]), ("cuda-12", ["images.runner-gpu"])]
+)
 def test_the_tag_of_githubs_own_image_is_its_version(tag: str, subjects: list[str]) -> None:
     own = {
+        f"{IMAGE}/runner": OUT,
         f"{IMAGE}/repository": OUT,
         f"{IMAGE}/digest": OUT,
         f"{IMAGE}/reference": "ghcr.io/actions/actions-runner",

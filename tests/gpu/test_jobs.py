@@ -25,6 +25,12 @@ def test_a_job_that_is_lost_every_second_time_takes_two_attempts() -> None:
     assert machine_hours(60, math.log(2)) == pytest.approx(1 / math.log(2) + 2 * START)
 
 
+def test_each_lost_attempt_pays_for_a_machine_without_a_job() -> None:
+    """With a loss of one half there is one lost attempt for each finished job."""
+    assert machine_hours(60, math.log(2), after_loss=20) == pytest.approx(machine_hours(60, math.log(2)) + 20 / 60)
+    assert machine_hours(60, 0, after_loss=20) == machine_hours(60, 0)
+
+
 def test_simulated_jobs_agree_with_the_formula() -> None:
     rng = random.Random(20261121)  # noqa: S311  # a simulation, not a secret
 
