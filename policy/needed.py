@@ -32,6 +32,12 @@ NEEDED: Final = (
         reason="the stack file lists the administrators of the cluster; without one, nobody can deploy to it",
     ),
     Needed(
+        rule="no-broad-role",
+        type="gcp:projects/iAMMember:IAMMember",
+        name=r"host-image-archive-(build|machine)-.+",
+        reason="gcloud checks these roles before it exports an image, and grants missing ones outside of any state",
+    ),
+    Needed(
         rule="namespaces-enforce-pod-security",
         type="kubernetes:core/v1:Namespace",
         name="gpu-metrics",
