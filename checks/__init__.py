@@ -25,6 +25,7 @@ from checks import (
     scale_from_zero,
     spot_plan,
     system_room,
+    untrusted_jobs,
 )
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     spot_plan,
     queue_time,
     quota,
+    untrusted_jobs,
 )
 """Every check, in the order in which the plan prints their verdicts."""
 

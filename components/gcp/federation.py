@@ -30,15 +30,23 @@ class FederationArgs:
     """Protected branches. Their workflows were reviewed, so their jobs may get more permissions."""
 
 
-def condition(owner_id: int, repositories: Mapping[str, int]) -> str:
-    """Return the condition on a token: the owner, one of the repositories, and not the event `pull_request_target`.
+EVENTS = ("merge_group", "pull_request", "push", "release", "schedule", "workflow_dispatch")
+"""The events whose jobs get access. Only people with write access to the repository cause them, or the token names the
+ref of a pull request. Others run on the default branch with input of anyone: `pull_request_target`, `workflow_run`,
+`issue_comment`, `issues`, `discussion`, `discussion_comment`, `fork`, `watch`, `gollum`, `status`, `check_run`,
+`repository_dispatch` (GitHub Docs, "Events that trigger workflows", 2026)."""
 
-    A token of that event names the target branch of a fork's pull request, and its job may run the fork's code.
+
+def condition(owner_id: int, repositories: Mapping[str, int]) -> str:
+    """Return the condition on a token: the owner, one of the repositories, and one of `EVENTS`.
+
+    A token of another event may name `main`, although its job runs the code or the text of a fork.
     """
     listed = ", ".join(f"'{repository}'" for repository in sorted(repositories.values()))
+    events = ", ".join(f"'{event}'" for event in EVENTS)
     return (
         f"assertion.repository_owner_id == '{owner_id}' && assertion.repository_id in [{listed}]"
-        " && assertion.event_name != 'pull_request_target'"
+        f" && assertion.event_name in [{events}]"
     )
 
 

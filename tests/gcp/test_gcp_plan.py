@@ -259,10 +259,23 @@ def test_github_is_let_in_by_numbers_that_nobody_can_register_again() -> None:
 
     assert part(provider, "attributeCondition") == (
         "assertion.repository_owner_id == '9919' && assertion.repository_id in ['11', '22']"
-        " && assertion.event_name != 'pull_request_target'"
+        " && assertion.event_name in ['merge_group', 'pull_request', 'push', 'release', 'schedule', 'workflow_dispatch']"
     )
     assert part(provider, "attributeMapping", "attribute.repository_id") == "assertion.repository_id"
     assert part(provider, "oidc", "issuerUri") == "https://token.actions.githubusercontent.com"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        "check_run", "check_suite", "discussion", "discussion_comment", "fork", "gollum", "issue_comment", "issues",
+        "label", "milestone", "page_build", "public", "pull_request_target", "registry_package", "repository_dispatch",
+        "status", "watch", "workflow_run",
+    ],
+)  # fmt: skip
+def test_an_event_that_anyone_can_cause_on_the_default_branch_gets_no_access(event: str) -> None:
+    """Such a job has the ref of `main`, and works with the code or the text of a fork."""
+    assert f"'{event}'" not in condition(9919, {"vision": 84632176})
 
 
 def test_the_condition_names_no_name() -> None:

@@ -297,10 +297,63 @@ def test_switched_off_nothing_is_queued_and_nothing_passes(tmp_path: Path, event
     assert (on.on_gpu, on.check) == (True, PASSED)
 
 
-@pytest.mark.parametrize(("label", "off"), [(OURS, True), (EXCUSE, True), (ANOTHER, False)])
-def test_the_triage_takes_off_the_labels_that_count_and_no_other(label: str, off: bool) -> None:
-    job = parsed(TESTS, TRIAGE_FILE)["jobs"]["triage"]
-    contexts = {"github": {**Event(action="labeled", label=label).context, "token": "t", "repository": "owner/vision"}}
+@pytest.mark.parametrize(
+    ("event", "off"),
+    [
+        (Event(action="labeled", label=OURS), True),
+        (Event(action="labeled", label=EXCUSE), True),
+        (Event(action="labeled", label=ANOTHER), False),
+        (Event(action="synchronize"), True),
+        (Event(action="reopened"), True),
+    ],
+)
+def test_the_triage_starts_for_our_labels_and_for_every_push(event: Event, *, off: bool) -> None:
+    workflow = parsed(TESTS, TRIAGE_FILE)
+    contexts = {"github": {**event.context, "token": "t", "repository": "owner/vision"}}
 
-    assert holds(job["if"], contexts) is off
-    assert text_of(job["steps"][0]["env"]["LABEL"], contexts) == label
+    assert event.action in workflow["on"]["pull_request_target"]["types"]
+    assert holds(workflow["jobs"]["triage"]["if"], contexts) is off
+
+
+def test_the_triage_removes_our_labels_and_no_other(tmp_path: Path) -> None:
+    (step,) = parsed(TESTS, TRIAGE_FILE)["jobs"]["triage"]["steps"]
+    gh = tmp_path / "gh"
+    gh.write_text(f'#!/bin/sh\nif [ "$2" = view ]; then printf "bug\\n{OURS}\\n{OURS} 2\\n"; else echo "$@"; fi\n')
+    gh.chmod(0o755)
+    stated = {"REPOSITORY": "owner/vision", "NUMBER": "7", "RUN": step["env"]["RUN"], "SKIP": step["env"]["SKIP"]}
+    environment = {**os.environ, **stated, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    ended = subprocess.run(
+        ["bash", "-e", "-c", step["run"]], env=environment, capture_output=True, text=True, check=True
+    )
+
+    assert ended.stdout.splitlines() == [f"pr edit 7 --repo owner/vision --remove-label {OURS}"]
+
+
+def test_only_the_commit_that_got_the_label_is_tested(tmp_path: Path) -> None:
+    steps = parsed(TESTS, TESTS_FILE)["jobs"]["test"]["steps"]
+    names = [step["name"] for step in steps]
+    check = steps[names.index("Check that this is the commit that got the label")]
+    me = {f"GIT_{who}_{what}": "x@y.z" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+
+    def git(*arguments: str) -> str:
+        asked = ["git", "-C", str(tmp_path), *arguments]
+        return subprocess.run(asked, env=os.environ | me, capture_output=True, text=True, check=True).stdout.strip()
+
+    def ends(labelled: str) -> int:
+        environment = os.environ | {"LABELLED": labelled}
+        run = ["bash", "-e", "-c", check["run"]]
+        return subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, check=False).returncode
+
+    git("init", "--quiet", "--initial-branch", "main")
+    git("commit", "--quiet", "--allow-empty", "--message", "base")
+    git("checkout", "--quiet", "-b", "fork")
+    git("commit", "--quiet", "--allow-empty", "--message", "reviewed")
+    reviewed = git("rev-parse", "HEAD")
+    git("commit", "--quiet", "--allow-empty", "--message", "later")
+    later = git("rev-parse", "HEAD")
+    git("checkout", "--quiet", "main")
+    git("merge", "--quiet", "--no-ff", "--message", "merge", "fork")
+
+    assert (ends(later), ends(reviewed)) == (0, 1)
+    assert names.index("Check out") < names.index(check["name"]) < names.index("Test")
+    assert check["if"] == "github.event_name == 'pull_request'"

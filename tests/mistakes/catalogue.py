@@ -819,6 +819,14 @@ ERRORS: Final = (
 
 WARNINGS: Final = (
     Mistake(
+        name="a runner group that every repository of the organisation may use",
+        change={"arc": {"runner-group": "Default"}},
+        level=Severity.WARNING,
+        check="untrusted-jobs",
+        path="arc.runner-group",
+        words=("every repository of example-org may use the runners", "limit the runner group to named repositories"),
+    ),
+    Mistake(
         name="Spot with one type",
         change=_pool(instance_types=["g4dn.xlarge"]),
         level=Severity.WARNING,

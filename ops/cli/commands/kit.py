@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from checks.untrusted_jobs import APPROVAL
 from config.identity import PROJECT, Identity
 from gpu.verdict import Level
 from kit import stack as kit
 from kit.cirun import FILE, read
 from kit.cirun_checks import judge
+from kit.cirun_workflow import TESTS_FILE
 from kit.documents import FileError
 from kit.gpu_tests import LOOKED_FOR, Found, gpu_tests, taken_for_granted
 from ops.cli import terminal
@@ -60,6 +62,9 @@ def main(
         console.print(f"Wrote {out / path}.", markup=False, soft_wrap=True)
     if not stale:
         console.print(f"The files in {out} are up to date.")
+    if TESTS_FILE in files:
+        line = f"A fork can edit these workflows, so the label alone does not stop it: {APPROVAL}."
+        console.print(line, markup=False, soft_wrap=True)
 
 
 def _repository(named: str | None, settings: Settings) -> str | None:

@@ -1,0 +1,54 @@
+"""Check which jobs may use the runners: a pull request from a fork runs with its own version of the workflows.
+
+A label that a workflow requires does not stop a fork, which can remove the condition. Only settings outside the
+repository's files do: the approval of workflow runs, the runner group, and cirun's access file (GitHub Docs, "Approving
+workflow runs from public forks" and "Managing access to self-hosted runners using groups", 2026).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from gpu.verdict import ok, warning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from back_ends.stack import Stack
+    from gpu.verdict import Verdict
+
+CHECK: Final = "untrusted-jobs"
+APPROVAL: Final = "in Settings, Actions, General of the repository or the organisation, require approval for all external contributors"
+GROUP: Final = "limit the runner group to named repositories and workflows"
+ACCESS: Final = "state cirun.access, which names the people whose jobs may start a runner"
+
+
+def check(stack: Stack) -> Iterator[Verdict]:
+    """Yield the settings that decide which jobs may use the runners."""
+    settings = stack.settings
+    shared = any(offer.shared is not None for offer in stack.offers.values())
+    if shared and settings.arc is not None and settings.github is not None:
+        yield _group(settings.arc.runner_group, settings.github.url)
+    if settings.cirun is not None and any(offer.own is not None for offer in stack.offers.values()):
+        if settings.cirun.access:
+            reason = "only the people in cirun.access may start the runners that cirun serves"
+            yield ok(CHECK, "cirun.access", reason, (APPROVAL,))
+        else:
+            reason = "everyone who may run a workflow may start the runners that cirun serves"
+            yield ok(CHECK, "cirun", reason, (APPROVAL, ACCESS))
+
+
+def _group(group: str, url: str) -> Verdict:
+    owner = url.rstrip("/").partition("://")[2].split("/")[1:]
+    if len(owner) == 1 and group.casefold() == "default":
+        return warning(
+            CHECK,
+            "arc.runner-group",
+            f"every repository of {owner[0]} may use the runners, and a fork may edit the workflow that asks for them",
+            f"create a runner group at GitHub, {GROUP}, and state its name",
+            (APPROVAL,),
+        )
+    if len(owner) == 1:
+        reason = f"only the repositories and workflows of the runner group {group} may use the runners"
+        return ok(CHECK, "arc.runner-group", reason, (GROUP, APPROVAL))
+    return ok(CHECK, "github.url", f"only workflows of {'/'.join(owner)} may use the runners", (APPROVAL,))
