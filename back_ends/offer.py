@@ -50,6 +50,10 @@ class OwnMachines:
     attached_gpu: str | None = None
     """The GPU model that the cloud attaches, by slug; none where the machine types bring their own."""
     attached_gpus: int = 0
+    network_key: str = ""
+    """The path of the key that keeps the machines in a network of their own; empty where they always are in one."""
+    in_own_network: bool = True
+    """False while they start in a network that they share with others."""
     image_gib: int = 0
     """The size of the machine image that the disk is created from; 0 where it is unknown."""
 

@@ -1,8 +1,9 @@
-"""Check which jobs may use the runners: a pull request from a fork runs with its own version of the workflows.
+"""Check which jobs may use the runners, and the network of the machines.
 
-A label that a workflow requires does not stop a fork, which can remove the condition. Only settings outside the
-repository's files do: the approval of workflow runs, the runner group, and cirun's access file (GitHub Docs, "Approving
-workflow runs from public forks" and "Managing access to self-hosted runners using groups", 2026).
+A pull request from a fork runs with its own version of the workflows. A label that a workflow requires does not stop
+it, because it can remove the condition. Only settings outside the repository's files do: the approval of workflow runs,
+the runner group, and cirun's access file (GitHub Docs, "Approving workflow runs from public forks" and "Managing access
+to self-hosted runners using groups", 2026).
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from gpu.verdict import ok, warning
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from back_ends.offer import OwnMachines
     from back_ends.stack import Stack
     from gpu.verdict import Verdict
 
 CHECK: Final = "untrusted-jobs"
-APPROVAL: Final = "in Settings, Actions, General of the repository or the organisation, require approval for all external contributors"
+APPROVAL: Final = "in Settings, Actions, General of the repository, require approval for all external contributors"
 GROUP: Final = "limit the runner group to named repositories and workflows"
 ACCESS: Final = "state cirun.access, which names the people whose jobs may start a runner"
 
@@ -29,6 +31,9 @@ def check(stack: Stack) -> Iterator[Verdict]:
     shared = any(offer.shared is not None for offer in stack.offers.values())
     if shared and settings.arc is not None and settings.github is not None:
         yield _group(settings.arc.runner_group, settings.github.url)
+    for offer in stack.offers.values():
+        if offer.own is not None:
+            yield from _network(offer.own)
     if settings.cirun is not None and any(offer.own is not None for offer in stack.offers.values()):
         if settings.cirun.access:
             reason = "only the people in cirun.access may start the runners that cirun serves"
@@ -36,6 +41,17 @@ def check(stack: Stack) -> Iterator[Verdict]:
         else:
             reason = "everyone who may run a workflow may start the runners that cirun serves"
             yield ok(CHECK, "cirun", reason, (APPROVAL, ACCESS))
+
+
+def _network(own: OwnMachines) -> Iterator[Verdict]:
+    """Yield a warning for machines that share a network with others."""
+    if not own.in_own_network:
+        yield warning(
+            CHECK,
+            own.network_key,
+            "not stated, so the machines start in the default network of the region, next to other workloads",
+            "run pulumi up, and state the subnets that its output lists",
+        )
 
 
 def _group(group: str, url: str) -> Verdict:

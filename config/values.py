@@ -273,6 +273,14 @@ Ami = Annotated[
         "write ami- and its 8 or 17 hexadecimal digits, as in ami-0123456789abcdef0",
     ),
 ]
+SubnetId = Annotated[
+    str,
+    Matching(
+        r"subnet-([0-9a-f]{8}|[0-9a-f]{17})",
+        "a subnet's id",
+        "write subnet- and its 8 or 17 hexadecimal digits, as in subnet-0123456789abcdef0",
+    ),
+]
 ImageParameter = Annotated[
     str,
     Matching(

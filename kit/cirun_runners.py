@@ -5,7 +5,7 @@ The back ends fill a `GpuRunner` from the stack file.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -45,6 +45,8 @@ class GpuRunner:
     """Markets in the order of preference: `(True, False)` falls back to on-demand."""
     gpu: str | None = None
     """GCP: the accelerator to attach, for example nvidia-tesla-t4. None for machine types with a GPU of their own."""
+    subnets: Mapping[str, Sequence[str]] = field(default_factory=dict[str, "Sequence[str]"])
+    """AWS: region to the subnets that are tried; empty for the default network of the region."""
     disk_gib: int = 100
     """The size of the root disk."""
     disk_type: str = "pd-balanced"
@@ -76,12 +78,32 @@ def cirun_yml(runners: Sequence[GpuRunner]) -> str:
     ]
     if unplaced:
         raise FileError(FILE, unplaced)
-    entries = [_entry(runner) for runner in runners]
+    entries = [_entry(one) for runner in runners for one in in_subnets(runner)]
     refused = [verdict for verdict in judge(entries, ours=True) if verdict.level is Level.ERROR]
     if refused:
         raise FileError(FILE, [Fault(verdict.subject, verdict.reason, verdict.fix) for verdict in refused])
     zones = [IS_A_ZONE] if any(runner.cloud is Cloud.GCP for runner in runners) else []
     return render({"runners": entries}, [GENERATED, " ".join([*zones, IN_STEP])])
+
+
+def in_subnets(runner: GpuRunner) -> list[GpuRunner]:
+    """Return one runner for each market and subnet, with the same labels: cirun tries them after each other.
+
+    A subnet belongs to one region, and cirun has one `extra_config` for all attempts of a runner.
+    """
+    return [
+        replace(
+            runner,
+            name=f"{runner.name}-{subnet}-{'spot' if spot else 'on-demand'}",
+            places=(place,),
+            spot=(spot,),
+            subnets={place: (subnet,)},
+        )
+        # Spot in every subnet, before the first on-demand machine.
+        for spot in runner.spot
+        for place in runner.places
+        for subnet in runner.subnets.get(place, ())
+    ] or [runner]
 
 
 def _entry(runner: GpuRunner) -> dict[str, Any]:
@@ -108,11 +130,10 @@ def _alike(values: Sequence[Value]) -> Value | list[Value]:
 
 def _aws(runner: GpuRunner) -> dict[str, Any]:
     # Without a device name, cirun adds a second disk.
-    return {
-        "BlockDeviceMappings": [
-            {"DeviceName": "/dev/sda1", "VolumeSize": runner.disk_gib, "VolumeType": "gp3"},
-        ]
-    }
+    disks = [{"DeviceName": "/dev/sda1", "VolumeSize": runner.disk_gib, "VolumeType": "gp3"}]
+    # cirun's reference has no key for a subnet. This is the name of EC2's parameter.
+    subnet = next((one for subnets in runner.subnets.values() for one in subnets), None)
+    return _stated({"BlockDeviceMappings": disks, "SubnetId": subnet})
 
 
 def _gcp(runner: GpuRunner) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def metadata_needs_a_token(type_: str, _name: str, inputs: Inputs) -> Iterator[s
 
 
 def machines_have_no_public_address(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
-    """No machine on AWS gets a public address automatically, and nobody signs in to one with SSH."""
+    """No machine on AWS gets a public address automatically, and no machine accepts SSH."""
     if is_true(part(inputs, "mapPublicIpOnLaunch")):
         yield "mapPublicIpOnLaunch gives each machine a public address; use a private subnet"
     interfaces = [inputs, *each(inputs, "networkInterfaces")]

@@ -29,7 +29,13 @@ NEEDED: Final = (
         rule="no-cluster-administrator",
         type="aws:eks/accessPolicyAssociation:AccessPolicyAssociation",
         name=r"cluster-.+",
-        reason="the stack file lists the administrators of the cluster; without one, nobody can deploy to it",
+        reason="the stack file lists the administrators of the cluster; without one, no deployment can reach it",
+    ),
+    Needed(
+        rule="machines-have-no-public-address",
+        type="aws:ec2/subnet:Subnet",
+        name=r"cirun-network-[a-z0-9-]+",
+        reason="cirun's machines reach GitHub without a NAT gateway; their security group accepts no connection",
     ),
     Needed(
         rule="no-broad-role",

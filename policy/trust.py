@@ -1,4 +1,4 @@
-"""Rules about callers: nobody outside the organisation, and no workflow that was not named."""
+"""Rules about callers: none outside the organisation, and no workflow that was not named."""
 
 from __future__ import annotations
 

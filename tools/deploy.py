@@ -46,7 +46,7 @@ def newer(stack: str) -> str | None:
 
 
 def _deployed(stack: str) -> str | None:
-    """Return the commit of the last update, whatever its result: a failed one has changed resources, too."""
+    """Return the commit of the last update, also of a failed one, which has changed resources, too."""
     asked = subprocess.run(
         ["pulumi", "stack", "history", "--stack", stack, "--json"], capture_output=True, check=True, text=True
     )

@@ -9,10 +9,10 @@ from back_ends.protocol import RunsOn
 from config.cirun import cirun_label
 from kit.cirun import ADDED_BY_CIRUN, FILE, GLOBAL_FILE
 from kit.cirun_access import ACCESS_FILE, AccessFile, Grant, Policy, render_access
-from kit.cirun_runners import GpuRunner, cirun_yml
+from kit.cirun_runners import GpuRunner, cirun_yml, in_subnets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from back_ends.protocol import Repository
     from config.cirun import CirunAccessSettings
@@ -42,18 +42,19 @@ class CirunBackEnd(ABC):
     def files(self, repository: Repository) -> dict[str, str]:
         """Return the files that cirun reads. They list the runners of all clouds."""
         settings = repository.stack.settings
-        text = cirun_yml(
-            [
-                back_end.gpu_runner(name, runner, repository)
-                for name, runner in settings.runners.items()
-                if isinstance(back_end := repository.back_ends[name], CirunBackEnd)
-            ]
-        )
+        runners = {
+            name: back_end.gpu_runner(name, runner, repository)
+            for name, runner in settings.runners.items()
+            if isinstance(back_end := repository.back_ends[name], CirunBackEnd)
+        }
+        text = cirun_yml(list(runners.values()))
+        names = {name: [one.name for one in in_subnets(runner)] for name, runner in runners.items()}
         access = settings.cirun.access if settings.cirun is not None else {}
-        return {FILE: text, GLOBAL: text} | ({ACCESS: render_access(_access(access))} if access else {})
+        return {FILE: text, GLOBAL: text} | ({ACCESS: render_access(_access(access, names))} if access else {})
 
 
-def _access(stated: Mapping[str, CirunAccessSettings]) -> AccessFile:
+def _access(stated: Mapping[str, CirunAccessSettings], names: Mapping[str, Sequence[str]]) -> AccessFile:
+    """Return the access file; `names` are the entries of each runner in `.cirun.yml`."""
     runners = dict.fromkeys(runner for entry in stated.values() for runner in entry.runners)
     return AccessFile(
         policies=tuple(
@@ -68,7 +69,8 @@ def _access(stated: Mapping[str, CirunAccessSettings]) -> AccessFile:
             for name, entry in stated.items()
         ),
         access_control=tuple(
-            Grant(resource=runner, policies=tuple(name for name, entry in stated.items() if runner in entry.runners))
+            Grant(resource=one, policies=tuple(name for name, entry in stated.items() if runner in entry.runners))
             for runner in runners
+            for one in names[runner]
         ),
     )

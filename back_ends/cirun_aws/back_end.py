@@ -14,7 +14,7 @@ from config.values import gibibytes
 from gpu.machines import ec2_type
 from gpu.machines.groups import Placement
 from gpu.machines.start_up import own_machine_steps
-from gpu.regions import Cloud
+from gpu.regions import Cloud, region_of
 from kit.cirun_runners import GpuRunner
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ class CirunAws(CirunBackEnd):
                 disk_gib=disk_gib,
                 disk_key=f"{section}.disk",
                 disk_kind="gp3",
+                network_key=f"{section}.subnets",
+                in_own_network=bool(stated.subnets),
             ),
         )
 
@@ -75,6 +77,7 @@ class CirunAws(CirunBackEnd):
             images=stated.images,
             spot=stated.spot,
             disk_gib=gibibytes(stated.disk),
+            subnets=stated.subnets,
         )
 
     def declare(self, site: Site) -> Mapping[str, pulumi.Resource]:
@@ -86,21 +89,42 @@ class CirunAws(CirunBackEnd):
         import pulumi  # noqa: PLC0415
 
         from components.aws.cirun_access import CirunAwsAccess, CirunAwsArgs  # noqa: PLC0415
+        from components.aws.runner_network import RunnerNetwork, RunnerNetworkArgs  # noqa: PLC0415
 
         served = _served(settings)
-        document = policy(
-            account=settings.aws.account,
-            regions=sorted({region for one in served.values() for region in one.regions}),
-            instance_types=sorted({stated for one in served.values() for stated in one.instance_types}),
-            spot=any(True in one.spot for one in served.values()),
-        )
-        access = CirunAwsAccess(
-            "cirun-aws",
-            CirunAwsArgs(user=f"{identity.prefix}-cirun", policy=json.dumps(document, sort_keys=True)),
+        regions = sorted({region for one in served.values() for region in one.regions})
+        zones = sorted({zone for one in served.values() for zone in one.zones})
+        network = RunnerNetwork(
+            "cirun-network",
+            RunnerNetworkArgs(
+                title=f"{identity.prefix}-cirun",
+                zones={region: [zone for zone in zones if region_of(zone) == region] for region in regions},
+            ),
             site.aws,
         )
-        pulumi.export("cirun_aws", access.user_name.apply(lambda user: outputs(user, settings)))
-        return dict.fromkeys(("cirun", *sorted(f"runners.{name}" for name in served)), access)
+        account = settings.aws.account
+
+        def document(vpcs: Mapping[str, str]) -> str:
+            return json.dumps(
+                policy(
+                    account=account,
+                    vpcs=vpcs,
+                    instance_types=sorted({stated for one in served.values() for stated in one.instance_types}),
+                    spot=any(True in one.spot for one in served.values()),
+                    stated=all(one.subnets for one in served.values()),
+                ),
+                sort_keys=True,
+            )
+
+        access = CirunAwsAccess(
+            "cirun-aws",
+            CirunAwsArgs(user=f"{identity.prefix}-cirun", policy=pulumi.Output.all(**network.vpc_arns).apply(document)),
+            site.aws,
+        )
+        known = pulumi.Output.all(access.user_name, pulumi.Output.all(**network.subnet_ids))
+        pulumi.export("cirun_aws", known.apply(lambda facts: outputs(facts[0], settings, facts[1])))
+        declared = dict.fromkeys(("cirun", *sorted(f"runners.{name}" for name in served)), access)
+        return {"cirun.network": network, **declared}
 
 
 def _served(settings: Settings) -> dict[str, CirunAwsSection]:
@@ -111,8 +135,8 @@ def _served(settings: Settings) -> dict[str, CirunAwsSection]:
     }
 
 
-def outputs(user: str, settings: Settings) -> dict[str, str]:
-    """Return the manual steps for cirun on AWS, and the command per region that reads the newest AMI."""
+def outputs(user: str, settings: Settings, subnets: Mapping[str, str]) -> dict[str, str]:
+    """Return the manual steps for cirun on AWS, its subnets, and the command per region that reads the newest AMI."""
     images = {
         f"image-{name}-{region}": f"aws ssm get-parameter --region {region} --name {stated.image_parameter}"
         " --query Parameter.Value --output text"
@@ -120,7 +144,8 @@ def outputs(user: str, settings: Settings) -> dict[str, str]:
         if stated.image_parameter is not None
         for region in stated.regions
     }
-    return manual_steps(key=f"aws iam create-access-key --user-name {user}", cloud="AWS") | images
+    networks = {f"subnet-{place}": subnet for place, subnet in subnets.items()}
+    return manual_steps(key=f"aws iam create-access-key --user-name {user}", cloud="AWS") | networks | images
 
 
 BACK_END: Final[BackEnd] = CirunAws()

@@ -13,54 +13,67 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-def policy(*, account: str, regions: Sequence[str], instance_types: Sequence[str], spot: bool) -> dict[str, Any]:
-    """Return the policy of cirun's IAM user: instances of these types in these regions, and nothing else."""
-    here = {"aws:RequestedRegion": sorted(regions)}
+def policy(
+    *, account: str, vpcs: Mapping[str, str], instance_types: Sequence[str], spot: bool, stated: bool
+) -> dict[str, Any]:
+    """Return the policy of cirun's IAM user: instances of these types in cirun's own networks, and nothing else.
+
+    Args:
+        account: the account.
+        vpcs: region to the ARN of cirun's VPC in it.
+        instance_types: the types that runners state.
+        spot: whether a runner uses spot.
+        stated: whether every runner states its subnets. Until then, a launch may be in any network without a cluster,
+            because cirun uses the default one.
+
+    """
+    here = {"aws:RequestedRegion": sorted(vpcs)}
     types = {"ec2:InstanceType": sorted(instance_types)}
+    # EC2 also checks the second action where a launch is a spot request.
+    launch = ["ec2:RequestSpotInstances", "ec2:RunInstances"] if spot else ["ec2:RunInstances"]
+    inside = {"ArnEquals": {"ec2:Vpc": [vpcs[region] for region in sorted(vpcs)]}}
     statements = [
         _allow("See", ["ec2:Describe*"], ["*"], {"StringEquals": here}),
         _allow(
-            "LaunchTheseTypes",
-            ["ec2:RunInstances"],
-            [f"arn:aws:ec2:*:{account}:instance/*"],
-            {"StringEquals": {**here, **types}},
+            "LaunchTheseTypes", ["ec2:RunInstances"], _own(account, "instance"), {"StringEquals": {**here, **types}}
+        ),
+        _allow(
+            "LaunchIn",
+            launch,
+            _own(account, "network-interface", "security-group", "subnet"),
+            {"StringEquals": here, **(inside if stated else _NO_CLUSTER)},
         ),
         _allow(
             "LaunchWith",
-            ["ec2:RunInstances"],
+            launch,
             [
                 "arn:aws:ec2:*::image/*",
                 "arn:aws:ec2:*::snapshot/*",
-                *(f"arn:aws:ec2:*:{account}:{kind}/*" for kind in _LAUNCHED_WITH),
+                *_own(account, "key-pair", "spot-instances-request", "volume"),
             ],
             {"StringEquals": here},
         ),
         _allow(
             "NameWhatIsLaunched",
             ["ec2:CreateTags"],
-            [f"arn:aws:ec2:*:{account}:*/*"],
-            {"StringEquals": {**here, "ec2:CreateAction": list(_TAGGED_WHEN_MADE)}},
+            _own(account, "instance", "network-interface", "spot-instances-request", "volume"),
+            {"StringEquals": {**here, "ec2:CreateAction": ["RequestSpotInstances", "RunInstances"]}},
         ),
+        # EC2 does not check the network of an instance here, so tags identify the nodes of clusters.
         _allow(
             "EndTheseTypes",
             ["ec2:StopInstances", "ec2:TerminateInstances"],
-            [f"arn:aws:ec2:*:{account}:instance/*"],
-            {"StringEquals": {**here, **types}},
-        ),
-        _allow(
-            "OneSecurityGroup",
-            ["ec2:AuthorizeSecurityGroupEgress", "ec2:AuthorizeSecurityGroupIngress", "ec2:CreateSecurityGroup"],
-            [f"arn:aws:ec2:*:{account}:security-group/*", f"arn:aws:ec2:*:{account}:vpc/*"],
-            {"StringEquals": here},
+            _own(account, "instance"),
+            {"StringEquals": {**here, **types}, **_NO_NODE},
         ),
     ]
     if spot:
         statements += [
             _allow(
-                "Spot",
-                ["ec2:CancelSpotInstanceRequests", "ec2:RequestSpotInstances"],
-                ["*"],
-                {"StringEquals": here},
+                "CancelSpot",
+                ["ec2:CancelSpotInstanceRequests"],
+                _own(account, "spot-instances-request"),
+                {"StringEquals": here, **_NO_NODE},
             ),
             _allow(
                 "SpotServiceRole",
@@ -72,15 +85,19 @@ def policy(*, account: str, regions: Sequence[str], instance_types: Sequence[str
     return {"Version": "2012-10-17", "Statement": statements}
 
 
-_LAUNCHED_WITH: Final = (
-    "key-pair",
-    "network-interface",
-    "security-group",
-    "spot-instances-request",
-    "subnet",
-    "volume",
-)
-_TAGGED_WHEN_MADE: Final = ("CreateSecurityGroup", "RequestSpotInstances", "RunInstances")
+def _absent(*tags: str) -> dict[str, Any]:
+    """Return a condition that holds for resources without any of these tags."""
+    return {"Null": {f"aws:ResourceTag/{tag}": "true" for tag in tags}}
+
+
+_NO_CLUSTER: Final = _absent("kubernetes.io/role/elb", "kubernetes.io/role/internal-elb")
+"""Subnets of clusters have one of these tags."""
+_NO_NODE: Final = _absent("ManagedBy", "aws:autoscaling:groupName", "eks:cluster-name")
+"""Nodes of EKS have all of these tags; the first is that of every machine of gpu-ci."""
+
+
+def _own(account: str, *kinds: str) -> list[str]:
+    return [f"arn:aws:ec2:*:{account}:{kind}/*" for kind in kinds]
 
 
 def _allow(

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from back_ends.cirun import rules
 from back_ends.cirun_aws.section import CirunAwsSection
-from config.aws_rules import types_are_known, unknown_region
+from config.aws_rules import types_are_known, unknown_region, unknown_zone
 from config.faults import Fault
 from config.runner_rules import other_gpus
 from gpu.machines.zones import AWS_ZONES
 from gpu.nearest import did_you_mean
+from gpu.regions import region_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,5 +45,30 @@ def every_region_has_an_image(settings: Settings) -> Iterator[Fault]:
                 yield Fault(f"{path}.images.{region}", "is not in regions", did_you_mean(region, section.regions))
 
 
-RULES: Final[tuple[Rule, ...]] = (ec2_machines_have_the_gpu, every_region_has_an_image, *rules.RULES)
+def networks_are_in_the_regions(settings: Settings) -> Iterator[Fault]:
+    """Compare zones and subnets with the regions of a runner."""
+    for name, _, section in settings.served(CirunAwsSection):
+        path = f"runners.{name}.cirun-aws"
+        for index, zone in enumerate(section.zones):
+            known = AWS_ZONES.get(region_of(zone), ())
+            if region_of(zone) not in section.regions:
+                yield Fault(f"{path}.zones[{index}]", f"{zone} is in none of its regions", "add the region")
+            elif known and zone not in known:
+                yield unknown_zone(f"{path}.zones[{index}]", zone, known)
+        for region in section.subnets:
+            if region not in section.regions:
+                yield Fault(f"{path}.subnets.{region}", "is not in regions", did_you_mean(region, section.regions))
+        if section.subnets:
+            for index, region in enumerate(section.regions):
+                if region not in section.subnets:
+                    fix = f"state subnets: {{{region}: [subnet-…]}}, from the output cirun_aws"
+                    yield Fault(f"{path}.regions[{index}]", f"{region} has no subnet, but other regions have", fix)
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    ec2_machines_have_the_gpu,
+    every_region_has_an_image,
+    networks_are_in_the_regions,
+    *rules.RULES,
+)
 REFERENCES: Final = rules.REFERENCES

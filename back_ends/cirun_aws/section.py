@@ -9,7 +9,7 @@ from pydantic import Field
 
 from back_ends.cirun.section import CirunSection
 from config.machines import Types
-from config.values import Ami, ImageParameter, Markets, Positive, Region, Size
+from config.values import Ami, ImageParameter, Markets, Positive, Region, Size, SubnetId, Zone
 
 
 class CirunAwsSection(CirunSection):
@@ -25,6 +25,11 @@ class CirunAwsSection(CirunSection):
     """The AMI for each region; an AMI exists in one region only."""
     image_parameter: ImageParameter | None = None
     """The SSM parameter that names the newest image; the output `cirun_aws` has the command that reads it."""
+    zones: tuple[Zone, ...] = ()
+    """Zones of cirun's own network. In a region without one, AWS chooses a zone for the only subnet."""
+    subnets: Mapping[Region, Annotated[tuple[SubnetId, ...], Field(min_length=1)]] = Field(default_factory=dict)
+    """The subnets of cirun's own network for each region, in the order in which they are tried. The output `cirun_aws`
+    lists them. Without them, cirun uses the default network of the region."""
     spot: Markets = (True,)
     """Markets, in the order in which they are tried: `[true, false]` falls back to on-demand."""
     disk: Size = "100Gi"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pulumi
 import pulumi_aws as aws
-from pulumi import Output, ResourceOptions
+from pulumi import Input, Output, ResourceOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class CirunAwsArgs:
 
     user: str
     """The name of the IAM user."""
-    policy: str
+    policy: Input[str]
     """The permission document, as JSON."""
 
 

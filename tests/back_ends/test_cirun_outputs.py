@@ -14,6 +14,7 @@ from tests.config.stacks import OUT
 pytestmark = pytest.mark.pure
 
 AWS = "examples/cirun-aws.yaml"
+SUBNETS = {"us-east-1a": "subnet-1"}
 
 
 def test_the_manual_steps_for_cirun_are_listed_in_order() -> None:
@@ -26,7 +27,7 @@ def test_the_manual_steps_for_cirun_are_listed_in_order() -> None:
 
 def test_the_output_reads_the_newest_ami_of_each_region() -> None:
     parameter = "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id"
-    found = outputs("cirun", stacks.settings(AWS))
+    found = outputs("cirun", stacks.settings(AWS), SUBNETS)
 
     assert shlex.split(found["key"]) == ["aws", "iam", "create-access-key", "--user-name", "cirun"]
     assert {key: value for key, value in found.items() if key.startswith("image-")} == {
@@ -36,7 +37,15 @@ def test_the_output_reads_the_newest_ami_of_each_region() -> None:
     }
 
 
+def test_the_output_lists_the_subnets_of_the_network() -> None:
+    found = outputs("cirun", stacks.settings(AWS), SUBNETS)
+
+    assert {key: value for key, value in found.items() if key.startswith("subnet-")} == {
+        "subnet-us-east-1a": "subnet-1"
+    }
+
+
 def test_without_a_parameter_the_output_reads_no_ami() -> None:
     plain = stacks.settings(AWS, {"runners/cirun-aws-gpu/cirun-aws/image-parameter": OUT})
 
-    assert [key for key in outputs("cirun", plain) if key.startswith("image-")] == []
+    assert [key for key in outputs("cirun", plain, SUBNETS) if key.startswith("image-")] == []

@@ -12,13 +12,16 @@ from back_ends.cirun_gcp.permissions import permissions as gcp_permissions
 
 pytestmark = pytest.mark.pure
 
+VPC = "arn:aws:ec2:us-west-2:123456789012:vpc/vpc-1"
+
 
 def policy(**options: Any) -> dict[str, Any]:
     stated: dict[str, Any] = {
         "account": "123456789012",
-        "regions": ["us-west-2"],
+        "vpcs": {"us-west-2": VPC},
         "instance_types": ["g4dn.xlarge"],
         "spot": True,
+        "stated": True,
     }
     return aws_policy(**(stated | options))
 
@@ -59,6 +62,47 @@ def test_no_machine_of_another_kind_can_be_ended() -> None:
         assert statement["Condition"]["StringEquals"]["ec2:InstanceType"] == ["g4dn.xlarge"]
 
 
+def test_a_machine_is_started_in_cirun_s_own_network_only() -> None:
+    """A subnet, a security group and a network interface of another network are refused."""
+    for action in ("ec2:RunInstances", "ec2:RequestSpotInstances"):
+        (inside,) = [one for one in allowed(policy())[action] if any(r.endswith(":subnet/*") for r in one["Resource"])]
+
+        assert sorted(r.rpartition(":")[2] for r in inside["Resource"]) == [
+            "network-interface/*",
+            "security-group/*",
+            "subnet/*",
+        ]
+        assert inside["Condition"]["ArnEquals"] == {"ec2:Vpc": [VPC]}
+
+
+def test_until_the_subnets_are_stated_no_machine_is_started_in_a_network_of_a_cluster() -> None:
+    (inside,) = [one for one in policy(stated=False)["Statement"] if one["Sid"] == "LaunchIn"]
+
+    assert inside["Condition"]["Null"] == {
+        "aws:ResourceTag/kubernetes.io/role/elb": "true",
+        "aws:ResourceTag/kubernetes.io/role/internal-elb": "true",
+    }
+
+
+def test_no_security_group_can_be_opened_or_created() -> None:
+    assert [action for action in allowed(policy()) if "SecurityGroup" in action] == []
+
+
+@pytest.mark.parametrize("action", ["ec2:StopInstances", "ec2:TerminateInstances", "ec2:CancelSpotInstanceRequests"])
+def test_no_node_of_a_cluster_can_be_ended(action: str) -> None:
+    """A node has the type of a runner, too. Its tags tell it from cirun's machines."""
+    for statement in allowed(policy())[action]:
+        assert statement["Condition"]["Null"] == {
+            "aws:ResourceTag/ManagedBy": "true",
+            "aws:ResourceTag/aws:autoscaling:groupName": "true",
+            "aws:ResourceTag/eks:cluster-name": "true",
+        }
+
+
+def test_every_statement_has_a_condition() -> None:
+    assert [statement["Sid"] for statement in policy()["Statement"] if not statement.get("Condition")] == []
+
+
 def test_no_statement_allows_every_action_and_no_role_can_be_passed_on() -> None:
     actions = set(allowed(policy()))
 
@@ -77,8 +121,8 @@ def test_tags_can_only_be_given_to_what_is_being_made() -> None:
 
 
 def test_the_document_is_data_and_the_same_in_any_order_of_the_inputs() -> None:
-    one = policy(regions=["us-west-2", "eu-west-1"], instance_types=["g5.xlarge", "g4dn.xlarge"])
-    other = policy(regions=["eu-west-1", "us-west-2"], instance_types=["g4dn.xlarge", "g5.xlarge"])
+    one = policy(vpcs={"us-west-2": VPC, "eu-west-1": "x"}, instance_types=["g5.xlarge", "g4dn.xlarge"])
+    other = policy(vpcs={"eu-west-1": "x", "us-west-2": VPC}, instance_types=["g4dn.xlarge", "g5.xlarge"])
 
     assert json.dumps(one) == json.dumps(other)
     assert len(json.dumps(one)) < 6144  # the most a managed policy may have

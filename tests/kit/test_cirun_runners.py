@@ -152,3 +152,20 @@ def test_a_runner_that_would_never_start_is_refused(runner: GpuRunner, fault: st
 def test_two_runners_of_one_name_are_refused() -> None:
     with pytest.raises(FileError, match="is a duplicate"):
         cirun_yml([T4, T4])
+
+
+def test_every_subnet_is_tried_on_spot_before_the_first_on_demand_machine() -> None:
+    subnets = {"us-west-2": ("subnet-1", "subnet-2"), "eu-west-1": ("subnet-3",)}
+    runners = read(cirun_yml([replace(G4DN, subnets=subnets, spot=(True, False))]))
+
+    assert [(one["preemptible"], one["region"], one["extra_config"]["SubnetId"]) for one in runners] == [
+        (True, "us-west-2", "subnet-1"),
+        (True, "us-west-2", "subnet-2"),
+        (True, "eu-west-1", "subnet-3"),
+        (False, "us-west-2", "subnet-1"),
+        (False, "us-west-2", "subnet-2"),
+        (False, "eu-west-1", "subnet-3"),
+    ]
+    assert {tuple(one["labels"]) for one in runners} == {G4DN.labels}
+    assert len({one["name"] for one in runners}) == len(runners)
+    assert {one["region"]: one["machine_image"] for one in runners} == dict(G4DN.images)

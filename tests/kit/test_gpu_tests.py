@@ -89,7 +89,7 @@ def test_an_empty_install_adds_no_step() -> None:
     document = workflow(stacks.sections(AWS, {"gpu-tests": {"vision": {"install": []}}}), "vision")
 
     assert [step["name"] for step in document["jobs"]["test"]["steps"]] == [
-        "Check the GPU", "Check out", "Set up uv", "Test",
+        "Check the GPU", "Check out", "Check that this is the commit that got the label", "Set up uv", "Test",
     ]  # fmt: skip
 
 

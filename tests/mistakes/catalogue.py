@@ -94,6 +94,7 @@ ON_AWS: Final = {
     "cirun-aws": {
         "instance-types": ["g4dn.xlarge"],
         "regions": ["us-west-2"],
+        "subnets": {"us-west-2": ["subnet-0123456789abcdef0"]},
         "images": {"us-west-2": "ami-0123456789abcdef0"},
         "spot": [False],
     },
@@ -818,6 +819,23 @@ ERRORS: Final = (
 """Stacks that cannot work: checks report errors."""
 
 WARNINGS: Final = (
+    Mistake(
+        name="machines of cirun in a network that they share",
+        change={
+            "cirun": {"aws": True},
+            "runners": {
+                "own": {
+                    "needs": {"gpu": "t4", "cpu": 3, "memory": "12Gi", "cuda": "12.9"},
+                    "timeout-minutes": 60,
+                    "cirun-aws": {key: value for key, value in ON_AWS["cirun-aws"].items() if key != "subnets"},
+                }
+            },
+        },
+        level=Severity.WARNING,
+        check="untrusted-jobs",
+        path="runners.own.cirun-aws.subnets",
+        words=("start in the default network of the region", "state the subnets that its output lists"),
+    ),
     Mistake(
         name="a runner group that every repository of the organisation may use",
         change={"arc": {"runner-group": "Default"}},
