@@ -150,6 +150,7 @@ class Arc:
                     image=_image_reference(settings.images[stated.image], site),
                     secret_name=controller.secret_name,
                     kubeconfig=site.kubeconfig,
+                    controller=controller.installed,
                     controller_namespace=SYSTEMS,
                     controller_account=arc_controller.SERVICE_ACCOUNT,
                     after=[controller.ready, hooks.config_map, *policies.all],

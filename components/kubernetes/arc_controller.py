@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,8 @@ class ArcController(pulumi.ComponentResource):
     """The same namespace, for the releases of scale sets: another organisation replaces what depends on it."""
     systems_namespace: Output[str]
     secret_name: Output[str]
+    installed: str
+    """The version and the values of the controller. Another one can replace every listener."""
 
     def __init__(self, name: str, args: ArcControllerArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:kubernetes:ArcController", name, None, opts)
@@ -72,13 +75,15 @@ class ArcController(pulumi.ComponentResource):
             },
             child,
         )
+        values = controller_values(args.log_level)
+        self.installed = json.dumps([args.version, values], sort_keys=True)
         controller = chart(
             name,
             release=RELEASE,
             chart_name=CHART,
             version=args.version,
             namespace=systems.metadata.apply(lambda metadata: metadata.name or SYSTEMS),
-            values=controller_values(args.log_level),
+            values=values,
             parent=self,
             # It watches this namespace and removes the finalizers in it.
             after=[runners],

@@ -70,6 +70,8 @@ class ScaleSetArgs:
     """The Secret with the GitHub App's key."""
     kubeconfig: Input[str]
     """A kubeconfig of the cluster, for the check of the listener."""
+    controller: str
+    """The version and the values of the controller. Another one repeats the check of the listener."""
     controller_namespace: str
     """The namespace of the controller."""
     controller_account: str
@@ -124,7 +126,7 @@ class ScaleSet(pulumi.ComponentResource):
             environment={
                 KUBECONFIG: args.kubeconfig,
                 RELEASE: release.urn,
-                "GPU_CI_REVISION": Output.json_dumps([args.version, values]).apply(_digest),
+                "GPU_CI_REVISION": Output.json_dumps([args.controller, values]).apply(_digest),
             },
             interpreter=SHELL,
             opts=ResourceOptions(parent=self, depends_on=[release]),

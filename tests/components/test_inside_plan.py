@@ -83,6 +83,7 @@ def runners(container_mode: Any = "none") -> Plan:
                 image="registry.example/runner@sha256:0",
                 secret_name=controller.secret_name,
                 kubeconfig="{}",
+                controller=controller.installed,
                 controller_namespace=SYSTEMS,
                 controller_account=SERVICE_ACCOUNT,
                 after=[controller.ready, hooks.config_map],

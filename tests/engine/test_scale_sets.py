@@ -181,6 +181,15 @@ def test_a_scale_set_that_is_installed_while_the_old_one_terminates_is_an_error(
     assert f"{RUNNER} is still terminating" in installed.fault
 
 
+def test_a_change_of_the_controller_repeats_the_check_of_every_listener(live: Engine) -> None:
+    live.configure(stack("arc", **{"log-level": "debug"}))
+    outcome = live.preview()
+
+    assert operations(outcome, "arc") == ["update"]
+    assert [operations(outcome, f"runner-{name}-listener") for name in (RUNNER, "gpu-l4")] == [["update"], ["update"]]
+    assert operations(outcome, f"runner-{RUNNER}") == []
+
+
 def test_a_rejected_key_is_an_error(live: Engine) -> None:
     arc.withdraw_key(live.cloud)
     live.configure(runner(max=3))
