@@ -401,6 +401,7 @@ def gcp(*, site: Site, account: GcpSettings, installer: Path = host_image.INSTAL
                 dry_run=repository.cleanup == "dry-run",
                 readers={"runners": runner.member, **repository.readers},
                 writers={**pushing, **repository.writers},
+                force_delete=repository.force_delete,
                 protect=settings.stack.protect,
             ),
             site.gcp,

@@ -144,6 +144,9 @@ class DockerRepositorySettings(Section):
     drop_after_days: Positive = 30
     cleanup: Literal["dry-run", "delete"] = "dry-run"
     """Delete old images, or only log them."""
+    force_delete: bool = False
+    """Delete the repository with its images when the stack is destroyed, and when its region or name changes. Otherwise
+    the update or the destruction is refused."""
     readers: Mapping[Name, Member] = Field(default_factory=dict)
     writers: Mapping[Name, Member] = Field(default_factory=dict)
 

@@ -39,8 +39,10 @@ class DockerRepositoryArgs:
     """A name for each member that may pull, to the member."""
     writers: Mapping[str, Input[str]] = field(default_factory=dict)
     """A name for each member that may push, to the member."""
-    protect: bool = False
-    """Whether Pulumi refuses to delete the repository."""
+    force_delete: bool
+    """Whether the repository may be deleted. Google deletes it with its images, without asking."""
+    protect: bool
+    """Whether Pulumi refuses to delete the repository in any case."""
 
 
 class DockerRepository(pulumi.ComponentResource):
@@ -79,7 +81,9 @@ class DockerRepository(pulumi.ComponentResource):
                 },
             ],
             # Its id is its address: the old repository must be deleted before the new one is created.
-            opts=ResourceOptions.merge(child, ResourceOptions(protect=args.protect, delete_before_replace=True)),
+            opts=ResourceOptions.merge(
+                child, ResourceOptions(protect=args.protect or not args.force_delete, delete_before_replace=True)
+            ),
         )
         for role, members in (("reader", args.readers), ("writer", args.writers)):
             for who, member in members.items():

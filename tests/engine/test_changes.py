@@ -136,3 +136,30 @@ def test_a_replaced_cluster_needs_a_destroy_first(cli: Found) -> None:
     assert "the client connection is closing" in refused.fault
     assert (back.ok, back.changes) == (True, ())
     assert (destroyed.ok, again.ok) == (True, True)
+
+
+REPOSITORY = "gcp:artifactregistry/repository:Repository"
+
+
+def images(region: str, *, force: bool) -> StackFile:
+    """Return a stack with one repository of images on Google Cloud."""
+    original = stacks.stack_file("examples/cirun-gcp.yaml")
+    kept = {key: original.config[key] for key in ("gpu-ci:stack", "gpu-ci:gcp", "pulumi:disable-default-providers")}
+    stated = {"gpu-tests": {"region": region} | ({"force-delete": True} if force else {})}
+    return replace(original, config={**kept, "gpu-ci:artifact-registry": json.dumps(stated)})
+
+
+def test_a_repository_with_images_moves_to_another_region_only_where_that_is_stated(cli: Found) -> None:
+    """Google would delete it with its images, without asking."""
+    with Engine(cli, images("us-central1", force=False)) as engine:
+        assert engine.up().ok
+        engine.configure(images("us-east1", force=False))
+        refused = engine.preview()
+        engine.configure(images("us-central1", force=True))
+        assert engine.up().ok
+        engine.configure(images("us-east1", force=True))
+        moved = engine.preview()
+
+    assert not refused.ok
+    assert "protect" in refused.fault
+    assert REPOSITORY in {step.type for step in moved.changes if step.op == "replace"}

@@ -99,6 +99,8 @@ def repository(**stated: Any) -> Plan:
         "keep": 10,
         "drop_after_days": 30,
         "dry_run": True,
+        "force_delete": True,
+        "protect": False,
     }
     return made(lambda here: DockerRepository("images", DockerRepositoryArgs(**{**args, **stated}), here))
 
@@ -232,6 +234,11 @@ def test_tags_stay_what_they_were() -> None:
 
 def test_a_stack_that_protects_protects_its_images() -> None:
     assert only(repository(protect=True), REPOSITORY).protect is True
+
+
+@pytest.mark.parametrize("stated", [True, False])
+def test_a_repository_may_be_deleted_only_where_that_is_stated(stated: bool) -> None:
+    assert only(repository(force_delete=stated), REPOSITORY).protect is not stated
 
 
 def test_whoever_pulls_cannot_push() -> None:
