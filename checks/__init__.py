@@ -18,6 +18,7 @@ from checks import (
     image_region,
     machine_fit,
     money,
+    plausibility,
     pool_shape,
     queue_time,
     quota,
@@ -49,6 +50,7 @@ class Check(Protocol):
 
 
 CHECKS: Final[tuple[Check, ...]] = (
+    plausibility,
     counts,
     pool_shape,
     fit,

@@ -14,6 +14,10 @@ PROJECT: Final = "gpu-ci"
 """The name of the Pulumi project, which is also the namespace of its configuration."""
 
 
+LABEL_LIMIT: Final = 63
+"""The largest number of characters of a label's key and value on Google Cloud."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
     """Project and stack, with the name prefix and the tags."""
@@ -47,4 +51,4 @@ def own_tags(project: str, stack: str) -> dict[str, str]:
 def label(text: str) -> str:
     """Return a key or a value of a tag as Google Cloud accepts it in a label."""
     hyphened = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", text)
-    return re.sub(r"[^a-z0-9_-]", "-", hyphened.lower())[:63]
+    return re.sub(r"[^a-z0-9_-]", "-", hyphened.lower())[:LABEL_LIMIT]

@@ -89,15 +89,19 @@ def _cron(value: str) -> str:
 
     Syntax: GitHub's page "Events that trigger workflows", 2026: no seconds, no names such as @daily, Sunday is 0 or 7.
     """
-    texts = value.split()
-    if len(texts) != len(_FIELDS) or re.fullmatch(CRON, value, re.ASCII) is None:
+    if re.fullmatch(CRON, value, re.ASCII) is None:
         raise Invalid(f'"{value}" is not a time', _CRON_FIX)
-    _, _, days, months, _ = [_numbers(text, *field) for text, field in zip(texts, _FIELDS, strict=True)]
+    _, _, days, months, _ = cron_numbers(value)
     longest = max(monthrange(_LEAP_YEAR, month)[1] for month in months)
     # A stated day of the week counts in addition to the day of the month.
-    if min(days) > longest and texts[-1].startswith("*"):
+    if min(days) > longest and value.rsplit(maxsplit=1)[-1].startswith("*"):
         raise Invalid(f'"{value}" never occurs: its months have at most {longest} days', "write another day or month")
     return value
+
+
+def cron_numbers(value: str) -> list[set[int]]:
+    """Return the minutes, hours, days of the month, months and days of the week of a time."""
+    return [_numbers(text, *field) for text, field in zip(value.split(), _FIELDS, strict=True)]
 
 
 def _numbers(text: str, title: str, least: int, most: int, names: tuple[str, ...]) -> set[int]:

@@ -8,7 +8,6 @@ from back_ends.cirun import rules
 from back_ends.cirun_gcp.section import CirunGcpSection
 from config.faults import Fault, listed
 from config.gcp_rules import takes_its_gpu, zones_are_known
-from config.values import mebibytes
 from gpu.machines import GCE_TYPES, is_n1
 from gpu.machines.zones import GCP_ZONES
 from gpu.regions import region_of
@@ -27,17 +26,6 @@ def image_families_exist(settings: Settings) -> Iterator[Fault]:
         if family is not None and section.image_family != family:
             path = f"runners.{name}.cirun-gcp.image-family"
             yield Fault(path, f'"{section.image_family}" is not the family of host-image', f'write "{family}"')
-
-
-def machines_have_room_for_their_image(settings: Settings) -> Iterator[Fault]:
-    """Compare the disk of machines with the one that their image was built on; Google creates no smaller disk."""
-    if settings.host_image is None:
-        return
-    built = settings.host_image.builder.disk
-    for name, _, section in settings.served(CirunGcpSection):
-        if mebibytes(section.disk) < mebibytes(built):
-            problem = f"{section.disk} is smaller than the image, which has the {built} of host-image.builder.disk"
-            yield Fault(f"runners.{name}.cirun-gcp.disk", problem, f"write {built} or more")
 
 
 def gce_machines_have_the_gpu(settings: Settings) -> Iterator[Fault]:
@@ -93,7 +81,6 @@ def images_and_machines_share_a_region(settings: Settings, stated: Stated) -> It
 
 RULES: Final[tuple[Rule, ...]] = (
     image_families_exist,
-    machines_have_room_for_their_image,
     gce_machines_have_the_gpu,
     cirun_attaches_one_gpu,
     machines_have_one_type_of_boot_disk,

@@ -364,7 +364,7 @@ REFUSED: Final[Mapping[str, tuple[Any, ...]]] = {
     "runners/cirun-gcp-gpu/cirun-gcp/zones/0": ("", "us-central1", "us-central1-z", "us-central9-a", "us-west-2a"),
     "runners/cirun-gcp-gpu/cirun-gcp/image-family": ("", "other", "Upper", "a b"),
     "runners/cirun-gcp-gpu/cirun-gcp/spot": ([], [True, True], [True, False, True]),
-    "runners/cirun-gcp-gpu/cirun-gcp/disk": (*SIZES, "49Gi"),
+    "runners/cirun-gcp-gpu/cirun-gcp/disk": SIZES,
     "runners/cirun-gcp-gpu/cirun-gcp/at-once": ZERO,
     # limits
     f"quotas/{KEY}": ("", " ", "L-3819A6D", "l-3819a6df", "L-3819A6DF ", "vCPUs", "NVIDIA T4 GPUS", "/CPUS", "us-central1/"),
@@ -386,6 +386,7 @@ CHECKED: Final[Mapping[str, tuple[Any, ...]]] = {
     "runners/gpu-t4/needs/gpus": (2,),
     "runners/gpu-t4/needs/torch": ("99.0.0",),
     "runners/gpu-t4/needs/onnxruntime": ("99.0.0",),
+    "runners/cirun-gcp-gpu/cirun-gcp/disk": ("49Gi",),
     "budget/worst": (10,),
 }
 """Path to values that a check reports as an error, because they depend on facts about machines and software."""

@@ -315,15 +315,6 @@ CASES = (
         stack=GCP,
     ),
     broken(
-        "machines_have_room_for_their_image",
-        {"runners/cirun-gcp-gpu/cirun-gcp/disk": "20Gi"},
-        (
-            "runners.cirun-gcp-gpu.cirun-gcp.disk: 20Gi is smaller than the image, which has the 50Gi of "
-            "host-image.builder.disk; write 50Gi or more"
-        ),
-        stack=GCP,
-    ),
-    broken(
         "an_export_has_a_public_address",
         {"gcp/public-addresses": False, "host-image/export": {"bucket": "example-org-images"}},
         (

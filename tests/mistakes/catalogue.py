@@ -1391,4 +1391,108 @@ PLACES_AND_TIMES: Final = (
 )
 """Invalid places, durations and spellings."""
 
-MISTAKES: Final = (*NAMES, *WRITING, *WHOLES, *ERRORS, *WARNINGS, *COMPATIBILITY, *PLACES_AND_TIMES)
+DOMAINS: Final = (
+    Mistake(
+        name="more tags than AWS allows on a node group",
+        change={"stack": {"tags": {f"key-{index}": "x" for index in range(38)}}},
+        level=Severity.ERROR,
+        check="plausibility",
+        path="gpu-pools.t4-on-demand",
+        words=("51 tags, and AWS allows 50", "remove 1 of stack.tags"),
+        also_at=("gpu-pools.t4-spot",),
+    ),
+    Mistake(
+        name="two tags that are one label",
+        change={"stack": {"tags": {"Data Owner": "a", "Data.Owner": "b"}}},
+        path="stack.tags.Data.Owner",
+        words=("becomes the label data-owner on Google Cloud, as does stack.tags.Data Owner", "use another key"),
+    ),
+    Mistake(
+        name="an administrator of another account",
+        change={"cluster": {"administrators": {"other": "arn:aws:iam::210987654321:role/x"}}},
+        level=Severity.WARNING,
+        check="plausibility",
+        path="cluster.administrators.other",
+        words=("in the account 210987654321, not in 123456789012", "use a role of the stack's account"),
+    ),
+    Mistake(
+        name="a role of another partition",
+        change={"cluster": {"administrators": {"other": "arn:aws-cn:iam::123456789012:role/x"}}},
+        path="cluster.administrators.other",
+        words=("is not an IAM role's ARN", "write arn:aws:iam::123456789012:role/NAME"),
+    ),
+    Mistake(
+        name="a wildcard of every tag",
+        change={"ecr": {"runner-gpu": {"mutable-tags": ["*"]}}},
+        level=Severity.WARNING,
+        check="plausibility",
+        path="ecr.runner-gpu.mutable-tags[0]",
+        words=("no tag of the repository is immutable", "name a prefix, as in cache-*"),
+    ),
+    Mistake(
+        name="more nodes than addresses",
+        change=_pool(max=9000),
+        path="gpu-pools.t4-spot.max",
+        words=("9000 nodes need more than the 8182 addresses of their subnets", "write at most 8182"),
+    ),
+    Mistake(
+        name="a volume above the largest",
+        change=_pool(disk={"size": "100Ti"}),
+        path="gpu-pools.t4-spot.disk.size",
+        words=('"100Ti" is larger than any volume', "write at most 64Ti"),
+    ),
+    Mistake(
+        name="an address without an organisation",
+        change={"github": {"url": "https://github.com/enterprises"}},
+        path="github.url",
+        words=("is not a GitHub address", "write https://github.com/ORGANISATION"),
+    ),
+    Mistake(
+        name="a blank runner group",
+        change={"arc": {"runner-group": " "}},
+        path="arc.runner-group",
+        words=("is not the name of a runner group", "write the name as GitHub shows it"),
+    ),
+    Mistake(
+        name="a runner with the name of GitHub's machines",
+        change={"runners": {"ubuntu-latest": {**STEADY, "arc": {**STEADY["arc"], "max": 1}}}},
+        path="runners.ubuntu-latest",
+        words=("GitHub has this label on other runners", "use another name"),
+    ),
+    Mistake(
+        name="a branch that Git refuses",
+        change={"github-federation": {"branches": ["main..next"]}},
+        path="github-federation.branches[0]",
+        words=('"main..next" is not a branch', "write its name alone, as in main"),
+    ),
+    Mistake(
+        name="two names of one repository",
+        change={"github-federation": {"repositories": {"again": 84632176}}},
+        path="github-federation.repositories.vision",
+        words=("84632176 is also the id of again", "remove one of them, or write the other id"),
+    ),
+    Mistake(
+        name="a member without an address",
+        change={"host-image": {"share-with": {"jo": "user:jo"}}},
+        path="host-image.share-with.jo",
+        words=('"user:jo" is not an IAM member', "as in group:ci@example.org"),
+    ),
+    Mistake(
+        name="a time that never occurs",
+        change={"gpu-tests": {"vision": {"nightly": "17 3 30 2 *"}}},
+        path="gpu-tests.vision.nightly",
+        words=("never occurs: its months have at most 29 days", "write another day or month"),
+    ),
+    Mistake(
+        name="an AMI with ten digits",
+        change={
+            "cirun": {"aws": True},
+            "runners": {"on-aws": merge(ON_AWS, {"cirun-aws": {"images": {"us-west-2": "ami-0123456789"}}})},
+        },
+        path="runners.on-aws.cirun-aws.images.us-west-2",
+        words=('"ami-0123456789" is not an AMI\'s id', "8 or 17 hexadecimal digits"),
+    ),
+)
+"""Values that a service refuses, or that are seldom meant."""
+
+MISTAKES: Final = (*NAMES, *WRITING, *WHOLES, *ERRORS, *WARNINGS, *COMPATIBILITY, *PLACES_AND_TIMES, *DOMAINS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import checks
@@ -32,7 +33,7 @@ def settings_in(path: Path) -> Settings:
 
 def verdicts(settings: Settings) -> list[Verdict]:
     """Return the verdicts of all checks."""
-    return checks.verdicts(stack_of(settings, IDENTITY))
+    return checks.verdicts(stack_of(settings, replace(IDENTITY, extra=settings.stack.tags)))
 
 
 def staging() -> Settings:

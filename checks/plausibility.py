@@ -1,0 +1,103 @@
+"""Check values that are allowed, but seldom meant, and the number of tags of a node group.
+
+Limits: EKS allows 50 tags on a node group (EKS service quotas, 2026). GitHub starts a scheduled workflow every five
+minutes at most ("Events that trigger workflows", 2026). A label of Google Cloud has 63 characters.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from components.aws.gpu_node import autoscaler_tags
+from config.identity import LABEL_LIMIT
+from config.values_github import cron_numbers
+from gpu.verdict import error, warning
+from policy.exposure import exposure
+from wiring import kubernetes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from back_ends.stack import Stack
+    from config.settings import Settings
+    from gpu.verdict import Verdict
+
+CHECK: Final = "plausibility"
+TAGS: Final = 50
+"""The largest number of tags of a resource of AWS."""
+MOVING: Final = frozenset(
+    {"current", "dev", "develop", "edge", "lts", "main", "master", "nightly", "rolling", "stable", "testing"}
+)
+"""Tags that usually follow a branch."""
+RUNS_A_DAY: Final = 24
+
+
+def check(stack: Stack) -> Iterator[Verdict]:
+    """Yield an error for each node group with too many tags, and a warning for each value that is seldom meant."""
+    settings = stack.settings
+    yield from _tags(stack)
+    yield from _cluster(settings)
+    yield from _images(settings)
+    yield from _schedules(settings)
+    budget = settings.budget
+    if budget is not None and (budget.expected or 0) > (budget.worst or float("inf")):
+        reason = f"{budget.expected} USD is more than budget.worst, so only budget.worst has an effect"
+        yield warning(CHECK, "budget.expected", reason, f"write at most {budget.worst}")
+
+
+def _tags(stack: Stack) -> Iterator[Verdict]:
+    own = stack.identity.tags
+    for name, pool in stack.settings.gpu_pools.items():
+        marks = autoscaler_tags(kubernetes.gpu_node(name, pool))
+        if (total := len({**own, **marks})) > TAGS:
+            parts = f"{len(own)} of the stack, {len(marks)} of the pool"
+            reason = f"its node group has {total} tags, and AWS allows {TAGS}: {parts}"
+            fix = f"remove {total - TAGS} of stack.tags, gpu-pools.{name}.labels or gpu-pools.{name}.taints"
+            yield error(CHECK, f"gpu-pools.{name}", reason, fix)
+    for key, value in stack.settings.stack.tags.items() if stack.settings.gcp is not None else ():
+        if len(value) > LABEL_LIMIT:
+            reason = f"Google Cloud gets the first {LABEL_LIMIT} of its {len(value)} characters"
+            yield warning(CHECK, f"stack.tags.{key}", reason, "use a shorter value")
+
+
+def _cluster(settings: Settings) -> Iterator[Verdict]:
+    cluster = settings.cluster
+    if cluster is None or settings.aws is None:
+        return
+    for name, arn in cluster.administrators.items():
+        if (account := arn.split(":")[4]) != settings.aws.account:
+            reason = f"it is in the account {account}, not in {settings.aws.account}"
+            yield warning(CHECK, f"cluster.administrators.{name}", reason, "use a role of the stack's account")
+    for name, network in settings.network.reserved.items() if settings.network is not None else ():
+        if network.overlaps(cluster.service_cidr):
+            reason = f"pods cannot reach the addresses of {network} that are services in {cluster.service_cidr}"
+            yield warning(CHECK, f"network.reserved.{name}", reason, "use another cluster.service-cidr")
+    public = [str(network) for network in cluster.endpoint.public]
+    for wide in exposure(public).wide if not settings.stack.protect else ():
+        path = f"cluster.endpoint.public[{public.index(wide)}]"
+        yield warning(CHECK, path, f"{wide} exposes the API to the internet", "list only the ranges that need it")
+
+
+def _images(settings: Settings) -> Iterator[Verdict]:
+    for name, repository in settings.ecr.items():
+        for index, wildcard in enumerate(repository.mutable_tags):
+            if not wildcard.strip("*"):
+                reason = "it matches every tag, so no tag of the repository is immutable"
+                fix = "name a prefix, as in cache-*"
+                yield warning(CHECK, f"ecr.{name}.mutable-tags[{index}]", reason, fix)
+    tags = {f"images.{name}.tag": image.tag for name, image in settings.images.items() if image.digest is None}
+    if settings.test_image is not None:
+        tags["test-image.tag"] = settings.test_image.tag
+    for path, tag in tags.items():
+        if tag is not None and tag.lower() in MOVING:
+            yield warning(CHECK, path, f"{tag} usually names a new image after each change", "name an exact version")
+
+
+def _schedules(settings: Settings) -> Iterator[Verdict]:
+    for name, tests in settings.gpu_tests.items():
+        if tests.nightly is None:
+            continue
+        minutes, hours, *_ = cron_numbers(tests.nightly)
+        if (runs := len(minutes) * len(hours)) > RUNS_A_DAY:
+            reason = f"the tests start {runs} times a day, and GitHub starts a workflow every five minutes at most"
+            yield warning(CHECK, f"gpu-tests.{name}.nightly", reason, 'write one time, as in "17 3 * * *"')

@@ -1,0 +1,102 @@
+"""The check `plausibility`: values that are allowed, but seldom meant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from back_ends.registry import stack_of
+from checks import plausibility
+from config.identity import Identity
+from gpu.verdict import Level
+from tests.config import stacks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+pytestmark = pytest.mark.pure
+
+POOL = "gpu-pools/t4-on-demand"
+
+
+def found(changes: Mapping[str, Any]) -> list[tuple[Level, str, str]]:
+    settings = stacks.settings(changes=changes)
+    identity = Identity(project="gpu-ci", stack="staging", extra=settings.stack.tags)
+    return [(one.level, one.subject, one.reason) for one in plausibility.check(stack_of(settings, identity))]
+
+
+def test_a_usual_stack_gets_no_verdict() -> None:
+    assert found({}) == []
+
+
+@pytest.mark.parametrize(("labels", "total"), [(0, 50), (1, 51), (3, 53)])
+def test_a_node_group_has_at_most_fifty_tags(labels: int, total: int) -> None:
+    """The tags of the stack count, and those from which the autoscaler knows an empty pool."""
+    changes = {
+        "stack/tags": {f"key-{index}": "x" for index in range(38)},
+        f"{POOL}/labels": {f"label-{index}": "x" for index in range(labels)},
+        f"{POOL}/scale-down-after-minutes": 9,
+    }
+    reason = f"its node group has {total} tags, and AWS allows 50: 41 of the stack, {total - 41} of the pool"
+
+    reported = found({**changes, "gpu-pools/t4-spot/labels": {}})
+
+    assert [one for one in reported if one[0] is Level.ERROR] == (
+        [(Level.ERROR, "gpu-pools.t4-on-demand", reason)] if total > 50 else []
+    )
+
+
+def test_a_long_value_of_a_tag_is_cut_on_google_cloud() -> None:
+    assert found({"stack/tags/Team": "x" * 63}) == []
+    assert found({"stack/tags/Team": "x" * 64}) == [
+        (Level.WARNING, "stack.tags.Team", "Google Cloud gets the first 63 of its 64 characters")
+    ]
+
+
+def test_an_administrator_of_another_account_gets_a_warning() -> None:
+    assert found({"cluster/administrators/other": "arn:aws:iam::210987654321:role/x"}) == [
+        (Level.WARNING, "cluster.administrators.other", "it is in the account 210987654321, not in 123456789012")
+    ]
+
+
+def test_a_reserved_range_that_contains_services_gets_a_warning() -> None:
+    reason = "pods cannot reach the addresses of 172.16.0.0/12 that are services in 172.20.0.0/16"
+
+    assert found({"network/reserved/office": "172.16.0.0/12"}) == [(Level.WARNING, "network.reserved.office", reason)]
+
+
+def test_an_open_endpoint_of_an_unprotected_stack_gets_a_warning() -> None:
+    assert found({"cluster/endpoint/public": ["203.0.113.0/24", "0.0.0.0/0"]}) == [
+        (Level.WARNING, "cluster.endpoint.public[1]", "0.0.0.0/0 exposes the API to the internet")
+    ]
+
+
+@pytest.mark.parametrize(("wildcard", "warned"), [("*", True), ("**", True), ("cache-*", False), ("*-dev", False)])
+def test_a_wildcard_of_every_tag_gets_a_warning(wildcard: str, warned: bool) -> None:
+    reported = found({"ecr/runner-gpu/mutable-tags": ["a", wildcard]})
+
+    assert [subject for _, subject, _ in reported] == (["ecr.runner-gpu.mutable-tags[1]"] if warned else [])
+
+
+@pytest.mark.parametrize(("tag", "warned"), [("main", True), ("Nightly", True), ("1.0.0-main", False)])
+def test_a_tag_that_moves_gets_a_warning(tag: str, warned: bool) -> None:
+    image = {"repository": "runner-gpu", "cuda": "12.9", "compressed": "5Gi", "tag": tag}
+
+    assert bool(found({"images/runner-gpu": image})) == warned
+    assert found({"images/runner-gpu": {**image, "digest": f"sha256:{'0' * 64}"}}) == []
+    assert bool(found({"test-image/tag": tag})) == warned
+
+
+@pytest.mark.parametrize(
+    ("nightly", "runs"), [("17 3 * * *", 0), ("0 * * * *", 0), ("*/30 * * * *", 48), ("* * * * *", 1440)]
+)
+def test_a_schedule_of_more_than_every_hour_gets_a_warning(nightly: str, runs: int) -> None:
+    reported = found({"gpu-tests/vision": {"nightly": nightly}})
+
+    assert [reason.partition(" times")[0] for _, _, reason in reported] == ([f"the tests start {runs}"] if runs else [])
+
+
+@pytest.mark.parametrize(("budget", "warned"), [({"expected": 5}, False), ({"expected": 5, "worst": 4}, True)])
+def test_an_expected_budget_above_the_worst_gets_a_warning(budget: dict[str, int], warned: bool) -> None:
+    assert [subject for _, subject, _ in found({"budget": budget})] == (["budget.expected"] if warned else [])
