@@ -28,17 +28,33 @@ if TYPE_CHECKING:
     from gpu.kubernetes.template_node import TemplateNode
 
 CHECK: Final = "scale-from-zero"
+TAG_LIMIT: Final = 50
+"""Tags of one auto-scaling group (Amazon EC2 Auto Scaling quotas, 2026)."""
+OF_EKS: Final = 5
+"""The tags that EKS adds: names of cluster and group, and three for the autoscaler and the cluster."""
 
 
 def check(stack: Stack) -> Iterator[Verdict]:
     """Check the pod of each runner on each of its pools."""
     plugin, daemonsets = kubernetes.plugin_daemonset(stack.settings), kubernetes.daemonsets(stack.settings)
     for group in kubernetes.node_groups(stack):
+        yield from _tags(group, len(stack.settings.stack.tags))
         for path, runner in kubernetes.shared_nodes(stack).items():
             # The section gpu-pools requires the device plugin.
             if group.name in runner.pools and plugin is not None:
                 fits = holds(runner.pod, group, daemonsets)
                 yield from scale_from_zero(path, runner.pod, group, plugin=plugin, daemonsets=daemonsets, fits=fits)
+
+
+def _tags(group: NodeGroupFacts, stated: int) -> Iterator[Verdict]:
+    """Check the number of tags. Auto Scaling refuses more of them after the node group exists."""
+    count = stated + len(group.asg_tags) + OF_EKS
+    if count > TAG_LIMIT:
+        reason = (
+            f"its auto-scaling group needs {count} tags, but the limit is {TAG_LIMIT}: {stated} of stack.tags, "
+            f"{len(group.asg_tags)} that describe its nodes to the autoscaler, and {OF_EKS} of EKS"
+        )
+        yield error(CHECK, group.path, reason, "remove tags of the stack, or labels and taints of the pool")
 
 
 def scale_from_zero(

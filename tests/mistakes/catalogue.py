@@ -193,6 +193,15 @@ NAMES: Final = (
         words=("is not a zone of us-west-2", "write us-west-2a"),
     ),
     Mistake(
+        name="more tags than an auto-scaling group takes",
+        change={"stack": {"tags": {f"Tag{number}": "x" for number in range(37)}}},
+        level=Severity.ERROR,
+        check="scale-from-zero",
+        path="gpu-pools.t4-spot",
+        words=("tags, but the limit is 50", "remove tags of the stack"),
+        also_at=("gpu-pools.t4-on-demand",),
+    ),
+    Mistake(
         name="a NAT gateway in a zone without a subnet",
         change={"network": {"nat-zone": "us-west-2d"}},
         path="network.nat-zone",
