@@ -41,12 +41,13 @@ Declared = dict[str, pulumi.Resource]
 """Resources by the path in the stack file that asked for them. Warnings are logged on them."""
 
 
-def run(on_path: Callable[[str], str | None] | None = None) -> list[Verdict]:
+def run(on_path: Callable[[str], str | None] | None = None, *, refuse: bool = True) -> list[Verdict]:
     """Read the stack file, refuse what cannot work, declare the rest, and export how to use it.
 
     Args:
         on_path: returns where a program is on this machine. A plan omits it, because its result must not depend on
             the machine.
+        refuse: False declares also what cannot work, for a list of its other problems.
 
     Returns:
         All verdicts on the stack.
@@ -62,7 +63,8 @@ def run(on_path: Callable[[str], str | None] | None = None) -> list[Verdict]:
         settings, Identity(project=pulumi.get_project(), stack=pulumi.get_stack(), extra=settings.stack.tags)
     )
     findings = checks.verdicts(stack)
-    refusal.refuse(findings)
+    if refuse:
+        refusal.refuse(findings)
     if on_path is not None:
         tools.check(settings, on_path)
 

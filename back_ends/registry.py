@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Final
 
 from back_ends import NAMES
+from back_ends.parts import part
 from back_ends.stack import Stack
 
 if TYPE_CHECKING:
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from config.identity import Identity
     from config.settings import Settings
 
-BACK_ENDS: Final[Mapping[str, BackEnd]] = {
-    name: importlib.import_module(f"back_ends.{name}.back_end").BACK_END for name in NAMES
-}
+BACK_ENDS: Final[Mapping[str, BackEnd]] = {name: part(name, "back_end", "BACK_END") for name in NAMES}
 """Every back end that `back_ends.NAMES` lists, in its order."""
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Final, get_args
 
 from back_ends import NAMES
+from back_ends.parts import part
 from config import aws_rules, gcp_rules, pool_rules, runner_rules, tag_rules
 from config.faults import Fault, listed
 from config.runners import SECTIONS
@@ -75,7 +75,6 @@ def _repeated(path: str, value: object) -> Iterator[Fault]:
                 yield Fault(f"{path}[{index}]", f"{shown} is listed twice", "list it once")
 
 
-_BACK_ENDS: Final = [importlib.import_module(f"back_ends.{name}.rules") for name in NAMES]
 # The back ends of cirun share rules, so each rule is listed once.
 RULES: Final[tuple[Rule, ...]] = (
     nothing_is_listed_twice,
@@ -84,14 +83,14 @@ RULES: Final[tuple[Rule, ...]] = (
     *aws_rules.RULES,
     *tag_rules.RULES,
     *gcp_rules.RULES,
-    *dict.fromkeys(rule for module in _BACK_ENDS for rule in module.RULES),
+    *dict.fromkeys(rule for name in NAMES for rule in part(name, "rules", "RULES")),
 )
 REFERENCES: Final[tuple[Reference, ...]] = (
     sections_have_what_they_need,
     secrets_are_set,
     *pool_rules.REFERENCES,
     *gcp_rules.REFERENCES,
-    *dict.fromkeys(rule for module in _BACK_ENDS for rule in module.REFERENCES),
+    *dict.fromkeys(rule for name in NAMES for rule in part(name, "rules", "REFERENCES")),
 )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping  # noqa: TC003 - pydantic reads the annotations
 from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 from pydantic import Field, create_model
 
 from back_ends import NAMES
+from back_ends.parts import part
 from config.section import Section, kebab
 from config.values import CudaVersion, Name, Positive, Size, Version
 
@@ -79,9 +79,7 @@ class RunnerBase(Section):
         return section
 
 
-SECTIONS: Final[Mapping[str, type[Section]]] = {
-    name: importlib.import_module(f"back_ends.{name}.section").SECTION for name in NAMES
-}
+SECTIONS: Final[Mapping[str, type[Section]]] = {name: part(name, "section", "SECTION") for name in NAMES}
 """Package of a back end to the section of a runner that it serves."""
 
 if TYPE_CHECKING:

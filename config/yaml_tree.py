@@ -99,7 +99,7 @@ class _Open:
 
 
 class _Builder:
-    """The tree as far as it is read."""
+    """The part of the tree that has been read."""
 
     def __init__(self, scalar: Scalar) -> None:
         self.root: Node | None = None

@@ -17,7 +17,16 @@ if sys.dont_write_bytecode and sys.pycache_prefix is None:
     sys.pycache_prefix = str(cache.folder() / "bytecode")
     sys.dont_write_bytecode = False
 
-from ops.cli.main import run
+from ops.cli import machine
+
+try:
+    from ops.cli.main import run
+except Exception as fault:
+    problem = machine.described(fault)
+    if problem is None or "--traceback" in sys.argv:
+        raise
+    print(problem, file=sys.stderr)  # The console's package may be the missing one.
+    sys.exit(3)
 
 gc.set_threshold(100_000, 50, 50)
 

@@ -15,6 +15,7 @@ from components.kubernetes.device_plugin_values import DevicePluginValues, devic
 from components.kubernetes.gpu_metrics_values import GpuMetricsValues, gpu_metrics_values
 from config import pins
 from config.values import gibibytes
+from gpu.incomplete import Incomplete
 from gpu.kubernetes import add_ons as table
 from gpu.kubernetes.allocatable import node_room
 from gpu.kubernetes.daemonsets import DaemonSet
@@ -107,10 +108,13 @@ def _enables(settings: Settings, path: str) -> bool:
     """Return whether the stack file states the section or sets the switch."""
     value: object = settings
     for key in path.split("."):
-        value = getattr(value, key.replace("-", "_"))
         if value is None:
             return False
-    return value is not False
+        if not hasattr(value, name := key.replace("-", "_")):
+            fix = "write the key of an option in gpu/kubernetes/add_ons.py, or add the option to config/services.py"
+            raise Incomplete(f"no section of the stack file has the key {path}, which enables an add-on", fix)
+        value = getattr(value, name)
+    return value is not None and value is not False
 
 
 def node_groups(stack: Stack) -> tuple[NodeGroupFacts, ...]:

@@ -66,7 +66,7 @@ def _add_on(
         f"{name}-{add_on.name}",
         cluster_name=args.cluster_name,
         addon_name=add_on.name,
-        addon_version=add_on.versions[args.version],
+        addon_version=add_on.version(args.version),
         resolve_conflicts_on_create="OVERWRITE",
         resolve_conflicts_on_update="OVERWRITE",
         pod_identity_associations=(

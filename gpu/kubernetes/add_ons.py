@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from gpu.incomplete import Incomplete
 from gpu.kubernetes.daemonsets import EVERYWHERE, DaemonSet
 from gpu.kubernetes.pods import Pod, SystemPods
 from gpu.kubernetes.quantities import Resources
@@ -51,6 +52,18 @@ class AddOn:
     """Pods on the system nodes."""
     configuration: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Configuration values; empty for the defaults of EKS."""
+
+    def version(self, kubernetes: str) -> str:
+        """Return the add-on's version for a Kubernetes minor version.
+
+        Raises:
+            Incomplete: the table has none.
+
+        """
+        if kubernetes not in self.versions:
+            problem = f"the add-on {self.name} has no version for Kubernetes {kubernetes}"
+            raise Incomplete(problem, f'add "{kubernetes}" to its versions in gpu/kubernetes/add_ons.py')
+        return self.versions[kubernetes]
 
 
 def _everywhere(name: str, **requests: str) -> DaemonSet:

@@ -16,7 +16,8 @@ import typer
 from rich.markup import escape
 from typer.exceptions import TyperException
 
-from ops.cli import commands, terminal
+from gpu.incomplete import Incomplete
+from ops.cli import commands, machine, terminal
 from ops.engine import interruption
 from ops.outcome import Exit, Stop
 from ops.plan.stack_file import UnreadableStackFileError
@@ -82,6 +83,12 @@ def _report(fault: Exception, line: list[str]) -> int:
     if isinstance(fault, UnreadableStackFileError):
         console.print(escape(str(fault)), soft_wrap=True)
         return Exit.WRONG
+    if isinstance(fault, Incomplete):
+        console.print(escape(str(fault)), soft_wrap=True)
+        return Exit.OUTSIDE
+    if (problem := machine.described(fault)) is not None:
+        console.print(escape(problem), soft_wrap=True)
+        return Exit.OUTSIDE
     return _refused(fault) or _unexpected(fault)
 
 
@@ -89,13 +96,17 @@ def _refused(fault: Exception) -> int | None:
     """Print why the program refused its stack file, and return the exit code; None for other exceptions."""
     # Imported here, because they are slow to import and only a refusal needs them.
     from config.load import StackFileError  # noqa: PLC0415
+    from ops.plan.planning import RefusedPlan, show_findings  # noqa: PLC0415
     from ops.plan.verdicts import show  # noqa: PLC0415
     from refusal import Refused  # noqa: PLC0415
 
     if isinstance(fault, StackFileError):
         return _faults(fault)
     if isinstance(fault, Refused):
-        show(terminal.out(), fault.verdicts)
+        console = terminal.out()
+        if isinstance(fault, RefusedPlan):
+            show_findings(console, fault.findings)
+        show(console, fault.verdicts)
         return Exit.FINDING
     return None
 

@@ -15,10 +15,14 @@ from ops.plan import recorder, tree, verdicts
 from ops.plan.model import STACK_TYPE, Plan
 from ops.plan.verdicts import counted
 from policy import rules
+from refusal import Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
+    from gpu.verdict import Verdict
     from ops.plan.stack_file import StackFile
     from policy.rules import Finding
 
@@ -48,10 +52,33 @@ class Planning:
         }
 
 
+class RefusedPlan(Refused):
+    """A stack that cannot work, with the policy rules that it would break as well."""
+
+    def __init__(self, verdicts: Sequence[Verdict], findings: Sequence[Finding]) -> None:
+        super().__init__(verdicts)
+        self.findings = tuple(findings)
+
+
 def make(stack_file: StackFile) -> Planning:
-    """Record the plan of a stack file and check the policy rules."""
-    plan = recorder.record(stack_file)
+    """Record the plan of a stack file and check the policy rules.
+
+    Raises:
+        RefusedPlan: at least one verdict is an error.
+
+    """
+    try:
+        plan = recorder.record(stack_file)
+    except Refused as refused:
+        raise RefusedPlan(refused.verdicts, _findings_of_refused(stack_file)) from None
     return Planning(plan=plan, findings=findings(plan))
+
+
+def _findings_of_refused(stack_file: StackFile) -> tuple[Finding, ...]:
+    try:
+        return findings(recorder.record(stack_file, refuse=False))
+    except Exception:  # noqa: BLE001  # What cannot work may not have a plan. Its errors are reported.
+        return ()
 
 
 def findings(plan: Plan) -> tuple[Finding, ...]:
@@ -69,11 +96,16 @@ def show(console: Console, made: Planning, *, why: bool = False) -> None:
     """Print the tree, the findings, the verdicts (with `why` in detail) and a summary."""
     console.print(tree.tree(made.plan))
     console.print()
-    for one in made.findings:
-        verdicts.entry(console, "error", f"{tree.short_type(one.type)} {one.name}", one.rule, one.problem)
+    show_findings(console, made.findings)
     verdicts.show(console, made.plan.verdicts, why=why)
     for line in textwrap.wrap(summary(made), console.width):
         console.print(escape(line), style="path", soft_wrap=True)
+
+
+def show_findings(console: Console, found: Sequence[Finding]) -> None:
+    """Print every broken rule."""
+    for one in found:
+        verdicts.entry(console, "error", f"{tree.short_type(one.type)} {one.name}", one.rule, one.problem)
 
 
 def summary(made: Planning) -> str:

@@ -33,27 +33,31 @@ if TYPE_CHECKING:
 
 
 def record(
-    stack_file: StackFile, *, program: Callable[[], Iterable[Verdict] | None] | None = None, preview: bool = False
+    stack_file: StackFile,
+    *,
+    program: Callable[[], Iterable[Verdict] | None] | None = None,
+    preview: bool = False,
+    refuse: bool = True,
 ) -> Plan:
     """Run the program with this stack file and return what it would register.
 
     Exceptions of the program pass through; its verdicts become the plan's. With `preview`, no resource has an id and
-    outputs are unknown, as on the first `pulumi preview` of a stack.
+    outputs are unknown, as on the first `pulumi preview` of a stack. Without `refuse`, a stack with errors has a plan.
     """
     recorder = Recorder(stack_file.name, preview=preview)
 
     def recorded() -> Iterable[Verdict] | None:
         runtime.register_stack_transformation(recorder.note_order)
-        return (program or _the_program)()
+        return program() if program else _the_program(refuse=refuse)
 
     with as_typed(stack_file):
         verdicts = isolation.run(stack_file, recorded, recorder, preview=preview)
     return recorder.plan(tuple(verdicts or ()))
 
 
-def _the_program() -> Iterable[Verdict] | None:
+def _the_program(*, refuse: bool) -> Iterable[Verdict] | None:
     """Import and run the project's own program. Its packages take most of the time of a first plan."""
-    return cast("Callable[[], Iterable[Verdict] | None]", importlib.import_module("program").run)()
+    return cast("Callable[..., Iterable[Verdict] | None]", importlib.import_module("program").run)(refuse=refuse)
 
 
 class Recorder(mocks.MockMonitor, resource_pb2_grpc.ResourceMonitorStub):  # type: ignore[misc]  # the stub is untyped

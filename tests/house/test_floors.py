@@ -59,7 +59,12 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
             *("back_ends", "back_ends.arc", "back_ends.cirun", "back_ends.cirun_aws", "back_ends.cirun_gcp", "kit"),
         ),
     },
-    {"policy": ("policy", "policy.*"), "machine images": ("ami", "ami.*"), NEIGHBOURS: ()},
+    {
+        "policy": ("policy", "policy.*"),
+        "machine images": ("ami", "ami.*"),
+        "parts of back ends": ("back_ends.parts",),
+        NEIGHBOURS: (),
+    },
     {
         "identity": ("config.identity",),
         "guards": GUARDS,

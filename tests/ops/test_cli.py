@@ -27,7 +27,7 @@ pytestmark = pytest.mark.plan
 FAULTY = """\
 config:
   gpu-ci:stack: {protect: maybe}
-  gpu-ci:netwrok: {cidr: 10.0.0.0/16}
+  gpu-ci:clusters-of-mine: {}
   gpu-ci:runners: {}
 """
 
@@ -90,7 +90,7 @@ def test_every_fault_of_a_stack_file_is_a_line(tmp_path: Path, capsys: pytest.Ca
     *faults, count = err.splitlines()
     assert code == Exit.WRONG
     assert out == ""
-    assert [fault.split(":")[0] for fault in faults] == ["netwrok", "stack.protect"]
+    assert [fault.split(":")[0] for fault in faults] == ["clusters-of-mine", "stack.protect"]
     assert count == "2 faults in the stack file. Nothing was changed."
     assert not written.exists()
 
