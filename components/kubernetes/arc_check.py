@@ -15,7 +15,7 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from components.kubernetes.arc_links import CONTROLLER_LOG, LISTED, Objects, broken, remaining
+from components.kubernetes.arc_links import CONTROLLER_LOG, LISTED, Objects, Problem, broken, remaining
 from components.kubernetes.namespaces import RUNNERS, SYSTEMS
 
 if TYPE_CHECKING:
@@ -55,13 +55,20 @@ def listening(name: str, kubectl: Kubectl, *, seconds: float = LISTENING_SECONDS
     """
     release, end = os.environ.get(RELEASE, ""), time.monotonic() + seconds
     while True:
-        objects = _objects(kubectl)
-        problem = broken(name, objects, log=_log(name, objects, kubectl), now=_now(), release=release)
+        problem = _problem(name, kubectl, release)
         if problem is None:
             return
         if problem.lasts or time.monotonic() >= end:
             raise Failed(f"{name}: {problem.problem}. {_controller_error(name, kubectl)}Fix: {problem.fix}.")
         time.sleep(min(_PAUSE, seconds))
+
+
+def _problem(name: str, kubectl: Kubectl, release: str) -> Problem | None:
+    try:
+        objects = _objects(kubectl)
+    except KubectlFailed as error:
+        return Problem(problem=str(error), fix="see docs/how-to/unreachable-cluster.md")
+    return broken(name, objects, log=_log(name, objects, kubectl), now=_now(), release=release)
 
 
 def removed(kubectl: Kubectl, *, seconds: float = REMOVED_SECONDS) -> None:
@@ -131,9 +138,14 @@ def kubectl_with(kubeconfig: str) -> Kubectl:
 
     def run(words: Sequence[str]) -> str:
         command = ["kubectl", "--kubeconfig", kubeconfig, "--request-timeout", "30s", *words]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            raise Failed("kubectl is not on PATH: install it where Pulumi runs, and run the command again.") from None
         if done.returncode:
-            raise KubectlFailed(f"`kubectl {' '.join(words)}` failed: {done.stderr.strip()}")
+            # The lines before the last one are repeated attempts.
+            reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+            raise KubectlFailed(f"`kubectl {' '.join(words)}` failed: {reason}")
         return done.stdout
 
     return run

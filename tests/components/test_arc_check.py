@@ -158,6 +158,13 @@ def test_a_listener_that_is_not_ready_is_asked_again(monkeypatch: pytest.MonkeyP
     assert next(worlds, None) is None
 
 
+def test_a_listener_of_an_unreachable_cluster_fails_after_the_last_attempt() -> None:
+    with pytest.raises(
+        Failed, match=r"^gpu-t4: dial tcp: i/o timeout\. Fix: see docs/how-to/unreachable-cluster\.md\.$"
+    ):
+        listening("gpu-t4", failing("dial tcp: i/o timeout"), seconds=0)
+
+
 def test_nothing_is_left_after_the_removal_of_all_scale_sets() -> None:
     removed(kubectl([]), seconds=0)
 
@@ -196,10 +203,9 @@ def test_the_command_writes_the_kubeconfig_and_the_error(
     monkeypatch.setenv("SEEN", str(tmp_path / "seen"))
     monkeypatch.setenv("GPU_CI_KUBECONFIG", "the kubeconfig")
 
-    assert main(["listening", "gpu-t4"]) == 1
+    assert main(["removed"]) == 1
     assert (tmp_path / "seen").read_text() == "the kubeconfig"
     assert capsys.readouterr().err.endswith("failed: Unauthorized\n")
-    assert main(["removed"]) == 1
 
 
 def test_kubectl_returns_what_it_prints(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -209,3 +215,14 @@ def test_kubectl_returns_what_it_prints(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
 
     assert kubectl_with("file")(["get", "pods"]) == "--kubeconfig file --request-timeout 30s get pods\n"
+
+
+def test_a_missing_kubectl_is_reported_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A destroy runs no program, so nothing else checks PATH."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("GPU_CI_KUBECONFIG", "")
+
+    assert main(["removed"]) == 1
+    assert capsys.readouterr().err.startswith("kubectl is not on PATH: ")
