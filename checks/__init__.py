@@ -28,6 +28,7 @@ from checks import (
     system_room,
     untrusted_jobs,
 )
+from checks.stated_types import marked, stated_users
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,6 +73,12 @@ CHECKS: Final[tuple[Check, ...]] = (
 """Every check, in the order in which the plan prints their verdicts."""
 
 
+_WITHOUT_MACHINES: Final = frozenset(one.CHECK for one in (image_region, runner_version, gpu_zones, image_proof))
+"""Checks that read no facts of machine types."""
+
+
 def verdicts(stack: Stack) -> list[Verdict]:
     """Return the verdicts of all checks, each once: two runners that share a pool get the same verdict on it."""
-    return list(dict.fromkeys(verdict for module in CHECKS for verdict in module.check(stack)))
+    users = stated_users(stack)
+    found = dict.fromkeys(verdict for module in CHECKS for verdict in module.check(stack))
+    return [one if one.check in _WITHOUT_MACHINES else marked(one, users) for one in found]

@@ -16,7 +16,6 @@ from gpu.kubernetes.node_group import real_node
 from gpu.kubernetes.quantities import CPU, EPHEMERAL_STORAGE, GIB, GPU, MEMORY, MIB, PODS, Resources, describe, total
 from gpu.kubernetes.scheduling import Node, landing, resource_refusals
 from gpu.kubernetes.template_node import template_node
-from gpu.machines import EC2_TYPES
 from gpu.verdict import Verdict, error, ok
 from wiring import kubernetes
 
@@ -165,7 +164,7 @@ def _more_disk(wanted: int, group: NodeGroupFacts, short: Iterable[InstanceType]
 
 def _smallest_that_fits(pod: Pod, group: NodeGroupFacts, daemonsets: Sequence[DaemonSet]) -> str | None:
     """Return the smallest known type with the same GPU that has room for the pod."""
-    candidates = (machine for machine in EC2_TYPES.values() if machine.gpu == group.first.gpu)
+    candidates = (machine for machine in group.catalogue.ec2_types.values() if machine.gpu == group.first.gpu)
     for machine in sorted(candidates, key=lambda one: (one.vcpus, one.memory_mib, one.devices, one.name)):
         if not place(group, machine, daemonsets).refuses(pod):
             return machine.name

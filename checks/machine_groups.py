@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from config.values import gibibytes
 from gpu.cost.interruptions import GCP_BAND, aws_rate
 from gpu.cost.jobs import REPLACEMENT_MINUTES, JobLoad, mean_minutes
-from gpu.machines import ec2_type, gce_type
 from gpu.machines.groups import Disk, MachineGroup, Placement
 from gpu.regions import Cloud, region_of
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from config.machines import DiskSettings, PoolSettings
     from config.runners import RunnerSettings
     from config.settings import Settings
+    from gpu.machines import Catalogue
 
 SURGE_PER_ZONE: Final = 2
 """Nodes in each zone that EKS starts above the size of a node group while it updates it with the default strategy (EKS
@@ -34,6 +34,7 @@ def machine_groups(stack: Stack) -> Iterator[MachineGroup]:
             path="system-nodes",
             cloud=Cloud.AWS,
             types=system.instance_types,
+            catalogue=settings.machines,
             placements=(Placement(region=settings.aws.region, spot=False),),
             min=system.min,
             max=system.max,
@@ -45,7 +46,7 @@ def machine_groups(stack: Stack) -> Iterator[MachineGroup]:
     yield from pool_groups(stack).values()
     for offer in stack.offers.values():
         if offer.own is not None:
-            yield _own_machines(offer, offer.own)
+            yield _own_machines(offer, offer.own, settings.machines)
 
 
 def pool_groups(stack: Stack) -> dict[str, MachineGroup]:
@@ -58,7 +59,7 @@ def pool_groups(stack: Stack) -> dict[str, MachineGroup]:
 
 def _pool(name: str, pool: PoolSettings, stack: Stack, region: str) -> MachineGroup:
     autoscaler = stack.settings.autoscaler
-    jobs = ec2_type(pool.instance_types[0]).devices * (pool.sharing.replicas if pool.sharing else 1)
+    jobs = stack.settings.machines.ec2(pool.instance_types[0]).devices * (pool.sharing.replicas if pool.sharing else 1)
     idle = pool.scale_down_after_minutes or (autoscaler.scale_down_after_minutes if autoscaler else 0)
     gpus_of_a_job = [
         stack.settings.runners[runner].needs.gpus
@@ -69,6 +70,7 @@ def _pool(name: str, pool: PoolSettings, stack: Stack, region: str) -> MachineGr
         path=f"gpu-pools.{name}",
         cloud=Cloud.AWS,
         types=pool.instance_types,
+        catalogue=stack.settings.machines,
         placements=(Placement(region=region, spot=pool.capacity == "spot"),),
         min=pool.min,
         max=pool.max,
@@ -89,12 +91,13 @@ def _root_volume(stated: DiskSettings) -> Disk:
     return Disk(gib=gibibytes(stated.size), iops=stated.iops, mibps=stated.throughput)
 
 
-def _own_machines(offer: Offer, own: OwnMachines) -> MachineGroup:
+def _own_machines(offer: Offer, own: OwnMachines, catalogue: Catalogue) -> MachineGroup:
     rate = aws_rate(own.types, own.placements[0].region) if own.cloud is Cloud.AWS else GCP_BAND.per_hour
     return MachineGroup(
         path=offer.path,
         cloud=own.cloud,
         types=own.types,
+        catalogue=catalogue,
         placements=own.placements,
         max=own.at_once,
         max_key=own.at_once_key,
@@ -125,14 +128,14 @@ def build_groups(settings: Settings) -> dict[str, MachineGroup]:
 
     def machine(name: str, gpu: str | None = None, gpus: int = 0) -> MachineGroup:
         return MachineGroup(
-            path="host-image", cloud=Cloud.GCP, types=(name,), placements=placements, max=1, disk=disk,
-            attached_gpu=gpu, attached_gpus=gpus,
+            path="host-image", cloud=Cloud.GCP, types=(name,), catalogue=settings.machines, placements=placements,
+            max=1, disk=disk, attached_gpu=gpu, attached_gpus=gpus,
         )  # fmt: skip
 
     builder, verifier = machine(image.builder.machine_type), image.verifier
     if declared:
         return {"build": builder}
-    attaches = gce_type(verifier.machine_type).gpu is None
+    attaches = settings.machines.gce(verifier.machine_type).gpu is None
     return {
         "build": builder,
         "verify": machine(verifier.machine_type, verifier.gpu, verifier.gpus)

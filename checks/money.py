@@ -13,7 +13,6 @@ from checks.bill import bill
 from checks.machine_groups import job_load, machine_groups
 from gpu.cost.month import Bill, Case, expected_machine, job_hours
 from gpu.cost.prices import HOSTED_RUNNER, HOURS_A_MONTH, NoPrice, Price, dollars
-from gpu.machines import ec2_type
 from gpu.regions import Cloud
 from gpu.verdict import error, ok, warning
 
@@ -109,7 +108,7 @@ def _month(found: Bill) -> Verdict:
 def _idle(group: MachineGroup, loads: Sequence[JobLoad]) -> Iterator[Verdict]:
     """Yield a warning for GPU machines that run without a job, unless a target for the waiting time is the reason."""
     machine = expected_machine(group)
-    without_gpu = group.cloud is Cloud.AWS and ec2_type(group.types[0]).gpu is None
+    without_gpu = group.cloud is Cloud.AWS and group.catalogue.ec2(group.types[0]).gpu is None
     if without_gpu or isinstance(machine, NoPrice) or any(load.has_target for load in loads):
         return
     target = " or ".join(f"{load.path}.queue-target-minutes" for load in loads)

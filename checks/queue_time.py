@@ -13,7 +13,6 @@ from checks.machine_groups import job_load, pool_groups
 from gpu.cost.jobs import BUSY_HOURS_A_MONTH
 from gpu.cost.month import PricedMachine, expected_machine
 from gpu.cost.prices import dollars
-from gpu.machines import ec2_type
 from gpu.machines.start_up import FAST_PULL_DISK_MIBPS, fast_pull_obstacle, shared_node_steps, total
 from gpu.verdict import error, ok, warning
 
@@ -67,7 +66,7 @@ def _fix(shared: SharedNodes, target: int, stack: Stack) -> str:
     node = f"{dollars(machine.month)} a month" if isinstance(machine, PricedMachine) else "no price is known"
     if pool.min:
         node = "no extra cost"
-    types = [ec2_type(one) for one in pool.instance_types]
+    types = [stack.settings.machines.ec2(one) for one in pool.instance_types]
     fast_pull = not fast_pull_obstacle(types, pool.disk.throughput)
     settings = {
         f"set gpu-pools.{key}.fast-image-pull: true": (0, pool.min, fast_pull),
@@ -102,7 +101,7 @@ def _load(name: str, offer: Offer, shared: SharedNodes, stack: Stack) -> Iterato
 def _fast_pull(stack: Stack) -> Iterator[Verdict]:
     """Yield a warning for each pool with `fast-image-pull` that has no effect; nodeadm reports none."""
     for name, pool in stack.settings.gpu_pools.items():
-        types, path = [ec2_type(one) for one in pool.instance_types], f"gpu-pools.{name}"
+        types, path = [stack.settings.machines.ec2(one) for one in pool.instance_types], f"gpu-pools.{name}"
         obstacle = fast_pull_obstacle(types, pool.disk.throughput)
         if not pool.fast_image_pull or not obstacle:
             continue

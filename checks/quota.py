@@ -122,7 +122,11 @@ def _unknown(groups: Iterable[MachineGroup]) -> Iterator[Verdict]:
     """Yield a warning for each group and market whose quota is not known."""
     for group in groups:
         for spot in dict.fromkeys(placement.spot for placement in group.placements):
-            names = [name for name in group.types if group.cloud is Cloud.AWS and quota_code(name, spot=spot) is None]
+            names = [
+                name
+                for name in group.types
+                if group.cloud is Cloud.AWS and quota_code(group.catalogue.ec2(name), spot=spot) is None
+            ]
             if names:
                 market = "Spot" if spot else "on-demand"
                 reason = f"the quota of {' and '.join(names)} ({market}) is not known, so it is not checked"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from components.aws.addressing import zone_ranges
 from config.faults import Fault
-from gpu.machines import EC2_TYPES
+from config.instance_types import or_state
 from gpu.machines.aws import unsuitable
 from gpu.machines.zones import AWS_ZONES
 from gpu.nearest import did_you_mean, nearest
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from config.settings import Settings
-    from config.stated import Rule
+    from config.stated import Rule, Stated
 
 PRIVATE: Final = tuple(IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
 """RFC 1918. EKS takes its service range from there, a /12 to a /24 (EKS API, KubernetesNetworkConfigRequest)."""
@@ -174,18 +174,23 @@ def administrators_differ(settings: Settings) -> Iterator[Fault]:
         named.setdefault(arn, name)
 
 
-def types_are_known(group: str, types: Sequence[str], *, gpu: bool) -> Iterator[Fault]:
+def types_are_known(
+    group: str, types: Sequence[str], settings: Settings, stated: Stated, *, gpu: bool
+) -> Iterator[Fault]:
     """Report unknown types, types without a GPU for jobs, and types with a GPU (`gpu=False`) for system nodes."""
-    fitting = {machine.name: machine.family for machine in EC2_TYPES.values() if (machine.gpu is not None) == gpu}
+    known = settings.machines.ec2_types
+    fitting = {machine.name: machine.family for machine in known.values() if (machine.gpu is not None) == gpu}
     families = f"use one of the families {', '.join(sorted(set(fitting.values())))}" if gpu else SYSTEM_TYPE
     for index, name in enumerate(types):
-        path, machine = f"{group}.instance-types[{index}]", EC2_TYPES.get(name)
+        path, machine = f"{group}.instance-types[{index}]", known.get(name)
         if machine is None and (reason := unsuitable(name)):
             yield Fault(path, f"{name} {reason}", families)
         elif machine is None:
+            if name in stated.entries["instance-types"]:
+                continue  # Its facts are faulty, and another rule reports them.
             close = nearest(name, fitting)
             fix = f'did you mean "{close}"?' if close else families
-            yield Fault(path, f"{name} is not a known EC2 instance type", fix)
+            yield Fault(path, f"{name} is not a known EC2 instance type", or_state(fix, name, "aws", gpu=gpu))
         elif (machine.gpu is not None) != gpu:
             problem = f"{name} has no GPU" if gpu else f"{name} has a GPU, which system nodes do not use"
             yield Fault(path, problem, families)

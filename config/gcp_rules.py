@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from config.aws_rules import unknown_region, unknown_zone
 from config.faults import Fault
+from config.instance_types import or_state
 from config.values import mebibytes
-from gpu.machines import GPU_MODELS, attach, gce_type, gpu_model
+from gpu.machines import GPU_MODELS, attach, gpu_model
 from gpu.machines.gcp import Unattachable
 from gpu.machines.zones import GCP_ZONES
 from gpu.nearest import UnknownName, did_you_mean
@@ -50,36 +51,45 @@ def zones_are_known(group: str, zones: Sequence[str]) -> Iterator[Fault]:
             yield unknown_zone(path, zone, known)
 
 
-def the_host_image_has_known_machines(settings: Settings) -> Iterator[Fault]:
+def the_host_image_has_known_machines(settings: Settings, stated: Stated) -> Iterator[Fault]:
     """Check the machine types of builder and verifier, and the verifier's GPU."""
     if settings.host_image is None:
         return
     verifier, builder = settings.host_image.verifier, settings.host_image.builder.machine_type
     if verifier.gpu not in GPU_MODELS:
         yield Fault("host-image.verifier.gpu", f"{verifier.gpu} is not known", did_you_mean(verifier.gpu, GPU_MODELS))
-    yield from takes_its_gpu("host-image.verifier.machine-type", verifier.machine_type, verifier.gpu, verifier.gpus)
+    yield from takes_its_gpu(
+        "host-image.verifier.machine-type", verifier.machine_type, verifier.gpu, verifier.gpus, settings, stated
+    )
     for role, machine in (("builder", builder), ("verifier", verifier.machine_type)):
         path = f"host-image.{role}.machine-type"
         try:
-            disk = gce_type(machine).boot_disk
+            disk = settings.machines.gce(machine).boot_disk
         except UnknownName as unknown:
-            if role == "builder":
-                yield Fault(path, f"{unknown.name} is not a known {unknown.kind}", unknown.fix)
+            if role == "builder" and machine not in stated.entries["instance-types"]:
+                yield _unknown_machine(path, unknown, gpu=False)
         else:
             if disk != BUILD_DISK:
                 yield Fault(path, f"{machine} boots from {disk}, but images are built on {BUILD_DISK}", USE_OTHER)
 
 
-def takes_its_gpu(path: str, machine: str, gpu: str, gpus: int) -> Iterator[Fault]:
+def takes_its_gpu(path: str, machine: str, gpu: str, gpus: int, settings: Settings, stated: Stated) -> Iterator[Fault]:
     """Report a machine type that is unknown or cannot have these GPUs; an unknown GPU is another rule's fault."""
     try:
-        known = gce_type(machine)
+        known = settings.machines.gce(machine)
         if gpu in GPU_MODELS:
             attach(known, gpu_model(gpu), gpus)
     except UnknownName as unknown:
-        yield Fault(path, f"{unknown.name} is not a known {unknown.kind}", unknown.fix)
+        # Another rule reports a stated type with faulty facts.
+        if machine not in stated.entries["instance-types"]:
+            yield _unknown_machine(path, unknown, gpu=True)
     except Unattachable as refused:
         yield Fault(path, str(refused), refused.fix)
+
+
+def _unknown_machine(path: str, unknown: UnknownName, *, gpu: bool) -> Fault:
+    fix = or_state(unknown.fix, unknown.name, "gcp", gpu=gpu)
+    return Fault(path, f"{unknown.name} is not a known {unknown.kind}", fix)
 
 
 def the_base_image_fits_the_installer(settings: Settings) -> Iterator[Fault]:
@@ -177,11 +187,14 @@ def a_workflow_can_push(settings: Settings, stated: Stated) -> Iterator[Fault]:
 
 RULES: Final[tuple[Rule, ...]] = (
     gcp_regions_and_zones_are_known,
-    the_host_image_has_known_machines,
     the_base_image_fits_the_installer,
     the_builder_has_room_for_the_base_image,
     an_export_has_a_public_address,
     federation_grants_each_access_once,
     members_are_named_once,
 )
-REFERENCES: Final[tuple[Reference, ...]] = (a_test_image_has_a_repository, a_workflow_can_push)
+REFERENCES: Final[tuple[Reference, ...]] = (
+    a_test_image_has_a_repository,
+    a_workflow_can_push,
+    the_host_image_has_known_machines,
+)

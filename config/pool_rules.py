@@ -48,12 +48,12 @@ def empty_pools_have_an_autoscaler(settings: Settings, stated: Stated) -> Iterat
             )
 
 
-def instance_types_are_known(settings: Settings) -> Iterator[Fault]:
+def instance_types_are_known(settings: Settings, stated: Stated) -> Iterator[Fault]:
     """Accept only instance types of which the checks know the hardware."""
     if settings.system_nodes is not None:
-        yield from types_are_known("system-nodes", settings.system_nodes.instance_types, gpu=False)
+        yield from types_are_known("system-nodes", settings.system_nodes.instance_types, settings, stated, gpu=False)
     for name, pool in settings.gpu_pools.items():
-        yield from types_are_known(f"gpu-pools.{name}", pool.instance_types, gpu=True)
+        yield from types_are_known(f"gpu-pools.{name}", pool.instance_types, settings, stated, gpu=True)
 
 
 def labels_and_taints_have_their_own_keys(settings: Settings) -> Iterator[Fault]:
@@ -112,10 +112,13 @@ def images_name_what_exists(settings: Settings, stated: Stated) -> Iterator[Faul
 
 RULES: Final[tuple[Rule, ...]] = (
     minimum_is_at_most_maximum,
-    instance_types_are_known,
     labels_and_taints_have_their_own_keys,
     the_kubernetes_version_is_pinned,
     a_protected_endpoint_is_not_open_to_all,
     a_protected_repository_keeps_its_images,
 )
-REFERENCES: Final[tuple[Reference, ...]] = (empty_pools_have_an_autoscaler, images_name_what_exists)
+REFERENCES: Final[tuple[Reference, ...]] = (
+    empty_pools_have_an_autoscaler,
+    images_name_what_exists,
+    instance_types_are_known,
+)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from back_ends import NAMES
 from back_ends.parts import part
-from config import aws_rules, gcp_rules, pool_rules, runner_rules, tag_rules
+from config import aws_rules, gcp_rules, instance_type_rules, pool_rules, runner_rules, tag_rules
 from config.faults import Fault, listed
 from config.runners import SECTIONS
 from config.section import Section, kebab
@@ -83,6 +83,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *aws_rules.RULES,
     *tag_rules.RULES,
     *gcp_rules.RULES,
+    *instance_type_rules.RULES,
     *dict.fromkeys(rule for name in NAMES for rule in part(name, "rules", "RULES")),
 )
 REFERENCES: Final[tuple[Reference, ...]] = (

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Final
 from config.faults import Fault, listed
 from config.runners import BACK_ENDS
 from config.section import kebab
-from gpu.machines import EC2_TYPES, GPU_MODELS
+from gpu.machines import GPU_MODELS
 from gpu.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from config.settings import Settings
     from config.stated import Rule
+    from gpu.machines import InstanceType
 
 
 def a_runner_has_one_back_end(settings: Settings) -> Iterator[Fault]:
@@ -39,11 +40,11 @@ def gpus_are_known(settings: Settings) -> Iterator[Fault]:
             yield Fault(f"runners.{name}.needs.gpu", problem, did_you_mean(model, GPU_MODELS))
 
 
-def other_gpus(runner: str, model: str, machines: Sequence[str]) -> Iterator[Fault]:
+def other_gpus(runner: str, model: str, machines: Sequence[str], known: Mapping[str, InstanceType]) -> Iterator[Fault]:
     """Report EC2 types with another GPU than the runner's, a line for each GPU; an unknown GPU is not compared."""
     others: dict[str, list[str]] = {}
     for name in dict.fromkeys(machines):
-        gpu = EC2_TYPES[name].gpu if name in EC2_TYPES else None
+        gpu = known[name].gpu if name in known else None
         if gpu is not None and model in GPU_MODELS and gpu.slug != model:
             others.setdefault(gpu.slug, []).append(name)
     for slug, names in others.items():

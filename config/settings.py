@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Final, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 from pydantic import Field
 
@@ -17,6 +18,7 @@ from config.gcp import (
     HostImageSettings,
 )
 from config.gpu_tests import GpuTestsSettings
+from config.instance_types import InstanceTypeSettings, TypeName, catalogue
 from config.machines import PoolSettings, SystemNodesSettings
 from config.runners import RunnerSettings
 from config.section import Section
@@ -32,6 +34,9 @@ from config.services import (
 from config.values import Matching, Name, RunnerName, TagKey
 from config.values_gcp import DockerRepositoryName
 from config.values_github import Repository
+
+if TYPE_CHECKING:
+    from gpu.machines import Catalogue
 
 _S = TypeVar("_S", bound=Section)
 
@@ -97,6 +102,13 @@ class Settings(Section):
     quotas: Mapping[QuotaKey, Annotated[int, Field(ge=0, le=10**9)]] = Field(default_factory=dict)
     """The quotas of the account, by their code. The checks compare them with the largest use of the stack."""
     budget: BudgetSettings | None = None
+    instance_types: Mapping[TypeName, InstanceTypeSettings] = Field(default_factory=dict)
+    """Machine types that gpu-ci does not know, with the facts that its checks need."""
+
+    @cached_property
+    def machines(self) -> Catalogue:
+        """The machine types that the stack can use: the tables, and the stated ones."""
+        return catalogue(self.instance_types)
 
     def served(self, kind: type[_S]) -> Iterator[tuple[str, RunnerSettings, _S]]:
         """Yield the name, the runner and its section, for each runner with a back end's section of this kind."""

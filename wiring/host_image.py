@@ -10,12 +10,13 @@ from ami.builder.images import GUEST_FEATURES
 from ami.builder.startup_script import INSTALL_FILES
 from components.gcp.host_image import FOLDER
 from config.values import gibibytes
-from gpu.machines import gce_type, gpu_model
+from gpu.machines import gpu_model
 from gpu.software.cuda import toolkit
 
 if TYPE_CHECKING:
     from config.gcp import HostImageSettings, VerifierSettings
     from config.settings import Settings
+    from gpu.machines import Catalogue
 
 INSTALLER: Final = Path(__file__).resolve().parent.parent / FOLDER
 """The folder of the project's installer."""
@@ -46,9 +47,9 @@ def folder(installer: Path) -> str:
     return FOLDER if installer == INSTALLER else str(installer)
 
 
-def accelerator(verifier: VerifierSettings) -> str:
+def accelerator(verifier: VerifierSettings, machines: Catalogue) -> str:
     """Return the GPU to attach to the verifier; empty where the machine type has its own."""
-    return "" if gce_type(verifier.machine_type).gpu is not None else gpu_model(verifier.gpu).gcp or ""
+    return "" if machines.gce(verifier.machine_type).gpu is not None else gpu_model(verifier.gpu).gcp or ""
 
 
 def verify_options(settings: HostImageSettings) -> dict[str, str]:

@@ -23,7 +23,6 @@ from gpu.kubernetes.node_group import NodeGroupFacts
 from gpu.kubernetes.pods import SystemPods, pod_from_template
 from gpu.kubernetes.quantities import EPHEMERAL_STORAGE, MIB
 from gpu.kubernetes.taints import ApiTaint
-from gpu.machines import ec2_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,11 +33,12 @@ if TYPE_CHECKING:
     from config.services import AutoscalerSettings, DcgmSettings
     from config.settings import Settings
     from gpu.kubernetes.add_ons import AddOn
+    from gpu.machines import Catalogue
 
 
-def gpu_node(name: str, pool: PoolSettings) -> GpuNode:
+def gpu_node(name: str, pool: PoolSettings, catalogue: Catalogue) -> GpuNode:
     """Return the marks of a pool's nodes. The autoscaler sizes new nodes by the first type, so its figures count."""
-    machines = [ec2_type(stated) for stated in pool.instance_types]
+    machines = [catalogue.ec2(stated) for stated in pool.instance_types]
     models = {machine.gpu.label for machine in machines if machine.gpu is not None}
     rooms = [
         node_room(machine, disk_gib=gibibytes(pool.disk.size), nvme_storage=pool.fast_image_pull)
@@ -123,13 +123,15 @@ def node_groups(stack: Stack) -> tuple[NodeGroupFacts, ...]:
 
 
 def _node_group(name: str, pool: PoolSettings, stack: Stack) -> NodeGroupFacts:
-    node = gpu_node(name, pool)
+    machines = stack.settings.machines
+    node = gpu_node(name, pool, machines)
     tags = autoscaler_tags(node)
     cluster = stack.settings.cluster
     return NodeGroupFacts(
         path=f"gpu-pools.{name}",
         name=name,
         instance_types=pool.instance_types,
+        catalogue=machines,
         min_size=pool.min,
         max_size=pool.max,
         capacity_type="SPOT" if pool.capacity == "spot" else "ON_DEMAND",
@@ -189,6 +191,7 @@ def system_nodes(stack: Stack) -> NodeGroupFacts | None:
         path="system-nodes",
         name="system",
         instance_types=nodes.instance_types,
+        catalogue=stack.settings.machines,
         min_size=nodes.min,
         max_size=nodes.max,
         zones=nodes.zones,

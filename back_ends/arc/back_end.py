@@ -12,7 +12,6 @@ from components.kubernetes.scale_set_values import LISTENER, job_pod, removal_mi
 from config import pins
 from config.values import gibibytes
 from gpu.kubernetes.pods import pod_from_template
-from gpu.machines import ec2_type
 from gpu.machines.start_up import fast_pull_obstacle, shared_node_steps
 
 if TYPE_CHECKING:
@@ -52,13 +51,13 @@ class Arc:
         )
         version = settings.cluster.version if settings.cluster else next(iter(pins.EKS_AMI_RELEASES))
         first = pools[0]
-        types = tuple(ec2_type(one) for one in first.instance_types)
+        types = tuple(settings.machines.ec2(one) for one in first.instance_types)
         return Offer(
             path=path,
             section=f"{path}.arc",
             machines=tuple(
                 dict.fromkeys(
-                    Machine(type=ec2_type(one), disk_gib=gibibytes(pool.disk.size))
+                    Machine(type=settings.machines.ec2(one), disk_gib=gibibytes(pool.disk.size))
                     for pool in pools
                     for one in pool.instance_types
                 )

@@ -75,7 +75,8 @@ def pools_have_the_gpu(settings: Settings) -> Iterator[Fault]:
     """Compare the GPU of a runner with the machines of its pools."""
     for name, runner, arc in settings.served(ArcSection):
         pools = [settings.gpu_pools[key] for key in (arc.pool, arc.fallback or arc.pool) if key in settings.gpu_pools]
-        yield from other_gpus(name, runner.needs.gpu, [machine for pool in pools for machine in pool.instance_types])
+        stated = [machine for pool in pools for machine in pool.instance_types]
+        yield from other_gpus(name, runner.needs.gpu, stated, settings.machines.ec2_types)
 
 
 RULES: Final[tuple[Rule, ...]] = (names_are_not_labels_of_github, scale_sets_fit_the_chart, pools_have_the_gpu)

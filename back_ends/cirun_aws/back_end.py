@@ -11,7 +11,6 @@ from back_ends.cirun_aws.permissions import policy
 from back_ends.cirun_aws.section import CirunAwsSection
 from back_ends.offer import HostSoftware, Machine, Offer, OwnMachines
 from config.values import gibibytes
-from gpu.machines import ec2_type
 from gpu.machines.groups import Placement
 from gpu.machines.start_up import own_machine_steps
 from gpu.regions import Cloud, region_of
@@ -32,14 +31,16 @@ class CirunAws(CirunBackEnd):
 
     title = "cirun on AWS"
 
-    def offer(self, name: str, runner: RunnerSettings, settings: Settings) -> Offer:  # noqa: ARG002 - the protocol's
+    def offer(self, name: str, runner: RunnerSettings, settings: Settings) -> Offer:
         """Return what one runner is offered."""
         stated, path = runner.section(CirunAwsSection), f"runners.{name}"
         section, disk_gib = f"{path}.cirun-aws", gibibytes(stated.disk)
         return Offer(
             path=path,
             section=section,
-            machines=tuple(Machine(type=ec2_type(one), disk_gib=disk_gib) for one in stated.instance_types),
+            machines=tuple(
+                Machine(type=settings.machines.ec2(one), disk_gib=disk_gib) for one in stated.instance_types
+            ),
             host=HostSoftware(
                 image=stated.image_parameter,
                 image_key=f"{section}.image-parameter" if stated.image_parameter else "",

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from config.settings import Settings
-    from config.stated import Rule
+    from config.stated import Reference, Rule, Stated
 
 
-def ec2_machines_have_the_gpu(settings: Settings) -> Iterator[Fault]:
+def ec2_machines_have_the_gpu(settings: Settings, stated: Stated) -> Iterator[Fault]:
     """Check the instance types, and their GPU against the runner's."""
     for name, runner, section in settings.served(CirunAwsSection):
-        yield from types_are_known(f"runners.{name}.cirun-aws", section.instance_types, gpu=True)
-        yield from other_gpus(name, runner.needs.gpu, section.instance_types)
+        yield from types_are_known(f"runners.{name}.cirun-aws", section.instance_types, settings, stated, gpu=True)
+        yield from other_gpus(name, runner.needs.gpu, section.instance_types, settings.machines.ec2_types)
 
 
 def every_region_has_an_image(settings: Settings) -> Iterator[Fault]:
@@ -65,10 +65,5 @@ def networks_are_in_the_regions(settings: Settings) -> Iterator[Fault]:
                     yield Fault(f"{path}.regions[{index}]", f"{region} has no subnet, but other regions have", fix)
 
 
-RULES: Final[tuple[Rule, ...]] = (
-    ec2_machines_have_the_gpu,
-    every_region_has_an_image,
-    networks_are_in_the_regions,
-    *rules.RULES,
-)
-REFERENCES: Final = rules.REFERENCES
+RULES: Final[tuple[Rule, ...]] = (every_region_has_an_image, networks_are_in_the_regions, *rules.RULES)
+REFERENCES: Final[tuple[Reference, ...]] = (ec2_machines_have_the_gpu, *rules.REFERENCES)

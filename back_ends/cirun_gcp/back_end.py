@@ -10,7 +10,7 @@ from back_ends.cirun_gcp.permissions import ROLE_TITLE, permissions
 from back_ends.cirun_gcp.section import CirunGcpSection
 from back_ends.offer import HostSoftware, Machine, Offer, OwnMachines
 from config.values import gibibytes
-from gpu.machines import attach, gce_type, gpu_model, needs_gvnic
+from gpu.machines import attach, gpu_model, needs_gvnic
 from gpu.machines.groups import Placement
 from gpu.machines.start_up import own_machine_steps
 from gpu.regions import Cloud, region_of
@@ -37,7 +37,7 @@ class CirunGcp(CirunBackEnd):
         stated, path, needs = runner.section(CirunGcpSection), f"runners.{name}", runner.needs
         section, disk_gib = f"{path}.cirun-gcp", gibibytes(stated.disk)
         model = gpu_model(needs.gpu)
-        attached = any(gce_type(machine).gpu is None for machine in stated.machine_types)
+        attached = any(settings.machines.gce(machine).gpu is None for machine in stated.machine_types)
         zones: dict[str, list[str]] = {}
         for zone in stated.zones:
             zones.setdefault(region_of(zone), []).append(zone)
@@ -45,7 +45,7 @@ class CirunGcp(CirunBackEnd):
             path=path,
             section=section,
             machines=tuple(
-                Machine(type=attach(gce_type(machine), model, needs.gpus), disk_gib=disk_gib)
+                Machine(type=attach(settings.machines.gce(machine), model, needs.gpus), disk_gib=disk_gib)
                 for machine in stated.machine_types
             ),
             host=HostSoftware(builds_image=True),
@@ -64,7 +64,7 @@ class CirunGcp(CirunBackEnd):
                 at_once_key=f"{section}.at-once",
                 disk_gib=disk_gib,
                 disk_key=f"{section}.disk",
-                disk_kind=gce_type(stated.machine_types[0]).boot_disk,
+                disk_kind=settings.machines.gce(stated.machine_types[0]).boot_disk,
                 attached_gpu=needs.gpu if attached else None,
                 attached_gpus=needs.gpus if attached else 0,
                 image_gib=gibibytes(settings.host_image.builder.disk) if settings.host_image else 0,
@@ -85,7 +85,7 @@ class CirunGcp(CirunBackEnd):
             message = f"runners.{name} was not validated: it needs gcp and host-image"
             raise ValueError(message)
         project = settings.gcp.project
-        has_gpu = all(gce_type(machine).gpu is not None for machine in stated.machine_types)
+        has_gpu = all(settings.machines.gce(machine).gpu is not None for machine in stated.machine_types)
         return GpuRunner(
             name=name,
             cloud=Cloud.GCP,
@@ -97,10 +97,13 @@ class CirunGcp(CirunBackEnd):
             spot=stated.spot,
             gpu=None if has_gpu else gpu_model(runner.needs.gpu).gcp,
             disk_gib=gibibytes(stated.disk),
-            disk_type=gce_type(stated.machine_types[0]).boot_disk,
+            disk_type=settings.machines.gce(stated.machine_types[0]).boot_disk,
             project=project,
             network=f"projects/{project}/global/networks/{network_name(identity)}",
-            gvnic=any(needs_gvnic(machine) for machine in stated.machine_types),
+            # A type that the tables lack is newer than they are, and new types have no VirtIO network interface.
+            gvnic=any(
+                needs_gvnic(machine) or settings.machines.gce(machine).stated for machine in stated.machine_types
+            ),
             public_address=settings.gcp.public_addresses,
             service_account=f"{identity.prefix}-runner@{project}.iam.gserviceaccount.com",
         )

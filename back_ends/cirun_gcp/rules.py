@@ -8,7 +8,7 @@ from back_ends.cirun import rules
 from back_ends.cirun_gcp.section import CirunGcpSection
 from config.faults import Fault, listed
 from config.gcp_rules import takes_its_gpu, zones_are_known
-from gpu.machines import GCE_TYPES, is_n1
+from gpu.machines import GCE_TYPES, MachineType, is_n1
 from gpu.machines.zones import GCP_ZONES
 from gpu.regions import region_of
 
@@ -28,20 +28,22 @@ def image_families_exist(settings: Settings) -> Iterator[Fault]:
             yield Fault(path, f'"{section.image_family}" is not the family of host-image', f'write "{family}"')
 
 
-def gce_machines_have_the_gpu(settings: Settings) -> Iterator[Fault]:
+def gce_machines_have_the_gpu(settings: Settings, stated: Stated) -> Iterator[Fault]:
     """Check the machine types and zones, and that the types can have the runner's GPUs."""
     for name, runner, section in settings.served(CirunGcpSection):
         path, needs = f"runners.{name}.cirun-gcp", runner.needs
         yield from zones_are_known(path, section.zones)
         for index, machine in enumerate(section.machine_types):
             gpus = 1 if is_n1(machine) else needs.gpus
-            yield from takes_its_gpu(f"{path}.machine-types[{index}]", machine, needs.gpu, gpus)
+            yield from takes_its_gpu(f"{path}.machine-types[{index}]", machine, needs.gpu, gpus, settings, stated)
 
 
 def machines_have_one_type_of_boot_disk(settings: Settings) -> Iterator[Fault]:
     """Reject machine types with different boot disks: cirun takes one disk type for all of them."""
     for name, _, section in settings.served(CirunGcpSection):
-        disks = {GCE_TYPES[machine].boot_disk: machine for machine in section.machine_types if machine in GCE_TYPES}
+        known = {**GCE_TYPES, **settings.machines.stated}
+        types = [known[machine] for machine in section.machine_types if machine in known]
+        disks = {one.boot_disk: one.name for one in types if isinstance(one, MachineType)}
         if len(disks) > 1:
             problem = listed([f"{machine} boots from {disk}" for disk, machine in sorted(disks.items())])
             yield Fault(f"runners.{name}.cirun-gcp.machine-types", problem, "use a runner for each of them")
@@ -81,9 +83,12 @@ def images_and_machines_share_a_region(settings: Settings, stated: Stated) -> It
 
 RULES: Final[tuple[Rule, ...]] = (
     image_families_exist,
-    gce_machines_have_the_gpu,
     cirun_attaches_one_gpu,
     machines_have_one_type_of_boot_disk,
     *rules.RULES,
 )
-REFERENCES: Final[tuple[Reference, ...]] = (images_and_machines_share_a_region, *rules.REFERENCES)
+REFERENCES: Final[tuple[Reference, ...]] = (
+    images_and_machines_share_a_region,
+    gce_machines_have_the_gpu,
+    *rules.REFERENCES,
+)

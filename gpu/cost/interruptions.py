@@ -16,7 +16,6 @@ from enum import Enum
 from types import MappingProxyType
 
 from gpu.cost.prices import HOURS_A_MONTH
-from gpu.machines import ec2_type
 
 
 class Band(Enum):
@@ -59,4 +58,4 @@ def aws_rate(names: tuple[str, ...], region: str) -> float:
 
 def _band(name: str, region: str) -> Band:
     """Return the band of an EC2 instance type; the worst one where none was read."""
-    return _REGIONAL.get((region, name)) or _FAMILY.get(ec2_type(name).family, Band.ABOVE_20)
+    return _REGIONAL.get((region, name)) or _FAMILY.get(name.partition(".")[0], Band.ABOVE_20)

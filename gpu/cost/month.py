@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from gpu.cost.jobs import machine_hours
-from gpu.cost.prices import HOURS_A_MONTH, NoPrice, Price
+from gpu.cost.prices import HOURS_A_MONTH, NoPrice, Price, Source, Unit
 from gpu.cost.prices_aws import ebs_price, ec2_price
 from gpu.cost.prices_gcp import gce_price, gcp_disk_price
 from gpu.regions import Cloud
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _MICRO: Final = Decimal("0.000001")
 _MONTH: Final = Decimal(HOURS_A_MONTH)
+_STATED: Final = Source(name="the stack file", read="as stated in instance-types")
 
 
 class Case(StrEnum):
@@ -131,12 +132,17 @@ class PricedMachine:
 
 def priced(group: MachineGroup, name: str, placement: Placement) -> PricedMachine | NoPrice:
     """Return the prices of one machine type of a group in one placement."""
-    if group.cloud is Cloud.AWS:
+    machine = group.catalogue.machine(group.cloud, name)
+    hour: Price | NoPrice
+    if machine.hour is not None:
+        hour = Price(usd=machine.hour, unit=Unit.HOUR, source=_STATED, bound=placement.spot)
+    elif machine.stated:
+        hour = NoPrice(item=name, table=f"instance-types.{name}.price-per-hour", known=())
+    elif group.cloud is Cloud.AWS:
         hour = ec2_price(name, placement.region, spot=placement.spot)
-        disk = ebs_price(group.disk, placement.region)
     else:
         hour = gce_price(name, placement.region, spot=placement.spot, gpu=group.attached_gpu, gpus=group.attached_gpus)
-        disk = gcp_disk_price(group.disk, placement.region)
+    disk = (ebs_price if group.cloud is Cloud.AWS else gcp_disk_price)(group.disk, placement.region)
     if isinstance(hour, NoPrice):
         return hour
     return disk if isinstance(disk, NoPrice) else PricedMachine(type=name, spot=placement.spot, hour=hour, disk=disk)

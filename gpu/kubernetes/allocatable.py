@@ -133,7 +133,7 @@ def node_room(machine: InstanceType, *, disk_gib: int, nvme_storage: bool = Fals
                 f"{EVICTION_DISK_PERCENT} % at which pods are evicted, "
                 f"leaving {describe(MEMORY, allocatable[EPHEMERAL_STORAGE])}"
             ),
-            f"{machine.name}: {machine.enis} interfaces of {machine.addresses} addresses allow {machine.eni_pods} pods"
+            f"{machine.name}: {machine.pods_source} allow {machine.eni_pods} pods"
             + (f", of which a managed node group uses {pods}" if pods < machine.eni_pods else ""),
         ),
     )

@@ -14,7 +14,7 @@ from gpu.kubernetes.pods import Taint
 from gpu.kubernetes.scheduling import Node
 from gpu.kubernetes.sharing import advertised
 from gpu.kubernetes.taints import EFFECTS
-from gpu.machines import ec2_type
+from gpu.machines import TABLES, Catalogue
 from gpu.regions import region_of
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ class NodeGroupFacts:
     name: str
     instance_types: tuple[str, ...]
     """In order: the autoscaler computes with the first."""
+    catalogue: Catalogue = TABLES
+    """The catalogue that has their facts."""
     min_size: int
     max_size: int
     capacity_type: str = "ON_DEMAND"
@@ -73,12 +75,12 @@ class NodeGroupFacts:
             UnknownName: a type is unknown; the error names the nearest known one.
 
         """
-        return tuple(ec2_type(name) for name in self.instance_types)
+        return tuple(self.catalogue.ec2(name) for name in self.instance_types)
 
     @property
     def first(self) -> InstanceType:
         """Return the type that the autoscaler computes with."""
-        return ec2_type(self.instance_types[0])
+        return self.catalogue.ec2(self.instance_types[0])
 
     @property
     def spot(self) -> bool:

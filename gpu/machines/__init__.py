@@ -6,6 +6,7 @@ A name that is not in its table is an error that names the nearest known one.
 from __future__ import annotations
 
 from gpu.machines.aws import EC2_TYPES, InstanceType, ec2_type
+from gpu.machines.catalogue import TABLES, Catalogue
 from gpu.machines.gcp import GCE_TYPES, MachineType, attach, gce_type, is_n1, needs_gvnic
 from gpu.machines.models import GPU_MODELS, GpuModel, gpu_model
 
@@ -13,6 +14,8 @@ __all__ = [
     "EC2_TYPES",
     "GCE_TYPES",
     "GPU_MODELS",
+    "TABLES",
+    "Catalogue",
     "GpuModel",
     "InstanceType",
     "MachineType",

@@ -11,10 +11,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from gpu.machines.aws_families import general_purpose
 from gpu.machines.models import GPU_MODELS, GpuModel
 from gpu.nearest import UnknownName
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +40,14 @@ class InstanceType:
     """Memory of one GPU, or of the fraction."""
     nvme_gb: int = 0
     """The size of all instance-store volumes together, in decimal gigabytes."""
+    stated: bool = False
+    """True if the stack file states these facts."""
+    stated_pods: int = 0
+    """The number of pods with an address where it is stated; otherwise it follows from the interfaces."""
+    hour: Decimal | None = None
+    """The stated price of an hour on demand."""
+    quota_family: str = ""
+    """The stated quota family, a key of `gpu.quotas.aws.FAMILIES`; otherwise it follows from the name."""
 
     @property
     def fractional(self) -> bool:
@@ -50,7 +62,14 @@ class InstanceType:
     @property
     def eni_pods(self) -> int:
         """The number of pods with an address: each interface keeps one address, and two pods use those of the host."""
-        return self.enis * (self.addresses - 1) + 2
+        return self.stated_pods or self.enis * (self.addresses - 1) + 2
+
+    @property
+    def pods_source(self) -> str:
+        """The facts from which the number of pods follows."""
+        if self.stated_pods:
+            return "the addresses as stated"
+        return f"{self.enis} interfaces of {self.addresses} addresses"
 
     @property
     def family(self) -> str:

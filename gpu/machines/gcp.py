@@ -20,6 +20,7 @@ from gpu.nearest import UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from decimal import Decimal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,10 @@ class MachineType:
     """True if the request attaches the GPUs; false if they are part of the machine type."""
     boot_disk: str = "pd-balanced"
     """The type of its boot disk."""
+    stated: bool = False
+    """True if the stack file states these facts."""
+    hour: Decimal | None = None
+    """The stated price of an hour on demand."""
 
     @property
     def gpu_memory_mib(self) -> int:
@@ -183,12 +188,17 @@ def _custom(name: str) -> MachineType | None:
     return MachineType(name=name, vcpus=vcpus, memory_mib=mib)
 
 
+def unsuitable(name: str) -> str:
+    """Return why no machine type of that family can be used; empty where none is known."""
+    family = name.partition("-")[0]
+    return next((reason for families, reason in _UNSUITABLE if re.fullmatch(families, family)), "")
+
+
 def _fix(name: str) -> str:
     """Return the fix for a name that is not known; empty where the nearest name is the fix."""
     if "custom" in name:
         return "write FAMILY-custom-VCPUS-MIB with numbers that Google accepts, as in n1-custom-8-32768"
-    family = name.partition("-")[0]
-    reason = next((reason for families, reason in _UNSUITABLE if re.fullmatch(families, family)), "")
+    reason = unsuitable(name)
     return f"it {reason}; use n1, n2, e2, g2, a2 or a3" if reason else ""
 
 

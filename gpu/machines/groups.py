@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gpu.machines.catalogue import TABLES, Catalogue
+
 if TYPE_CHECKING:
     from gpu.regions import Cloud
 
@@ -39,6 +41,8 @@ class MachineGroup:
     cloud: Cloud
     types: tuple[str, ...]
     """Machine types, any of which may run. Estimates expect the first."""
+    catalogue: Catalogue = TABLES
+    """The catalogue that has their facts."""
     placements: tuple[Placement, ...]
     """Regions and markets, in the order in which they are tried."""
     min: int = 0

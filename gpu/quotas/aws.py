@@ -10,11 +10,11 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from gpu.machines import ec2_type
 from gpu.quotas.claim import Claim, Quota
 from gpu.regions import Cloud
 
 if TYPE_CHECKING:
+    from gpu.machines import InstanceType
     from gpu.machines.groups import MachineGroup, Placement
 
 TITLES = MappingProxyType(
@@ -30,23 +30,31 @@ TITLES = MappingProxyType(
 )
 """Quota code to its name and its value in a new account."""
 
-_CODES = (
-    (re.compile(r"(gr?|vt)\d"), "L-DB2E81BA", "L-3819A6DF"),
-    (re.compile(r"p[234]"), "L-417A185B", "L-7212CCBC"),
-    (re.compile(r"p5"), "L-417A185B", "L-C4BD4855"),
-    (re.compile(r"p6"), "L-417A185B", None),
-    (re.compile(r"[acdhimrtz]\d"), "L-1216C47A", "L-34B43A08"),
+FAMILIES = MappingProxyType(
+    {
+        "g": (re.compile(r"(gr?|vt)\d"), "L-DB2E81BA", "L-3819A6DF"),
+        "p4": (re.compile(r"p[234]"), "L-417A185B", "L-7212CCBC"),
+        "p5": (re.compile(r"p5"), "L-417A185B", "L-C4BD4855"),
+        "p6": (re.compile(r"p6"), "L-417A185B", None),
+        "standard": (re.compile(r"[acdhimrtz]\d"), "L-1216C47A", "L-34B43A08"),
+    }
 )
-"""The beginning of a type's name, its on-demand quota and its Spot quota. They cover every type in `EC2_TYPES`.
-The Spot quota of P6 is not in any list that was read."""
+"""Quota family to the beginning of its types' names, its on-demand quota and its Spot quota. They cover every type in
+`EC2_TYPES`. The Spot quota of P6 is not in any list that was read."""
 
 
-def quota_code(instance_type: str, *, spot: bool) -> str | None:
+def quota_family(instance_type: str) -> str:
+    """Return the quota family that a name belongs to; empty where it is not known."""
+    return next((family for family, (begins, *_) in FAMILIES.items() if begins.match(instance_type)), "")
+
+
+def quota_code(machine: InstanceType, *, spot: bool) -> str | None:
     """Return the code of the quota that an instance type counts against; None where it is not known."""
-    return next(
-        (spot_code if spot else on_demand for begins, on_demand, spot_code in _CODES if begins.match(instance_type)),
-        None,
-    )
+    family = machine.quota_family or quota_family(machine.name)
+    if not family:
+        return None
+    _, on_demand, spot_code = FAMILIES[family]
+    return spot_code if spot else on_demand
 
 
 def _quota(code: str, region: str) -> Quota:
@@ -69,9 +77,10 @@ def aws_claims(group: MachineGroup, placement: Placement) -> tuple[Claim, ...]:
     """Return the claim on each quota: all machines of the group, each of the largest type of that quota."""
     largest: dict[str, tuple[int, str]] = {}
     for name in group.types:
-        code = quota_code(name, spot=placement.spot)
+        machine = group.catalogue.ec2(name)
+        code = quota_code(machine, spot=placement.spot)
         if code is not None:
-            largest[code] = max(largest.get(code, (0, "")), (ec2_type(name).vcpus, name))
+            largest[code] = max(largest.get(code, (0, "")), (machine.vcpus, name))
     return tuple(
         Claim(quota=_quota(code, placement.region), group=group, spot=placement.spot, machine=name, each=vcpus)
         for code, (vcpus, name) in sorted(largest.items())

@@ -13,7 +13,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from gpu.machines import GPU_MODELS, GpuModel, attach, gce_type, gpu_model
+from gpu.machines import GPU_MODELS, GpuModel, attach, gpu_model
 from gpu.quotas.claim import EVERYWHERE, Claim, Quota
 from gpu.regions import Cloud
 
@@ -103,7 +103,7 @@ def gcp_claims(group: MachineGroup, placement: Placement, project: str) -> tuple
 
     region = placement.region
     for name in group.types:
-        machine = gce_type(name)
+        machine = group.catalogue.gce(name)
         if group.attached_gpu is not None:
             machine = attach(machine, gpu_model(group.attached_gpu), group.attached_gpus)
         if machine.gpu is not None:

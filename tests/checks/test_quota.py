@@ -104,12 +104,12 @@ def test_a_pool_that_mixes_families_can_fill_either_quota() -> None:
     ],
 )
 def test_each_family_has_its_quotas(name: str, on_demand: str, spot: str | None) -> None:
-    assert (quota_code(name, spot=False), quota_code(name, spot=True)) == (on_demand, spot)
+    assert (quota_code(ec2_type(name), spot=False), quota_code(ec2_type(name), spot=True)) == (on_demand, spot)
 
 
 def test_every_instance_type_has_a_quota() -> None:
-    assert {quota_code(name, spot=spot) for name in EC2_TYPES for spot in (True, False)} == {*TITLES, None}
-    assert {name for name in EC2_TYPES if quota_code(name, spot=True) is None} == {
+    assert {quota_code(ec2_type(name), spot=spot) for name in EC2_TYPES for spot in (True, False)} == {*TITLES, None}
+    assert {name for name in EC2_TYPES if quota_code(ec2_type(name), spot=True) is None} == {
         "p6-b200.48xlarge",
         "p6-b300.48xlarge",
     }
@@ -124,7 +124,7 @@ def test_a_quota_that_is_not_known_is_reported() -> None:
     assert found[0].reason == "the quota of p6-b200.48xlarge (Spot) is not known, so it is not checked"
 
 
-WITH_QUOTAS = sorted(name for name in EC2_TYPES if quota_code(name, spot=True))
+WITH_QUOTAS = sorted(name for name in EC2_TYPES if quota_code(ec2_type(name), spot=True))
 
 
 @given(st.lists(st.sampled_from(WITH_QUOTAS), min_size=1, max_size=4), st.integers(1, 50), st.booleans())
@@ -132,7 +132,7 @@ def test_no_choice_of_types_needs_more(types: list[str], most: int, spot: bool) 
     found = amounts(placed(POOL, ("us-west-2", spot), types=tuple(types), max=most))
 
     for name in types:
-        assert ec2_type(name).vcpus * most <= found[f"us-west-2/{quota_code(name, spot=spot)}"]
+        assert ec2_type(name).vcpus * most <= found[f"us-west-2/{quota_code(ec2_type(name), spot=spot)}"]
 
 
 # Google Cloud.

@@ -27,7 +27,7 @@ def test_the_accelerator_label_is_neutral_on_a_pool_of_several_models(types: lis
     free = {"runners": {}, "gpu-pools/t4-spot/instance-types": types}
     settings = stacks.settings(STAGING, free)
 
-    assert kubernetes.gpu_node("t4-spot", settings.gpu_pools["t4-spot"]).accelerator == accelerator
+    assert kubernetes.gpu_node("t4-spot", settings.gpu_pools["t4-spot"], settings.machines).accelerator == accelerator
 
 
 @pytest.mark.parametrize(("first", "gpus"), [("g4dn.xlarge", 1), ("g4dn.12xlarge", 4), ("g6f.xlarge", 1)])
@@ -35,12 +35,13 @@ def test_the_gpu_count_is_that_of_the_first_type(first: str, gpus: int) -> None:
     """The autoscaler sizes nodes by the first type. EC2 counts a fraction of a GPU as 0, but a job requests 1."""
     settings = stacks.settings(STAGING, {"runners": {}, "gpu-pools/t4-spot/instance-types": [first, "g4dn.2xlarge"]})
 
-    assert kubernetes.gpu_node("t4-spot", settings.gpu_pools["t4-spot"]).gpus == gpus
+    assert kubernetes.gpu_node("t4-spot", settings.gpu_pools["t4-spot"], settings.machines).gpus == gpus
 
 
 @pytest.mark.parametrize(("pool", "replicas", "named"), [("t4-shared", 2, "time-slicing-2"), ("l4-spot", 1, None)])
 def test_a_shared_gpu_sets_replicas_and_the_plugin_configuration(pool: str, replicas: int, named: str | None) -> None:
-    node = kubernetes.gpu_node(pool, stacks.settings(SHARED).gpu_pools[pool])
+    settings = stacks.settings(SHARED)
+    node = kubernetes.gpu_node(pool, settings.gpu_pools[pool], settings.machines)
 
     assert (node.sharing_replicas, node.device_plugin_config) == (replicas, named)
 
