@@ -48,7 +48,7 @@ def check(stack: Stack) -> Iterator[Verdict]:
 def _tags(stack: Stack) -> Iterator[Verdict]:
     own = stack.identity.tags
     for name, pool in stack.settings.gpu_pools.items():
-        marks = autoscaler_tags(kubernetes.gpu_node(name, pool))
+        marks = autoscaler_tags(kubernetes.gpu_node(name, pool, stack.settings.machines))
         if (total := len({**own, **marks})) > TAGS:
             parts = f"{len(own)} of the stack, {len(marks)} of the pool"
             reason = f"its node group has {total} tags, and AWS allows {TAGS}: {parts}"

@@ -53,6 +53,6 @@ def _uses(stack: Stack) -> Iterator[tuple[str, InstanceType | MachineType]]:
 
 def _facts(machine: InstanceType | MachineType) -> str:
     gpu = f", {machine.gpus} x {machine.gpu.slug}" if machine.gpu else ", no GPU"
-    price = f", {machine.hour} USD an hour" if machine.hour is not None else ""
+    price = "no price" if machine.hour is None else f"{machine.hour} USD an hour"
     memory = describe(MEMORY, machine.memory_mib * MIB)
-    return f"instance-types.{machine.name} states {machine.vcpus} vCPUs, {memory}{gpu}{price}"
+    return f"instance-types.{machine.name} states {machine.vcpus} vCPUs, {memory}{gpu}, {price}"

@@ -55,15 +55,24 @@ def stated_types_agree_with_the_tables(settings: Settings) -> Iterator[Fault]:
             if different:
                 facts = listed([f"{key}: {_of(known)[key]}" for key in different])
                 yield Fault(path, f"contradicts the table of gpu-ci, which has {facts}", "correct it, or remove it")
+            if isinstance(known, ec2.InstanceType) and stated.instance_store is not None:
+                yield from _store(path, mebibytes(stated.instance_store) * 1024**2 / 1e9, known.nvme_gb)
             continue
         family = name.partition(".")[0]
         models = {one.gpu.slug if one.gpu else "no GPU" for one in EC2_TYPES.values() if one.family == family}
         if models and models != {stated.gpu or "no GPU"}:
             yield Fault(f"{path}.gpu", f"types of {family} have {listed(sorted(models))}", "state that")
         shown = quota_family(name)
-        if stated.quota_family is not None and shown and shown != stated.quota_family:
+        if stated.quota_family != "by-name" and shown and shown != stated.quota_family:
             problem = f"the name {name} belongs to the quota family {shown}"
             yield Fault(f"{path}.quota-family", problem, "remove quota-family")
+
+
+def _store(path: str, gb: float, known: int) -> Iterator[Fault]:
+    # Sizes are stated in binary units and published in decimal ones, each rounded.
+    if abs(gb - known) > known * 0.05:
+        problem = f"contradicts the table of gpu-ci, which has {known} GB"
+        yield Fault(f"{path}.instance-store", problem, "correct it, or remove it")
 
 
 def _known(name: str, stated: InstanceTypeSettings) -> InstanceType | MachineType | None:
@@ -83,7 +92,7 @@ def _facts(stated: InstanceTypeSettings) -> dict[str, object]:
         "gpu": stated.gpu or "none",
         "gpus": stated.gpus or 0,
         "max-pods": stated.max_pods,
-        "boot-disk": stated.boot_disk,
+        "boot-disk": None if stated.cloud == "aws" else stated.boot_disk,
     }
 
 

@@ -41,10 +41,10 @@ class InstanceTypeSettings(Section):
     """On AWS: the pods that the network interfaces have addresses for (`eni-max-pods.txt` of the VPC CNI)."""
     instance_store: Size | None = None
     """On AWS: the size of all instance-store volumes together."""
-    quota_family: Literal["g", "p4", "p5", "standard"] | None = None
+    quota_family: Literal["by-name", "g", "p4", "p5", "standard"] = "by-name"
     """On AWS: the quota that it counts against, where the name does not show it."""
-    boot_disk: Literal["pd-balanced", "hyperdisk-balanced"] | None = None
-    """On Google Cloud: the type of its boot disk, by default pd-balanced."""
+    boot_disk: Literal["pd-balanced", "hyperdisk-balanced"] = "pd-balanced"
+    """On Google Cloud: the type of its boot disk."""
     price_per_hour: Annotated[float, Field(gt=0, le=1000)] | None = None
     """The price of an hour on demand in US dollars. Without it the cost is not checked."""
 
@@ -54,7 +54,7 @@ class InstanceTypeSettings(Section):
             missing = "gpus" if self.gpus is None else "gpu"
             raise Invalid(f"{missing} is missing", "state both gpu and gpus, or neither")
         other = ("boot_disk",) if self.cloud == "aws" else ("max_pods", "instance_store", "quota_family")
-        foreign = [kebab(name) for name in other if getattr(self, name) is not None]
+        foreign = [kebab(name) for name in other if name in self.model_fields_set]
         if foreign:
             raise Invalid(f"{foreign[0]} is not for cloud: {self.cloud}", f"remove {foreign[0]}")
         if self.cloud == "aws" and self.max_pods is None:
@@ -87,7 +87,7 @@ def _ec2(name: str, stated: InstanceTypeSettings) -> InstanceType:
         stated=True,
         stated_pods=stated.max_pods or 0,
         hour=_price(stated),
-        quota_family=stated.quota_family or "",
+        quota_family="" if stated.quota_family == "by-name" else stated.quota_family,
     )
 
 
@@ -98,7 +98,7 @@ def _gce(name: str, stated: InstanceTypeSettings) -> MachineType:
         memory_mib=mebibytes(stated.memory),
         gpu=GPU_MODELS[stated.gpu] if stated.gpu else None,
         gpus=stated.gpus or 0,
-        boot_disk=stated.boot_disk or "pd-balanced",
+        boot_disk=stated.boot_disk,
         stated=True,
         hour=_price(stated),
     )

@@ -41,7 +41,7 @@ class NodeGroupFacts:
     name: str
     instance_types: tuple[str, ...]
     """In order: the autoscaler computes with the first."""
-    catalogue: Catalogue = TABLES
+    catalogue: Catalogue = field(default=TABLES, compare=False, repr=False)
     """The catalogue that has their facts."""
     min_size: int
     max_size: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gpu.machines.catalogue import TABLES, Catalogue
@@ -41,7 +41,7 @@ class MachineGroup:
     cloud: Cloud
     types: tuple[str, ...]
     """Machine types, any of which may run. Estimates expect the first."""
-    catalogue: Catalogue = TABLES
+    catalogue: Catalogue = field(default=TABLES, compare=False, repr=False)
     """The catalogue that has their facts."""
     placements: tuple[Placement, ...]
     """Regions and markets, in the order in which they are tried."""

@@ -86,6 +86,25 @@ FULL: Final[Mapping[str, Any]] = {
         },
     },
     "runners/cirun-gcp-gpu/cirun-gcp/disk": "100Gi",
+    "instance-types": {
+        "g8e.2xlarge": {
+            "cloud": "aws",
+            "vcpus": 8,
+            "memory": "64Gi",
+            "gpu": "l40s",
+            "gpus": 1,
+            "max-pods": 58,
+            "instance-store": "450Gi",
+            "quota-family": "g",
+            "price-per-hour": 2.5,
+        },
+        "a5-standard-4": {
+            "cloud": "gcp",
+            "vcpus": 4,
+            "memory": "16Gi",
+            "boot-disk": "hyperdisk-balanced",
+        },
+    },
 }
 """The changes to the staging stack after which it states every field, except those of `OTHERWISE`."""
 
@@ -371,6 +390,16 @@ REFUSED: Final[Mapping[str, tuple[Any, ...]]] = {
     "quotas/CPUS": (-1, 10**10, 1.5, "24", True),
     "budget/expected": (0, -1, 10**12, 1.5, "500"),
     "budget/worst": (0, -1, 10**12, True),
+    # stated machine types
+    f"instance-types/{KEY}": ("", "g8e", "G8e.2xlarge", "g5g.2xlarge", "m7g.large", "c4-standard-4", "g4dn.xlarge"),
+    "instance-types/g8e.2xlarge/vcpus": (*ZERO, 1.5, "8"),
+    "instance-types/g8e.2xlarge/memory": (*SIZES[:6], "1Gi", "1Ti"),
+    "instance-types/g8e.2xlarge/gpu": ("", "t9", "L40S"),
+    "instance-types/g8e.2xlarge/gpus": (*ZERO, 0.5),
+    "instance-types/g8e.2xlarge/max-pods": (*ZERO, 3, 1001),
+    "instance-types/g8e.2xlarge/instance-store": SIZES,
+    "instance-types/g8e.2xlarge/price-per-hour": (0, -1, BIG, "2.5"),
+    "instance-types/a5-standard-4/memory": ("1Gi", "1Ti"),
 }  # fmt: skip
 """Path to values of the right type that are certainly wrong there."""
 

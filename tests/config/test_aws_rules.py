@@ -189,6 +189,7 @@ CASES = (
         (
             "runners.cirun-aws-gpu.cirun-aws.instance-types[0]: g4dn.xlage is not a known EC2 instance type; did "
             'you mean "g4dn.xlarge"?'
+            " If not, state its facts, as in gpu-ci:instance-types: {g4dn.xlage: {cloud: aws, vcpus: 8, memory: 32Gi, gpu: t4, gpus: 1, max-pods: 58}}"
         ),
         (
             "runners.cirun-aws-gpu.cirun-aws.instance-types[1]: t3.large has no GPU; use one of the families "

@@ -26,6 +26,7 @@ REPORTED: Final = {
     ),
     "gpu-pools.t4-spot.instance-types[1]": (
         'g4dn.2xlage is not a known EC2 instance type; did you mean "g4dn.2xlarge"?'
+        " If not, state its facts, as in gpu-ci:instance-types: {g4dn.2xlage: {cloud: aws, vcpus: 8, memory: 32Gi, gpu: t4, gpus: 1, max-pods: 58}}"
     ),
     "gpu-pools.t4-spot.min": "9 is more than max 5; write at most 5, or raise max",
     "montoring": 'unknown section; did you mean "monitoring"?',

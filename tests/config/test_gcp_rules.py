@@ -15,6 +15,31 @@ pytestmark = pytest.mark.pure
 
 CASES = (
     broken(
+        "machines_have_one_type_of_boot_disk",
+        {
+            "runners/cirun-gcp-gpu/needs/gpu": "h200",
+            "runners/cirun-gcp-gpu/needs/gpus": 8,
+            "runners/cirun-gcp-gpu/cirun-gcp/machine-types": ["a3-ultragpu-8g", "x9-standard-8"],
+            "instance-types": {
+                "x9-standard-8": {"cloud": "gcp", "vcpus": 8, "memory": "32Gi", "gpu": "h200", "gpus": 8}
+            },
+        },
+        (
+            "runners.cirun-gcp-gpu.cirun-gcp.machine-types: a3-ultragpu-8g boots from hyperdisk-balanced and "
+            "x9-standard-8 boots from pd-balanced; use a runner for each of them"
+        ),
+        stack=GCP,
+    ),
+    broken(
+        "the_host_image_has_known_machines",
+        {"host-image/builder": {"machine-type": "a4-highgpu-8g"}},
+        (
+            "host-image.builder.machine-type: a4-highgpu-8g boots from hyperdisk-balanced, but images are built on "
+            "pd-balanced; use a type of n1, n2, e2, g2, a2 or a3-highgpu"
+        ),
+        stack=GCP,
+    ),
+    broken(
         "",
         {"artifact-registry/gpu-tests/readers": {"runners": "group:x@example.org"}},
         "artifact-registry.gpu-tests: readers.runners is a name that gpu-ci uses; use another name",
@@ -214,13 +239,18 @@ CASES = (
         (
             "host-image.verifier.machine-type: n1-standard-5 is not a known GCE machine type; did you mean "
             '"n1-standard-8"?'
+            " If not, state its facts, as in gpu-ci:instance-types: {n1-standard-5: {cloud: gcp, vcpus: 8, memory: 32Gi, gpu: t4, gpus: 1}}"
         ),
         stack=GCP,
     ),
     broken(
         "the_host_image_has_known_machines",
         {"host-image/builder": {"machine-type": "e2-standrad-8"}},
-        'host-image.builder.machine-type: e2-standrad-8 is not a known GCE machine type; did you mean "e2-standard-8"?',
+        (
+            "host-image.builder.machine-type: e2-standrad-8 is not a known GCE machine type; did you mean "
+            '"e2-standard-8"?'
+            " If not, state its facts, as in gpu-ci:instance-types: {e2-standrad-8: {cloud: gcp, vcpus: 8, memory: 32Gi}}"
+        ),
         stack=GCP,
     ),
     broken(
@@ -344,6 +374,7 @@ CASES = (
         (
             "runners.cirun-gcp-gpu.cirun-gcp.machine-types[1]: n1-standrad-8 is not a known GCE machine type; "
             'did you mean "n1-standard-8"?'
+            " If not, state its facts, as in gpu-ci:instance-types: {n1-standrad-8: {cloud: gcp, vcpus: 8, memory: 32Gi, gpu: t4, gpus: 1}}"
         ),
         stack=GCP,
     ),

@@ -167,6 +167,7 @@ CASES = (
         (
             "gpu-pools.t4-spot.instance-types[1]: g4dn.xlage is not a known EC2 instance type; did you mean "
             '"g4dn.xlarge"?'
+            " If not, state its facts, as in gpu-ci:instance-types: {g4dn.xlage: {cloud: aws, vcpus: 8, memory: 32Gi, gpu: t4, gpus: 1, max-pods: 58}}"
         ),
     ),
     broken(
@@ -180,7 +181,10 @@ CASES = (
     broken(
         "instance_types_are_known",
         {"system-nodes/instance-types": ["t3.larg"]},
-        'system-nodes.instance-types[0]: t3.larg is not a known EC2 instance type; did you mean "t3.large"?',
+        (
+            'system-nodes.instance-types[0]: t3.larg is not a known EC2 instance type; did you mean "t3.large"?'
+            " If not, state its facts, as in gpu-ci:instance-types: {t3.larg: {cloud: aws, vcpus: 8, memory: 32Gi, max-pods: 58}}"
+        ),
     ),
     broken(
         "instance_types_are_known",
@@ -196,6 +200,7 @@ CASES = (
         (
             "system-nodes.instance-types[0]: x99.enormous is not a known EC2 instance type; use a type "
             "without a GPU, as in m7i.large or t3.large"
+            ", or state its facts, as in gpu-ci:instance-types: {x99.enormous: {cloud: aws, vcpus: 8, memory: 32Gi, max-pods: 58}}"
         ),
     ),
     broken(
@@ -205,6 +210,19 @@ CASES = (
             "system-nodes.instance-types[0]: m7g.large has an arm64 processor, but node images and GPU images are for "
             "x86_64; use a type without a GPU, as in m7i.large or t3.large"
         ),
+    ),
+    broken(
+        "stated_types_have_plausible_facts",
+        {"instance-types": {"m9x.large": {"cloud": "aws", "vcpus": 2, "memory": "800Gi", "max-pods": 29}}},
+        (
+            "instance-types.m9x.large.memory: 800Gi for 2 vCPUs is not plausible; state the memory of the whole "
+            "machine, as its cloud publishes it"
+        ),
+    ),
+    broken(
+        "stated_types_agree_with_the_tables",
+        {"instance-types": {"m7i.large": {"cloud": "aws", "vcpus": 4, "memory": "8Gi", "max-pods": 29}}},
+        "instance-types.m7i.large: contradicts the table of gpu-ci, which has vcpus: 2; correct it, or remove it",
     ),
     broken(
         "labels_and_taints_have_their_own_keys",

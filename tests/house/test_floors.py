@@ -75,6 +75,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
             "config.faults",
             "config.gcp",
             "config.gpu_tests",
+            "config.instance_types",
             "config.machines",
             "config.runners",
             "config.section",

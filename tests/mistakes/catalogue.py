@@ -145,6 +145,16 @@ NAMES: Final = (
         words=("g4dn.xlrage is not a known EC2 instance type", 'did you mean "g4dn.xlarge"?'),
     ),
     Mistake(
+        name="a stated instance type that contradicts the table",
+        change={
+            "instance-types": {
+                "g4dn.xlarge": {"cloud": "aws", "vcpus": 8, "memory": "16Gi", "gpu": "t4", "gpus": 1, "max-pods": 29}
+            }
+        },
+        path="instance-types.g4dn.xlarge",
+        words=("contradicts the table of gpu-ci, which has vcpus: 4", "correct it, or remove it"),
+    ),
+    Mistake(
         name="an unknown machine type",
         change=_on_gcp(machine_types=["n1-standart-4"]),
         path="runners.cirun-gcp-gpu.cirun-gcp.machine-types[0]",
