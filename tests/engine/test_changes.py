@@ -163,3 +163,28 @@ def test_a_repository_with_images_moves_to_another_region_only_where_that_is_sta
     assert not refused.ok
     assert "protect" in refused.fault
     assert REPOSITORY in {step.type for step in moved.changes if step.op == "replace"}
+
+
+def test_public_addresses_are_removed_and_added_in_place(cli: Found) -> None:
+    def private(stack: StackFile) -> StackFile:
+        stated = {**json.loads(stack.config["gpu-ci:gcp"]), "public-addresses": False}
+        return replace(stack, config={**stack.config, "gpu-ci:gcp": json.dumps(stated)})
+
+    public = stacks.stack_file("examples/cirun-gcp.yaml")
+    with Engine(cli, public) as engine:
+        assert engine.up().ok
+        engine.configure(private(public))
+        removed = engine.up()
+        engine.configure(public)
+        added = engine.up()
+
+    gateways = {"build-network-nat-us-central1", "runner-network-nat-us-central1"}
+    assert (removed.ok, added.ok) == (True, True)
+    assert {(step.op, step.name) for step in removed.changes} == {
+        ("update", "host-image"),
+        *(("create", name) for name in gateways),
+    }
+    assert {(step.op, step.name) for step in added.changes} == {
+        ("update", "host-image"),
+        *(("delete", name) for name in gateways),
+    }
