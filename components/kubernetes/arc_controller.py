@@ -91,7 +91,7 @@ class ArcController(pulumi.ComponentResource):
             guard=refuse_update(f"{name}-minor-version", minor_step),
         )
         namespace = runners.metadata.apply(lambda metadata: metadata.name or RUNNERS)
-        # Another organisation replaces this object. The engine first removes whatever has an input from it, in the
+        # Another organisation replaces this object. The engine first removes everything with an input from it, in the
         # order of dependencies: the scale sets, and the check that none is left. The Secret changes afterwards, so the
         # scale sets are removed with the old key. The option `replace_with` would remove them in any order.
         owner = k8s.core.v1.ConfigMap(

@@ -47,8 +47,8 @@ def runner(**values: Any) -> StackFile:
 def without(*sections: str) -> StackFile:
     """Return the small stack without some sections."""
     original = stacks.stack_file(SMALL)
-    left_out = {f"gpu-ci:{section}" for section in sections}
-    return replace(original, config={key: text for key, text in original.config.items() if key not in left_out})
+    omitted = {f"gpu-ci:{section}" for section in sections}
+    return replace(original, config={key: text for key, text in original.config.items() if key not in omitted})
 
 
 def inside() -> None:
