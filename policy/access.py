@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from policy.exposure import exposure
-from policy.inputs import Inputs, each, is_true, part, texts
+from policy.inputs import Inputs, each, is_true, maps, part, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -84,5 +84,21 @@ def no_public_service(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
         yield f"{_OPEN_TO_ALL[type_]} publishes a service, but runners only make outgoing connections; remove it"
     if type_ == "kubernetes:core/v1:Service" and part(inputs, "spec", "type") in {"LoadBalancer", "NodePort"}:
         yield f"spec.type {part(inputs, 'spec', 'type')} publishes a service; use ClusterIP"
+    if type_.startswith("kubernetes:helm.sh/"):
+        for path, inside in maps(part(inputs, "values"), "values."):
+            if path.endswith("ervice.") and part(inside, "type") in {"LoadBalancer", "NodePort"}:
+                yield f"{path}type {part(inside, 'type')} publishes a service; use ClusterIP"
+            if path.endswith("ingress.") and is_true(part(inside, "enabled")):
+                yield f"{path}enabled publishes a service; remove it"
     if type_.startswith("gcp:compute/") and str(part(inputs, "loadBalancingScheme")).startswith("EXTERNAL"):
         yield "loadBalancingScheme publishes a service; use INTERNAL"
+
+
+def network_policies_have_peers(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
+    """No network policy allows every connection: a rule without peers is for everyone."""
+    if type_ != "kubernetes:networking.k8s.io/v1:NetworkPolicy":
+        return
+    for direction, peers in (("ingress", "from"), ("egress", "to")):
+        for rule in each(inputs, "spec", direction):
+            if not each(rule, peers) and not each(rule, "ports"):
+                yield f"spec.{direction} allows every connection; name the peers and ports"

@@ -100,9 +100,13 @@ def _inside(encoded: str) -> str | None:
         return None
 
 
+_VARIABLES: Final = frozenset({"env", "envs", "envVars", "environmentVariables", "extraEnv", "extraEnvs", "variables"})
+"""Keys of lists and maps of variables."""
+
+
 def no_secret_in_a_variable(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
-    """No container gets a secret as a literal value: everyone who can read pods can read it."""
-    if not type_.startswith("kubernetes:") or type_ == "kubernetes:core/v1:Secret":
+    """No container gets a secret as a literal value, which everyone who can read its definition can read."""
+    if type_ == "kubernetes:core/v1:Secret":
         return
     for path, entry in _variables(inputs, ""):
         name, value = part(entry, "name"), part(entry, "value")
@@ -113,6 +117,14 @@ def no_secret_in_a_variable(type_: str, _name: str, inputs: Inputs) -> Iterator[
             and not _NO_SECRET.fullmatch(value)
         ):
             yield f"{path} states the value of {name}; refer to a Secret with valueFrom.secretKeyRef"
+    data = part(inputs, "data") if type_ == "kubernetes:core/v1:ConfigMap" else None
+    for key, value in data.items() if isinstance(data, dict) else ():
+        if _SECRET_NAME.search(key.replace("-", "_")) and not _NO_SECRET.fullmatch(str(value)):
+            yield f"data.{key} is a secret, and a ConfigMap is none; use a Secret"
+    if type_ == "aws:ssm/parameter:Parameter" and part(inputs, "type") != "SecureString":
+        name = str(part(inputs, "name"))
+        if _SECRET_NAME.search(name.replace("/", "_").replace("-", "_")):
+            yield f"type of {name} is {part(inputs, 'type')}; use SecureString"
 
 
 def _variables(value: Any, path: str) -> Iterator[tuple[str, Inputs]]:
@@ -120,7 +132,7 @@ def _variables(value: Any, path: str) -> Iterator[tuple[str, Inputs]]:
     if isinstance(value, dict):
         for key, inside in value.items():
             here = f"{path}{key}"
-            if key in {"env", "extraEnv", "extraEnvs", "envVars"}:
+            if key in _VARIABLES:
                 if isinstance(inside, dict):
                     yield from ((here, {"name": name, "value": one}) for name, one in inside.items())
                 yield from ((here, entry) for entry in each({"entries": inside}, "entries"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +11,7 @@ from policy.inputs import Inputs, document, each, leaves, part, texts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+_WHOLE_KIND: Final = re.compile(r"arn:aws:[^:]*:[^:]*:[^:]*:(group|key|policy|role|secret|user)[/:]\*")
 NARROWING: Final = frozenset(
     {
         "aws:principalaccount",
@@ -58,6 +60,11 @@ def allows(statement: Inputs, actions: Iterable[str]) -> list[str]:
 def everywhere(statement: Inputs) -> bool:
     """Return True if a statement is about every resource, or every one of a kind in every account."""
     return any(one == "*" or one.startswith("arn:aws:iam::*") or one.endswith(":*:*") for one in _resources(statement))
+
+
+def of_a_whole_kind(statement: Inputs) -> bool:
+    """Return True if a statement is about every role, user, policy, key or secret of an account."""
+    return everywhere(statement) or any(_WHOLE_KIND.fullmatch(one) for one in _resources(statement))
 
 
 def _resources(statement: Inputs) -> list[str]:

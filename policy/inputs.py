@@ -58,3 +58,19 @@ def document(value: Any) -> Inputs:
     except ValueError:
         return {}
     return decoded if isinstance(decoded, Mapping) else {}
+
+
+def maps(value: Any, path: str) -> Iterator[tuple[str, Inputs]]:
+    """Yield every map in a value, with its path and a dot. A JSON document in a text counts, too."""
+    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return
+    if isinstance(value, Mapping):
+        yield path, value
+        for key, inside in value.items():
+            yield from maps(inside, f"{path}{key}.")
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for index, inside in enumerate(value):
+            yield from maps(inside, f"{path}{index}.")

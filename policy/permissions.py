@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from policy.documents import allows, conditions, everywhere, has_principal, statements
+from policy.documents import allows, conditions, everywhere, has_principal, of_a_whole_kind, statements
 from policy.inputs import Inputs, document, each, is_true, leaves, part, texts
 
 if TYPE_CHECKING:
@@ -84,12 +84,11 @@ def no_unbounded_permission(type_: str, _name: str, inputs: Inputs) -> Iterator[
             service, _, verb = action.lower().partition(":")
             if service == "*" or (verb == "*" and (service in _NEVER or everywhere(statement))):
                 yield f"{path} allows {action}; name the actions that are used"
-        if everywhere(statement):
-            # A condition on tags limits a machine, but not a role or a secret.
-            bounded = any(conditions(statement))
-            for action in allows(statement, _GRANTS if bounded else (*_GRANTS, *_SHARED)):
-                if not action.endswith(":*") and action != "*":
-                    yield f"{path} allows {action} on every resource; name the resources"
+        # A condition on tags limits a machine, but not a role or a secret.
+        shared = _SHARED if everywhere(statement) and not any(conditions(statement)) else ()
+        for action in allows(statement, (*(_GRANTS if of_a_whole_kind(statement) else ()), *shared)):
+            if not action.endswith(":*") and action != "*":
+                yield f"{path} allows {action} on every resource; name the resources"
 
 
 def no_broad_role(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:

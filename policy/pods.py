@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
-from policy.inputs import Inputs, is_true, leaves, part, texts
+from policy.inputs import Inputs, is_true, leaves, maps, part, texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _FLAGS: Final = {
     "hostNetwork": "gives the pod the network of its node",
@@ -34,7 +35,7 @@ def pods_are_confined(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
     """No pod has privileges on its node: namespaces or folders of the host, privileged mode, or strong capabilities."""
     if not type_.startswith("kubernetes:"):
         return
-    for path, inside in _maps(inputs, ""):
+    for path, inside in maps(inputs, ""):
         for key, problem in _FLAGS.items():
             if is_true(inside.get(key)):
                 yield f"{path}{key} {problem}; remove it"
@@ -52,9 +53,11 @@ def no_docker_in_docker(type_: str, _name: str, inputs: Inputs) -> Iterator[str]
     """No job has a Docker daemon: it needs a privileged container, or the socket of the node."""
     if not type_.startswith("kubernetes:"):
         return
-    for path, inside in _maps(inputs, ""):
+    for path, inside in maps(inputs, ""):
         if part(inside, "containerMode", "type") == "dind":
             yield f"{path}containerMode is dind, whose daemon is privileged; use kubernetes-novolume"
+        if inside.get("name") == "DOCKER_HOST":
+            yield f"{path}name is DOCKER_HOST, which names a Docker daemon; remove it"
         image = inside.get("image")
         if isinstance(image, str) and _DIND.search(image):
             yield f"{path}image is {image}, whose daemon is privileged; remove it"
@@ -84,19 +87,3 @@ def pods_end(type_: str, _name: str, inputs: Inputs) -> Iterator[str]:
         waiting = not part(inputs, "values", "minRunners")
         if waiting and not part(inputs, "values", "template", "spec", "activeDeadlineSeconds"):
             yield "values.template.spec.activeDeadlineSeconds is not set, so a runner may run forever"
-
-
-def _maps(value: Any, path: str) -> Iterator[tuple[str, Inputs]]:
-    """Yield every map in a value, with its path and a dot. A JSON document in a text counts, too."""
-    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            return
-    if isinstance(value, Mapping):
-        yield path, value
-        for key, inside in value.items():
-            yield from _maps(inside, f"{path}{key}.")
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        for index, inside in enumerate(value):
-            yield from _maps(inside, f"{path}{index}.")

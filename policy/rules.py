@@ -17,6 +17,7 @@ Predicate: TypeAlias = Callable[[str, str, Inputs], Iterable[str]]
 RULES: Final[tuple[Predicate, ...]] = (
     access.no_ingress_from_everywhere,
     access.no_public_service,
+    access.network_policies_have_peers,
     credentials.no_static_credential,
     credentials.no_secret_in_a_variable,
     permissions.no_administrator_policy,

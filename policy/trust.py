@@ -42,6 +42,8 @@ def trust_has_conditions(type_: str, _name: str, inputs: Inputs) -> Iterator[str
             statement
         ):
             yield f"{path} trusts a whole account; name its roles, or add a condition"
+        if "pods.eks.amazonaws.com" in names.get("Service", []) and not any(conditions(statement)):
+            yield f"{path} trusts every pod of the account's clusters; add conditions on the namespace and the account"
         if names.get("Federated"):
             yield from _subjects(path, statement)
 

@@ -114,6 +114,13 @@ NETWORK: Final[list[Planted]] = [
     ("no-ingress-from-everywhere", CLUSTER, {"tags": TAGS, "vpcConfig": {"publicAccessCidrs": ["0.0.0.0/0"]}}),
     ("no-public-service", "kubernetes:core/v1:Service", {"spec": {"type": "NodePort"}}),
     ("no-public-service", "kubernetes:networking.k8s.io/v1:Ingress", {}),
+    ("no-public-service", RELEASE, chart(service={"type": "LoadBalancer"})),
+    ("no-public-service", RELEASE, chart(server={"ingress": {"enabled": True}})),
+    (
+        "network-policies-have-peers",
+        "kubernetes:networking.k8s.io/v1:NetworkPolicy",
+        {"spec": {"podSelector": {}, "policyTypes": ["Ingress", "Egress"], "egress": [{}]}},
+    ),
     ("no-public-service", "aws:lb/loadBalancer:LoadBalancer", {}),
     ("no-public-service", "gcp:compute/forwardingRule:ForwardingRule", {"loadBalancingScheme": "EXTERNAL_MANAGED"}),
     ("machines-have-no-public-address", "aws:ec2/subnet:Subnet", {"tags": TAGS, "mapPublicIpOnLaunch": True}),
@@ -152,6 +159,17 @@ CREDENTIALS: Final[list[Planted]] = [
     ("no-static-credential", DEPLOYMENT, pod({"env": [{"name": "X", "value": ACCESS_KEY}]})),
     ("no-secret-in-a-variable", DEPLOYMENT, pod({"env": [{"name": "DB_PASSWORD", "value": "hunter2"}]})),
     ("no-secret-in-a-variable", RELEASE, chart(env={"API_TOKEN": "abcdef123456"})),
+    ("no-secret-in-a-variable", "kubernetes:core/v1:ConfigMap", {"data": {"db-password": "hunter2"}}),
+    (
+        "no-secret-in-a-variable",
+        "aws:lambda/function:Function",
+        {"environment": {"variables": {"API_TOKEN": "abcdef123456"}}},
+    ),
+    (
+        "no-secret-in-a-variable",
+        "aws:ssm/parameter:Parameter",
+        {"tags": TAGS, "type": "String", "name": "/db/password"},
+    ),
     ("no-secret-in-a-variable", RELEASE, scale_set(pod({"env": [{"name": "HF_TOKEN", "value": "abc"}]}))),
 ]
 
@@ -180,6 +198,9 @@ PERMISSIONS: Final[list[Planted]] = [
     ("no-unbounded-permission", ROLE_POLICY, inline("iam:PassRole")),
     ("no-unbounded-permission", ROLE_POLICY, inline("iam:PassRole", "arn:aws:iam::*:role/*")),
     ("no-unbounded-permission", ROLE_POLICY, inline("iam:Pass*")),
+    ("no-unbounded-permission", ROLE_POLICY, inline("iam:PassRole", "arn:aws:iam::123456789012:role/*")),
+    ("no-unbounded-permission", ROLE_POLICY, inline("kms:Decrypt", "arn:aws:kms:us-west-2:123456789012:key/*")),
+    ("no-unbounded-permission", ROLE_POLICY, inline("ec2*")),
     ("no-unbounded-permission", ROLE_POLICY, inline("sts:AssumeRole")),
     ("no-unbounded-permission", ROLE_POLICY, inline("secretsmanager:GetSecretValue")),
     ("no-unbounded-permission", ROLE_POLICY, inline("ec2:TerminateInstances")),
@@ -265,6 +286,7 @@ CALLERS: Final[list[Planted]] = [
     ("no-public-caller", "aws:lambda/functionUrl:FunctionUrl", {"authorizationType": "NONE"}),
     ("trust-has-conditions", ROLE, trust({"AWS": "arn:aws:iam::210987654321:root"})),
     ("trust-has-conditions", ROLE, trust({"AWS": "210987654321"})),
+    ("trust-has-conditions", ROLE, trust({"Service": "pods.eks.amazonaws.com"})),
     ("trust-has-conditions", ROLE, federated(None)),
     ("trust-has-conditions", ROLE, trust({"Federated": GITHUB})),
     ("trust-has-conditions", ROLE, federated("*")),
@@ -426,6 +448,7 @@ PODS: Final[list[Planted]] = [
         DEPLOYMENT,
         pod({"volumeMounts": [{"name": "docker", "mountPath": "/var/run/docker.sock"}]}),
     ),
+    ("no-docker-in-docker", DEPLOYMENT, pod({"env": [{"name": "DOCKER_HOST", "value": "tcp://localhost:2375"}]})),
     ("namespaces-enforce-pod-security", NAMESPACE, {"metadata": {"name": "x"}}),
     (
         "namespaces-enforce-pod-security",
