@@ -24,12 +24,19 @@ JOBS ?= 2
 RELEASE ?=
 # For `make lock`: --upgrade to update all packages.
 UPGRADE ?=
+# For `make chart-keys`: the folder with the unpacked charts.
+CHARTS ?=
+
+# The values are data: neither make nor a shell expands them. Recipes read them from the environment, as in "$$FILE".
+GIVEN := STACK FILE OUT REPO REPO_FOLDER JOBS RELEASE CHARTS UPGRADE
+$(foreach name,$(GIVEN),$(eval override $(name) := $$(value $(name))))
+export $(GIVEN)
 
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gpu-ci
 BIN := $(CACHE)/bin
 PY := .venv/bin/python
 OPS = $(PY) -m ops
-WHICH = $(if $(FILE),--file '$(FILE)',--stack '$(or $(STACK),staging)')
+WHICH = $(if $(FILE),--file "$$FILE",--stack "$${STACK:-staging}")
 PYTEST = $(PY) -m pytest
 CODE := $(sort $(patsubst %/,%,$(dir $(wildcard */*.py)))) $(wildcard *.py)
 SCRIPTS = $(shell git ls-files '*.sh' .ci/run)
@@ -53,18 +60,19 @@ help: ## List these targets
 
 # Set-up -----------------------------------------------------------------------------------------------------------
 
-# An environment without its interpreter, for example after an upgrade of the system, is created again.
-ifeq ($(wildcard $(PY)),)
+# An environment whose interpreter does not start, for example after an upgrade of the system, is created again.
+broken = $(shell $(1) -SE -c '' > /dev/null 2>&1 || echo broken)
+ifneq ($(call broken,$(PY)),)
 .venv/run .venv/dev: .FORCE
 endif
-ifeq ($(wildcard policy/.venv/bin/python),)
+ifneq ($(call broken,policy/.venv/bin/python),)
 policy/.venv/run: .FORCE
 endif
 .PHONY: .FORCE
 .FORCE:
 
 .venv/run: requirements.txt tools/setup.sh
-	@[ -x $(PY) ] && [ $@ -nt requirements.txt ] && [ $@ -nt tools/setup.sh ] || tools/setup.sh requirements.txt $@
+	@$(PY) -SE -c '' 2> /dev/null && [ $@ -nt requirements.txt ] && [ $@ -nt tools/setup.sh ] || tools/setup.sh requirements.txt $@
 
 .venv/dev: requirements-dev.txt tools/setup.sh
 	@tools/setup.sh requirements-dev.txt $@
@@ -95,16 +103,16 @@ upgrade-check: .venv/run ## Preview the program over the state of every stack at
 
 .PHONY: kit workflows
 kit: .venv/run ## Write the files that a repository needs to use the runners, to OUT=out
-	@$(OPS) kit $(WHICH) --out '$(OUT)'$(if $(REPO), --repo '$(REPO)')
+	@$(OPS) kit $(WHICH) --out "$$OUT"$(if $(REPO), --repo "$$REPO")
 
 workflows: .venv/run ## Check the workflows of the checkout REPO_FOLDER=. against the runners of the stack
-	@$(OPS) workflows '$(REPO_FOLDER)' $(WHICH)
+	@$(OPS) workflows $(WHICH) -- "$${REPO_FOLDER:-.}"
 
 # Test -------------------------------------------------------------------------------------------------------------
 
 .PHONY: test test-pure test-plan test-engine test-artefacts test-docs
 test: .venv/dev policy/.venv/run cli ## Run all tests, and print a table of the tiers
-	@$(PYTEST) -q -p tests.tiers -n $(JOBS) --dist loadfile
+	@$(PYTEST) -q -p tests.tiers -n "$$JOBS" --dist loadfile
 
 test-pure: .venv/dev ## Test values, tables, models and rendering
 test-plan: .venv/dev ## Test the recorded plan of every stack file
@@ -150,10 +158,10 @@ reference: .venv/run ## Write the generated parts of the reference pages
 	@$(PY) -m tools.reference --write
 
 chart-keys: .venv/run ## Write the lists of keys that the pinned charts read, from CHARTS=folder or with helm
-	@$(PY) -m tools.chart_keys $(if $(CHARTS),--charts '$(CHARTS)')
+	@$(PY) -m tools.chart_keys $(if $(CHARTS),--charts "$$CHARTS")
 
 record-release: .venv/run ## Record the state of every stack for upgrade-check at a release, with RELEASE=0.2.0
-	@$(OPS) record-release '$(RELEASE)'
+	@$(OPS) record-release -- "$$RELEASE"
 
 docs: .venv/dev ## Build the documentation into site/
 	@$(PY) -m mkdocs build --strict
@@ -162,9 +170,9 @@ docs: .venv/dev ## Build the documentation into site/
 LOCK = uv pip compile --quiet pyproject.toml --universal --python-version=3.11 --generate-hashes
 lock: ## Update the lock files from pyproject.toml with uv; UPGRADE=--upgrade updates all packages
 	@command -v uv > /dev/null || { echo 'lock: needs uv: https://docs.astral.sh/uv' >&2; exit 3; }
-	@$(LOCK) $(UPGRADE) --output-file=requirements.txt > /dev/null
-	@$(subst pyproject.toml,policy/requirements.txt,$(LOCK)) $(UPGRADE) --output-file=requirements-policy.txt > /dev/null
-	@$(LOCK) $(UPGRADE) --group=dev --constraints=requirements.txt --output-file=requirements-dev.txt > /dev/null
+	@$(LOCK) $${UPGRADE:+"$$UPGRADE"} --output-file=requirements.txt > /dev/null
+	@$(subst pyproject.toml,policy/requirements.txt,$(LOCK)) $${UPGRADE:+"$$UPGRADE"} --output-file=requirements-policy.txt > /dev/null
+	@$(LOCK) $${UPGRADE:+"$$UPGRADE"} --group=dev --constraints=requirements.txt --output-file=requirements-dev.txt > /dev/null
 
 # Machine ----------------------------------------------------------------------------------------------------------
 

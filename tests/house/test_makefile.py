@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 pytestmark = pytest.mark.artefacts
 
@@ -69,12 +74,70 @@ def test_every_target_has_a_description() -> None:
     assert set(TARGETS) - PHONY - {target for target in TARGETS if target.startswith("test-")} == set()
 
 
+RECORDER = """#!{python}
+import json, os, sys
+if sys.argv[1:3] == ["-m", "ops"] or sys.argv[1:3] == ["-m", "tools.chart_keys"]:
+    print(json.dumps(sys.argv[2:]))
+"""
+"""An interpreter that prints the command that a target runs."""
+
+
+@pytest.fixture
+def recorded(checkout: Path) -> Callable[..., list[str]]:
+    """Return a function that runs a target and returns the arguments of its command."""
+    python = checkout / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(RECORDER.format(python=sys.executable))
+    python.chmod(0o755)
+    for source in ("requirements.txt", "requirements-dev.txt", "tools/setup.sh"):
+        os.utime(checkout / source, (0, 0))
+    for stamp in ("run", "dev"):
+        (checkout / ".venv" / stamp).touch()
+
+    def run(*arguments: str, **environment: str) -> list[str]:
+        ended = make(*arguments, folder=checkout, **environment)
+        assert ended.stderr == ""
+        assert sorted(path.name for path in checkout.iterdir()) == BEFORE
+        command: list[str] = json.loads(ended.stdout)
+        return command[1:]
+
+    return run
+
+
+BEFORE = [".venv", "Makefile", "requirements-dev.txt", "requirements.txt", "tools"]
+DATA = (
+    "a folder/stack.yaml", "it's.yaml", 'a"b', "$(touch pwned)", "$(shell touch pwned)", "`touch pwned`", "; touch pwned",
+    "' ; touch pwned; '", '"; touch pwned; "', "$HOME", "$$", "a$b", "${PATH}", "#x", "a\\b", "a\nb", "*", "~", "%", "-x", "&", "é",
+)  # fmt: skip
+VARIABLES = {
+    "STACK": ("plan", ["ops", "plan", "--stack", "{}"]),
+    "FILE": ("rehearse", ["ops", "rehearse", "--file", "{}"]),
+    "OUT": ("kit", ["ops", "kit", "--stack", "staging", "--out", "{}"]),
+    "REPO": ("kit", ["ops", "kit", "--stack", "staging", "--out", "out", "--repo", "{}"]),
+    "REPO_FOLDER": ("workflows", ["ops", "workflows", "--stack", "staging", "--", "{}"]),
+    "RELEASE": ("record-release", ["ops", "record-release", "--", "{}"]),
+    "CHARTS": ("chart-keys", ["tools.chart_keys", "--charts", "{}"]),
+}
+
+
 @needs_make
-def test_a_stack_is_selected_by_name_or_by_file() -> None:
-    assert "ops plan --stack 'staging'" in make("-n", "plan", STACK="").stdout
-    assert "ops plan --stack 'production'" in make("-n", "plan", "STACK=production").stdout
-    assert "ops plan --file 'a folder/arc.yaml'" in make("-n", "plan", "FILE=a folder/arc.yaml").stdout
-    assert "--why" in make("-n", "plan", "WHY=1").stdout
+def test_a_stack_is_selected_by_name_or_by_file(recorded: Callable[..., list[str]]) -> None:
+    assert recorded("plan", STACK="") == ["plan", "--stack", "staging"]
+    assert recorded("plan", "STACK=production") == ["plan", "--stack", "production"]
+    assert recorded("plan", "FILE=a folder/arc.yaml") == ["plan", "--file", "a folder/arc.yaml"]
+    assert recorded("plan", "WHY=1") == ["plan", "--stack", "staging", "--why"]
+
+
+@needs_make
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_the_value_of_a_variable_is_data(variable: str, recorded: Callable[..., list[str]]) -> None:
+    target, command = VARIABLES[variable]
+    for text in DATA:
+        expected = [text if word == "{}" else word for word in command[1:]]
+
+        assert recorded(target, f"{variable}={text}") == expected
+        if "touch" in text:
+            assert recorded(target, **{variable: text}) == expected
 
 
 @needs_make
@@ -127,8 +190,17 @@ def test_set_up_happens_once_and_again_when_the_lock_changes(checkout: Path, tmp
     later = (checkout / ".venv" / "run").stat().st_mtime + 10
     os.utime(checkout / "requirements.txt", (later, later))
     assert set_up()
-    (checkout / ".venv" / "bin" / "python").unlink()
+    python = checkout / ".venv" / "bin" / "python"
+    python.unlink()
     assert set_up()
+    python.unlink()
+    python.symlink_to("/nowhere/python3")
+    assert set_up(), "a link to an interpreter that was removed"
+    python.unlink()
+    python.write_text("not a program")
+    python.chmod(0o755)
+    assert set_up(), "an interpreter that does not start"
+    assert not set_up()
 
 
 def test_every_command_of_a_target_exists() -> None:
