@@ -36,6 +36,8 @@ def check(stack: Stack) -> Iterator[Verdict]:
     """Yield an error for each node group with too many tags, and a warning for each value that is seldom meant."""
     settings = stack.settings
     yield from _tags(stack)
+    yield from _github(settings)
+    yield from _unused(stack)
     yield from _cluster(settings)
     yield from _images(settings)
     yield from _schedules(settings)
@@ -58,6 +60,31 @@ def _tags(stack: Stack) -> Iterator[Verdict]:
         if len(value) > LABEL_LIMIT:
             reason = f"Google Cloud gets the first {LABEL_LIMIT} of its {len(value)} characters"
             yield warning(CHECK, f"stack.tags.{key}", reason, "use a shorter value")
+
+
+def _github(settings: Settings) -> Iterator[Verdict]:
+    if settings.github is None:
+        return
+    owner, _, repository = settings.github.url.removeprefix("https://").partition("/")[2].partition("/")
+    if owner == "enterprises":
+        reason = "GitHub documents that an App cannot register runners for an enterprise"
+        yield warning(CHECK, "github.url", reason, "write the address of an organisation")
+    elif repository and settings.arc is not None and settings.arc.runner_group != "default":
+        reason = f"runner groups belong to organisations, and github.url is the repository {owner}/{repository}"
+        yield warning(CHECK, "arc.runner-group", reason, f"remove it, or write the address of {owner} as github.url")
+
+
+def _unused(stack: Stack) -> Iterator[Verdict]:
+    settings = stack.settings
+    used = {offer.shared.image for offer in stack.offers.values() if offer.shared is not None}
+    for name in settings.images:
+        if name not in used:
+            yield warning(CHECK, f"images.{name}", "no runner uses it", "name it in a runner, or remove it")
+    clouds = {str(offer.own.cloud) for offer in stack.offers.values() if offer.own is not None}
+    for cloud, enabled in (("aws", settings.cirun.aws), ("gcp", settings.cirun.gcp)) if settings.cirun else ():
+        if enabled and cloud not in clouds:
+            reason = "cirun gets access to a cloud in which it serves no runner"
+            yield warning(CHECK, f"cirun.{cloud}", reason, "state a runner, or remove it")
 
 
 def _cluster(settings: Settings) -> Iterator[Verdict]:

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from config.section import Section
 from config.values import Matching, RunnerName
-from config.values_github import Cron
+from config.values_github import INVISIBLE, Cron
 
 LABEL: Final = r"[A-Za-z0-9](([A-Za-z0-9 ._/-]|:(?! ))*[A-Za-z0-9._/-])?"
 """A label that needs no quotes in YAML: a colon has no space after it."""
@@ -20,7 +20,7 @@ FLAG: Final = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,44}"
 PYTHON: Final = r"3\.([89]|1\d)(\.\d{1,2})?t?"
 """CPython from 3.8, the oldest that uv installs, with or without the last part; `t` is the build without the GIL."""
 VARIABLE: Final = r"(?![Gg][Ii][Tt][Hh][Uu][Bb]_)[A-Za-z_][A-Za-z0-9_]{0,254}"
-COMMAND: Final = r"(?!.*\$\{\{)[^\s#\x00-\x1f\x7f][^\x00-\x1f\x7f]*"
+COMMAND: Final = rf"(?!.*\$\{{\{{)[^\s#{INVISIBLE}][^{INVISIBLE}]*"
 """One line that begins with a word, without an expression: GitHub would insert untrusted text into the script."""
 
 RUN_LABEL: Final = "run-gpu-ci"
@@ -36,7 +36,11 @@ Label = Annotated[
 Command = Annotated[
     str,
     Field(max_length=2000),
-    Matching(COMMAND, "one line of a script", "write each command as an entry of its own, without ${{ }}"),
+    Matching(
+        COMMAND,
+        "one line of a script",
+        "write each command as its own entry, without ${{ }} and special spaces",
+    ),
 ]
 
 

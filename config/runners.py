@@ -10,7 +10,7 @@ from pydantic import Field, create_model
 from back_ends import NAMES
 from back_ends.parts import part
 from config.section import Section, kebab
-from config.values import CudaVersion, Name, Positive, Size, Version
+from config.values import CudaVersion, Name, Size, Version
 
 LONGEST_JOB: Final = 5 * 24 * 60
 """Minutes after which GitHub ends a job on a self-hosted runner (GitHub documentation, Actions limits, 2026)."""
@@ -53,7 +53,7 @@ class RunnerBase(Section):
     timeout_minutes: Annotated[int, Field(ge=1, le=LONGEST_JOB)]
     """The longest job in minutes. A pod or machine that runs one job ends a few minutes later."""
     workload: Workload | None = None
-    queue_target_minutes: Positive | None = None
+    queue_target_minutes: Annotated[int, Field(ge=1, le=1440)] | None = None
     """The longest time in minutes that a job should wait for its first step, at the 95th percentile."""
 
     @property

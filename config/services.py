@@ -62,7 +62,7 @@ class AutoscalerSettings(Section):
 
     scale_down_after_minutes: Positive = 5
     """Idle minutes before a GPU node is removed. A longer time costs more, and the next job starts faster."""
-    provision_timeout_minutes: Positive = 10
+    provision_timeout_minutes: Annotated[int, Field(ge=1, le=1440)] = 10
     """Minutes to wait for a node of a group before the next group is tried."""
     expander: Annotated[
         tuple[Literal["priority", "least-waste", "least-nodes", "random", "most-pods"], ...], Field(min_length=1)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from config.aws import AwsSettings, ClusterSettings, NetworkSettings, RepositoryName, RepositorySettings
 from config.cirun import CirunSettings
@@ -31,7 +31,7 @@ from config.services import (
     MonitoringSettings,
     StorageSettings,
 )
-from config.values import Matching, Name, RunnerName, TagKey
+from config.values import Invalid, Matching, Name, RunnerName, TagKey
 from config.values_gcp import DockerRepositoryName
 from config.values_github import Repository
 
@@ -72,6 +72,12 @@ class BudgetSettings(Section):
     """The limit for the jobs that the runners' workloads state."""
     worst: Dollars | None = None
     """The limit with every maximum reached all month."""
+
+    @model_validator(mode="after")
+    def _states_a_limit(self) -> BudgetSettings:
+        if self.expected is None and self.worst is None:
+            raise Invalid("states no limit", "state expected or worst")
+        return self
 
 
 class Settings(Section):

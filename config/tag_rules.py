@@ -19,6 +19,8 @@ OWN_TAGS: Final = ("Project", "Environment", "ManagedBy", "Name")
 TAG_LIMIT: Final = 40
 """AWS allows 50 tags; the rest is for gpu-ci's own and for those that EKS adds to an instance."""
 TAG_VALUE: Final = r"[\w .:/=+@-]*"
+FOREIGN: Final = ("eks:", "k8s.io/", "kubernetes.io/")
+"""Beginnings of keys by which EKS and the autoscaler find the resources of a cluster."""
 LABEL_KEY: Final = r"(?!goog)[a-z][a-z0-9_-]*"
 """The key of a label (Compute Engine, "Label resources", 2026). Google keeps keys that begin with goog for itself."""
 
@@ -34,6 +36,8 @@ def tags_are_valid(settings: Settings) -> Iterator[Fault]:
         path = f"stack.tags.{key}"
         if key.lower() in own:
             yield Fault(path, f"would replace the tag {own[key.lower()]}", "use another key")
+        if key.lower().startswith(FOREIGN):
+            yield Fault(path, "is a key by which EKS and the autoscaler find their resources", "use another key")
         if (first := taken.setdefault(key.lower(), key)) != key:
             yield Fault(path, f"is the same key as {first} for IAM, which ignores case", "remove one of them")
         if re.fullmatch(TAG_VALUE, value) is None:

@@ -160,6 +160,7 @@ Name = Annotated[
 
 RunnerName = Annotated[
     str,
+    Field(max_length=100),
     Matching(r"[a-z0-9]+(-[a-z0-9]+)*", "a runner's name", "use lower-case letters, digits and single hyphens"),
 ]
 """A name for `runs-on`. The back end checks its length."""

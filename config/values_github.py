@@ -10,6 +10,8 @@ from pydantic import AfterValidator, Field, WithJsonSchema
 
 from config.values import Invalid, Matching
 
+INVISIBLE: Final = r"\x00-\x1f\x7f-\xa0\u200b-\u200f\u2028-\u202f\u2060\ufeff"
+"""Control characters, and spaces that look like others or like nothing, as part of a class of signs."""
 _OWNER: Final = r"[A-Za-z0-9][A-Za-z0-9_-]{0,38}"
 _REPOSITORY: Final = r"(?!\.\.?(/|$))(?!.*\.git$)[A-Za-z0-9._-]{1,100}"
 _HOST: Final = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+"
@@ -31,7 +33,7 @@ RunnerGroup = Annotated[
     str,
     Field(max_length=255),
     Matching(
-        r"(?!\s)(?!.*\s$)[^\x00-\x1f\x7f-\xa0\u200b-\u200f\u2028-\u202f\u2060\ufeff]+",
+        rf"(?!\s)(?!.*\s$)[^{INVISIBLE}]+",
         "the name of a runner group",
         "write the name as GitHub shows it, without spaces around it",
     ),

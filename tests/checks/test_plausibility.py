@@ -100,3 +100,18 @@ def test_a_schedule_of_more_than_every_hour_gets_a_warning(nightly: str, runs: i
 @pytest.mark.parametrize(("budget", "warned"), [({"expected": 5}, False), ({"expected": 5, "worst": 4}, True)])
 def test_an_expected_budget_above_the_worst_gets_a_warning(budget: dict[str, int], warned: bool) -> None:
     assert [subject for _, subject, _ in found({"budget": budget})] == (["budget.expected"] if warned else [])
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"github/url": "https://github.com/enterprises/acme"}, "github.url"),
+        ({"github/url": "https://github.com/acme/vision", "arc/runner-group": "gpu"}, "arc.runner-group"),
+        ({"github/url": "https://github.com/acme/vision", "arc/runner-group": "default"}, ""),
+        ({"github/url": "https://github.com/acme", "arc/runner-group": "gpu"}, ""),
+        ({"images/spare": {"reference": "ghcr.io/acme/x", "tag": "1", "cuda": "12.9"}}, "images.spare"),
+        ({"cirun/aws": True}, "cirun.aws"),
+    ],
+)
+def test_a_statement_without_effect_gets_a_warning(changes: dict[str, Any], path: str) -> None:
+    assert [(level, subject) for level, subject, _ in found(changes)] == ([(Level.WARNING, path)] if path else [])

@@ -154,7 +154,7 @@ REFUSED: Final[Mapping[str, tuple[Any, ...]]] = {
     # stack
     f"stack/tags/{KEY}": (
         "", " ", " x", "x ", "aws:x", "AWS:x", "Aws:x", "k" * 129, "a\tb", "a&b", "Name", "name", "PROJECT", "team",
-        "1team", "managed-by", "managed_by ", "goog-x",
+        "1team", "managed-by", "eks:x", "kubernetes.io/cluster/x", "k8s.io/cluster-autoscaler/enabled", "managed_by ", "goog-x",
     ),
     "stack/tags/Team": ("v" * 257, "a\nb", "R&D", "tab\there", "aws\u200b"),
     # aws
@@ -223,7 +223,7 @@ REFUSED: Final[Mapping[str, tuple[Any, ...]]] = {
     "gpu-pools/t4-spot/interruptions-per-hour": (-0.1, 10.1, True, "0.1"),
     # services
     "autoscaler/scale-down-after-minutes": ZERO,
-    "autoscaler/provision-timeout-minutes": ZERO,
+    "autoscaler/provision-timeout-minutes": (*ZERO, 1441),
     "autoscaler/expander": ([], ["priority", "priority"], ["random", "random"]),
     "monitoring/dcgm/interval-seconds": (*ZERO, 601),
     # images
@@ -326,7 +326,7 @@ REFUSED: Final[Mapping[str, tuple[Any, ...]]] = {
     f"gpu-tests/{KEY}": ("", "example-org/vision", "a b", ".", "..", "r" * 101, "vision.git"),
     "gpu-tests/vision/runner": ("", "unknown", "gpu-t4", "Upper"),
     "gpu-tests/vision/install": (["a", "a"],),
-    "gpu-tests/vision/install/0": ("", " ", "a\nb", "# comment", "echo ${{ secrets.X }}", "c" * 2001, "a\x00b"),
+    "gpu-tests/vision/install/0": ("", " ", "a\nb", "# comment", "echo ${{ secrets.X }}", "c" * 2001, "a\x00b", "pip install\u00a0x", "a\u200bb", "a\u2028b"),
     "gpu-tests/vision/tests": ([], ["a", "a"]),
     "gpu-tests/vision/tests/0": ("", " ", "a\nb", "# comment", "echo ${{ x }}", "c" * 2001),
     "gpu-tests/vision/python": ("", "3", "2.7", "3.1", "3.7", "3.99", "v3.12", "3.12-dev", "python3.12", "3.12."),
@@ -356,7 +356,7 @@ REFUSED: Final[Mapping[str, tuple[Any, ...]]] = {
     "runners/gpu-t4/workload/jobs-per-month": (-1, BIG, 0.5),
     "runners/gpu-t4/workload/minutes": (*ZERO, 61),
     "runners/gpu-t4/workload/p95-minutes": (*ZERO, 61, 11),
-    "runners/gpu-t4/queue-target-minutes": ZERO,
+    "runners/gpu-t4/queue-target-minutes": (*ZERO, 1441),
     "runners/gpu-t4/arc/pool": ("", "unknown", "T4", "t4-on-demand"),
     "runners/gpu-t4/arc/fallback": ("", "unknown", "t4-spot"),
     "runners/gpu-t4/arc/min": (-1, 6, BIG),
