@@ -38,7 +38,7 @@ def check(stack: Stack) -> Iterator[Verdict]:
     """Check the pod of each runner on each of its pools."""
     plugin, daemonsets = kubernetes.plugin_daemonset(stack.settings), kubernetes.daemonsets(stack.settings)
     for group in kubernetes.node_groups(stack):
-        yield from _tags(group, len(stack.settings.stack.tags))
+        yield from _tags(group)
         for path, runner in kubernetes.shared_nodes(stack).items():
             # The section gpu-pools requires the device plugin.
             if group.name in runner.pools and plugin is not None:
@@ -46,13 +46,13 @@ def check(stack: Stack) -> Iterator[Verdict]:
                 yield from scale_from_zero(path, runner.pod, group, plugin=plugin, daemonsets=daemonsets, fits=fits)
 
 
-def _tags(group: NodeGroupFacts, stated: int) -> Iterator[Verdict]:
+def _tags(group: NodeGroupFacts) -> Iterator[Verdict]:
     """Check the number of tags. Auto Scaling refuses more of them after the node group exists."""
-    count = stated + len(group.asg_tags) + OF_EKS
+    count = len(group.asg_tags) + OF_EKS
     if count > TAG_LIMIT:
         reason = (
-            f"its auto-scaling group needs {count} tags, but the limit is {TAG_LIMIT}: {stated} of stack.tags, "
-            f"{len(group.asg_tags)} that describe its nodes to the autoscaler, and {OF_EKS} of EKS"
+            f"its auto-scaling group needs {count} tags, but the limit is {TAG_LIMIT}: {len(group.tags)} describe its nodes "
+            f"to the autoscaler, {OF_EKS} are of EKS, and {len(group.asg_tags) - len(group.tags)} are in stack.tags"
         )
         yield error(CHECK, group.path, reason, "remove tags of the stack, or labels and taints of the pool")
 

@@ -143,7 +143,7 @@ def _node_group(name: str, pool: PoolSettings, stack: Stack) -> NodeGroupFacts:
         labels=node_labels(node),
         taints=tuple(ApiTaint(**taint) for taint in api_taints(node)),
         tags=tags,
-        asg_tags=tags,
+        asg_tags={**stack.settings.stack.tags, **tags},
         shares=pool.sharing.replicas if pool.sharing else 1,
     )
 

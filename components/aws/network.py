@@ -152,4 +152,4 @@ def _private(
     )
     association = aws.ec2.RouteTableAssociation(name, subnet_id=subnet.id, route_table_id=table.id, opts=child)
     routed = Output.all(subnet=association.subnet_id, out=route.id).apply(lambda ids: str(ids["subnet"]))
-    return _PrivateSubnet(table_id=table.id, id=association.subnet_id, routed_id=routed)
+    return _PrivateSubnet(table_id=table.id, id=association.subnet_id.apply(str), routed_id=routed)

@@ -92,7 +92,8 @@ def test_a_new_runner_changes_no_existing_resource() -> None:
 
     assert list(differences(stacks.planned(stacks.STAGING), grown)) == []
     assert {resource.name for resource in grown} - {resource.name for resource in stacks.planned(stacks.STAGING)} == {
-        "runner-gpu-more"
+        "runner-gpu-more",
+        "runner-gpu-more-listener",
     }
 
 
