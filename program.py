@@ -21,7 +21,6 @@ from config import pins
 from config.identity import Identity
 from config.load import load
 from config.values import gibibytes
-from gpu.machines import needs_gvnic
 from gpu.quotas.gcp import METRICS
 from gpu.regions import region_of
 from wiring import host_image, kubernetes, outputs, tools
@@ -449,7 +448,7 @@ def _host_image(*, site: Site, stated: HostImageSettings, account: GcpSettings, 
     from components.gcp.host_image import HostImageArgs
     from components.gcp.image_archive import ImageArchive, ImageArchiveArgs
 
-    prefix = site.stack.identity.prefix
+    prefix, machines = site.stack.identity.prefix, site.stack.settings.machines
 
     network = BuildNetwork(
         "build-network",
@@ -468,7 +467,7 @@ def _host_image(*, site: Site, stated: HostImageSettings, account: GcpSettings, 
         content=host_image.content(stated, account.region, installer),
         zones=stated.zones,
         machine_type=stated.builder.machine_type,
-        gvnic=needs_gvnic(stated.builder.machine_type),
+        gvnic=machines.gce(stated.builder.machine_type).gvnic,
         private=not account.public_addresses,
         spot=stated.builder.spot,
         build_minutes=stated.builder.max_minutes,
@@ -508,8 +507,8 @@ def _host_image(*, site: Site, stated: HostImageSettings, account: GcpSettings, 
             owner=prefix,
             attempts=stated.builder.attempts,
             verify_machine_type=stated.verifier.machine_type,
-            verify_gvnic=needs_gvnic(stated.verifier.machine_type),
-            verify_accelerator=host_image.accelerator(stated.verifier, site.stack.settings.machines),
+            verify_gvnic=machines.gce(stated.verifier.machine_type).gvnic,
+            verify_accelerator=host_image.accelerator(stated.verifier, machines),
             verify_gpus=stated.verifier.gpus,
             verify_quota=METRICS[stated.verifier.gpu],
             verify_minutes=stated.verifier.max_minutes,

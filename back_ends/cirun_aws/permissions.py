@@ -34,6 +34,8 @@ def policy(
     inside = {"ArnEquals": {"ec2:Vpc": [vpcs[region] for region in sorted(vpcs)]}}
     statements = [
         _allow("See", ["ec2:Describe*"], ["*"], {"StringEquals": here}),
+        # A list of regions can be requested in any region, and cirun's own default is eu-west-1.
+        _allow("SeeRegions", ["ec2:DescribeRegions"], ["*"]),
         _allow(
             "LaunchTheseTypes", ["ec2:RunInstances"], _own(account, "instance"), {"StringEquals": {**here, **types}}
         ),

@@ -10,7 +10,7 @@ from back_ends.cirun_gcp.permissions import ROLE_TITLE, permissions
 from back_ends.cirun_gcp.section import CirunGcpSection
 from back_ends.offer import HostSoftware, Machine, Offer, OwnMachines
 from config.values import gibibytes
-from gpu.machines import attach, gpu_model, needs_gvnic
+from gpu.machines import attach, gpu_model
 from gpu.machines.groups import Placement
 from gpu.machines.start_up import own_machine_steps
 from gpu.regions import Cloud, region_of
@@ -100,10 +100,7 @@ class CirunGcp(CirunBackEnd):
             disk_type=settings.machines.gce(stated.machine_types[0]).boot_disk,
             project=project,
             network=f"projects/{project}/global/networks/{network_name(identity)}",
-            # A type that the tables lack is newer than they are, and new types have no VirtIO network interface.
-            gvnic=any(
-                needs_gvnic(machine) or settings.machines.gce(machine).stated for machine in stated.machine_types
-            ),
+            gvnic=any(settings.machines.gce(machine).gvnic for machine in stated.machine_types),
             public_address=settings.gcp.public_addresses,
             service_account=f"{identity.prefix}-runner@{project}.iam.gserviceaccount.com",
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from gpu.machines.aws import EC2_TYPES, InstanceType, ec2_type
 from gpu.machines.catalogue import TABLES, Catalogue
-from gpu.machines.gcp import GCE_TYPES, MachineType, attach, gce_type, is_n1, needs_gvnic
+from gpu.machines.gcp import GCE_TYPES, MachineType, attach, gce_type, is_n1
 from gpu.machines.models import GPU_MODELS, GpuModel, gpu_model
 
 __all__ = [
@@ -24,5 +24,4 @@ __all__ = [
     "gce_type",
     "gpu_model",
     "is_n1",
-    "needs_gvnic",
 ]

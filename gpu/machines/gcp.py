@@ -46,7 +46,17 @@ class MachineType:
         """Memory of one GPU."""
         return self.gpu.memory_mib if self.gpu else 0
 
+    @property
+    def gvnic(self) -> bool:
+        """Return whether the type only has a Google Virtual NIC, which a request must state.
 
+        A type that the tables lack is newer than they are, and new types have no VirtIO network interface.
+        """
+        return self.stated or self.name.partition("-")[0] in _GVNIC_ONLY
+
+
+_GVNIC_ONLY: Final = frozenset(("a3", "a4", "c3", "c3d", "g4"))
+"""Series without a VirtIO network interface: the third generation and later (Google's page on gVNIC, 2026)."""
 _HYPERDISK: Final = "hyperdisk-balanced"
 
 
@@ -134,14 +144,6 @@ ATTACHABLE = MappingProxyType(
     }
 )
 """GPU model to the numbers that can be attached to an n1 machine, each with its largest number of vCPUs."""
-
-_GVNIC_ONLY = frozenset(("a3", "a4", "c3", "c3d", "c4", "c4a", "c4d", "g4", "h3", "m3", "m4", "n4", "z3"))
-"""Machine series without a VirtIO network interface: the third generation and later (Google's page on gVNIC, 2026)."""
-
-
-def needs_gvnic(name: str) -> bool:
-    """Return whether a machine type only has a Google Virtual NIC, which a request must state."""
-    return name.partition("-")[0] in _GVNIC_ONLY
 
 
 def _vcpus(machine: MachineType) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu.machines import EC2_TYPES, GCE_TYPES, attach, ec2_type, gce_type, gpu_model
+from gpu.machines import EC2_TYPES, GCE_TYPES, MachineType, attach, ec2_type, gce_type, gpu_model
 from gpu.machines.aws import unsuitable
 from gpu.machines.gcp import Unattachable
 from gpu.nearest import UnknownName
@@ -209,3 +209,24 @@ def test_the_memory_of_a_gce_machine_is_in_proportion_to_its_vcpus(name: str) ->
     machine = GCE_TYPES[name]
 
     assert 0.9 <= round(machine.memory_mib / 1024 / machine.vcpus, 2) <= 18
+
+
+@pytest.mark.parametrize(
+    ("name", "needed"),
+    [
+        ("n1-standard-4", False),
+        ("g2-standard-4", False),
+        ("a2-highgpu-1g", False),
+        ("a3-highgpu-1g", True),
+        ("a4-highgpu-8g", True),
+        ("c3-standard-8", True),
+        ("g4-standard-48", True),
+    ],
+)
+def test_machine_types_of_the_third_generation_need_a_google_virtual_nic(name: str, needed: bool) -> None:
+    assert gce_type(name).gvnic is needed
+
+
+def test_a_stated_machine_type_gets_a_google_virtual_nic() -> None:
+    """It is newer than the tables."""
+    assert MachineType(name="n9-standard-4", vcpus=4, memory_mib=16384, stated=True).gvnic
