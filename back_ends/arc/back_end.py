@@ -101,6 +101,7 @@ class Arc:
 
         from components.kubernetes import arc_controller  # noqa: PLC0415
         from components.kubernetes.disruption_budget import DisruptionBudget, DisruptionBudgetArgs  # noqa: PLC0415
+        from components.kubernetes.job_namespace import JobNamespace, JobNamespaceArgs  # noqa: PLC0415
         from components.kubernetes.namespaces import SYSTEMS  # noqa: PLC0415
         from components.kubernetes.network_policies import NetworkPolicies, NetworkPoliciesArgs  # noqa: PLC0415
         from components.kubernetes.scale_set import JobHooks, JobHooksArgs, ScaleSet, ScaleSetArgs  # noqa: PLC0415
@@ -121,11 +122,19 @@ class Arc:
         )
         DisruptionBudget("job-protection", DisruptionBudgetArgs(namespace=controller.runners_namespace), site.cluster)
         hooks = JobHooks("job-hooks", JobHooksArgs(namespace=controller.runners_namespace), site.cluster)
+        separate = any(one.container_mode != "none" for _, _, one in settings.served(ArcSection))
+        jobs = None
+        if separate:
+            jobs = JobNamespace(
+                "job-pods", JobNamespaceArgs(runners_namespace=controller.runners_namespace), site.cluster
+            )
+            DisruptionBudget("job-pod-protection", DisruptionBudgetArgs(namespace=jobs.namespace), site.cluster)
         policies = NetworkPolicies(
             "network-policies",
             NetworkPoliciesArgs(
                 runners_namespace=controller.runners_namespace,
                 systems_namespace=controller.systems_namespace,
+                jobs_namespace=jobs.namespace if jobs else None,
                 nodes=network.cidr,
                 services=cluster.service_cidr,
                 ports=settings.arc.ports,
@@ -152,7 +161,7 @@ class Arc:
                     controller=controller.installed,
                     controller_namespace=SYSTEMS,
                     controller_account=arc_controller.SERVICE_ACCOUNT,
-                    after=[controller.ready, hooks.config_map, *policies.all],
+                    after=[controller.ready, hooks.config_map, *policies.all, *(jobs.all if jobs else ())],
                 ),
                 inside,
             )

@@ -15,7 +15,16 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from components.kubernetes.arc_links import CONTROLLER_LOG, LISTED, Objects, Problem, broken, remaining
+from components.kubernetes.arc_links import (
+    CONTROLLER_LOG,
+    LISTED,
+    UNPROTECTED,
+    Objects,
+    Problem,
+    broken,
+    leftovers,
+    remaining,
+)
 from components.kubernetes.namespaces import RUNNERS, SYSTEMS
 
 if TYPE_CHECKING:
@@ -72,7 +81,7 @@ def _problem(name: str, kubectl: Kubectl, release: str) -> Problem | None:
 
 
 def removed(kubectl: Kubectl, *, seconds: float = REMOVED_SECONDS) -> None:
-    """Wait until no scale set is left.
+    """Wait until no scale set is left, and remove the finalizers of the accounts that scale sets left.
 
     Raises:
         Failed: one is left after some time.
@@ -80,7 +89,7 @@ def removed(kubectl: Kubectl, *, seconds: float = REMOVED_SECONDS) -> None:
     """
     end = time.monotonic() + seconds
     try:
-        while left := remaining(_objects(kubectl)):
+        while left := remaining(objects := _objects(kubectl)):
             if time.monotonic() >= end:
                 raise Failed(
                     f"scale sets are still terminating: {'; '.join(left)}. The key of the GitHub App and the controller"
@@ -88,6 +97,8 @@ def removed(kubectl: Kubectl, *, seconds: float = REMOVED_SECONDS) -> None:
                     " and run the command again."
                 )
             time.sleep(min(_PAUSE, seconds))
+        for name in leftovers(objects):
+            kubectl(["--namespace", RUNNERS, "patch", name, "--type", "merge", "--patch", UNPROTECTED])
     except KubectlFailed:
         if os.environ.get(UNREACHABLE) != "true":
             raise
@@ -95,7 +106,8 @@ def removed(kubectl: Kubectl, *, seconds: float = REMOVED_SECONDS) -> None:
 
 def _objects(kubectl: Kubectl) -> Objects:
     """Return the objects of both namespaces; none if the controller was never installed."""
-    runners, systems = "autoscalingrunnersets,ephemeralrunnersets,ephemeralrunners", "autoscalinglisteners,pods"
+    runners = "autoscalingrunnersets,ephemeralrunnersets,ephemeralrunners,roles,rolebindings,serviceaccounts"
+    systems = "autoscalinglisteners,pods"
     items = []
     for namespace, kinds in ((RUNNERS, runners), (SYSTEMS, systems)):
         try:

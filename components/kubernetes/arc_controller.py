@@ -14,7 +14,7 @@ from pulumi import Input, Output, ResourceOptions
 from components.kubernetes.arc_check import COMMAND, KUBECONFIG, SHELL
 from components.kubernetes.arc_controller_values import controller_values
 from components.kubernetes.chart import chart
-from components.kubernetes.namespaces import RUNNERS, SYSTEMS
+from components.kubernetes.namespaces import RUNNERS, SYSTEMS, UNTRUSTED
 from components.update_guard import refuse_update
 
 if TYPE_CHECKING:
@@ -66,15 +66,7 @@ class ArcController(pulumi.ComponentResource):
         super().__init__("gpu-ci:kubernetes:ArcController", name, None, opts)
         child = ResourceOptions(parent=self)
         systems = _namespace(f"{name}-systems", SYSTEMS, {"pod-security.kubernetes.io/enforce": "baseline"}, child)
-        runners = _namespace(
-            f"{name}-runners",
-            RUNNERS,
-            {
-                "pod-security.kubernetes.io/enforce": "baseline",
-                "pod-security.kubernetes.io/warn": "restricted",
-            },
-            child,
-        )
+        runners = _namespace(f"{name}-runners", RUNNERS, UNTRUSTED, child)
         values = controller_values(args.log_level)
         self.installed = json.dumps([args.version, values], sort_keys=True)
         controller = chart(

@@ -25,6 +25,11 @@ CONTROLLER_LOG: Final = (
     f"kubectl --namespace {SYSTEMS} logs --selector app.kubernetes.io/part-of=gha-rs-controller --tail 100"
 )
 
+PROTECTION: Final = "actions.github.com/cleanup-protection"
+"""The finalizer of the accounts and roles of a scale set."""
+UNPROTECTED: Final = '{"metadata":{"finalizers":null}}'
+"""A patch that removes finalizers."""
+
 Item = dict[str, Any]
 
 
@@ -103,6 +108,20 @@ def remaining(objects: Objects) -> list[str]:
         f"{name} ({', '.join(jobs) or 'no job'})"
         for name in sorted(one["metadata"]["name"] for one in objects.of("AutoscalingRunnerSet"))
         if (jobs := _jobs(name, objects)) is not None
+    ]
+
+
+def leftovers(objects: Objects) -> list[str]:
+    """Return the accounts and roles that the controller never releases: those that a scale set no longer uses.
+
+    An update of a scale set that removes them from its chart also removes the annotations by which the controller knows
+    them. Their finalizer would keep the namespace forever.
+    """
+    return [
+        f"{kind.lower()}/{one['metadata']['name']}"
+        for kind in ("RoleBinding", "Role", "ServiceAccount")
+        for one in objects.of(kind)
+        if "deletionTimestamp" in one["metadata"] and PROTECTION in one["metadata"].get("finalizers", ())
     ]
 
 

@@ -33,6 +33,8 @@ class NetworkPoliciesArgs:
 
     runners_namespace: Input[str]
     systems_namespace: Input[str]
+    jobs_namespace: Input[str] | None = None
+    """The namespace of jobs with a pod of their own, if there are any."""
     nodes: IPv4Network
     """The range of the nodes, the pods, and the interfaces of the Kubernetes API."""
     services: IPv4Network
@@ -42,7 +44,7 @@ class NetworkPoliciesArgs:
 
 
 class NetworkPolicies(pulumi.ComponentResource):
-    """Policies of the two namespaces. No policy allows a connection between two jobs."""
+    """Policies of the namespaces. No policy allows a connection between two jobs."""
 
     all: Sequence[pulumi.Resource]
     """Scale sets depend on these, so that no job runs without them."""
@@ -52,13 +54,19 @@ class NetworkPolicies(pulumi.ComponentResource):
         child = ResourceOptions(parent=self, delete_before_replace=True)
         outside = {"ip_block": {"cidr": ANYWHERE, "except_": [str(args.nodes), str(args.services), LINK_LOCAL]}}
         api = [{"ip_block": {"cidr": str(block)}} for block in (args.nodes, f"{args.services[1]}/32")]
+        untrusted = {"runners": args.runners_namespace}
+        if args.jobs_namespace is not None:
+            untrusted["jobs"] = args.jobs_namespace
         self.all = [
-            _policy(
-                f"{name}-runners",
-                args.runners_namespace,
-                {},
-                egress=[_DNS, {"to": [outside], "ports": _tcp(args.ports)}],
-                opts=child,
+            *(
+                _policy(
+                    f"{name}-{who}",
+                    namespace,
+                    {},
+                    egress=[_DNS, {"to": [outside], "ports": _tcp(args.ports)}],
+                    opts=child,
+                )
+                for who, namespace in untrusted.items()
             ),
             # A runner whose jobs have pods of their own creates them through the Kubernetes API.
             _policy(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from components.aws.gpu_node import POOL_LABEL
 from components.kubernetes.hooks import ENVIRONMENT, MOUNT
+from components.kubernetes.namespaces import JOB_CREATOR, JOBS
 from gpu.kubernetes.quantities import GPU
 
 if TYPE_CHECKING:
@@ -129,18 +130,21 @@ def runner_pod(args: ScaleSetValues, image: Any) -> dict[str, Any]:
             {"name": "work", "mountPath": WORK},
             SHARED_MEMORY_MOUNT,
         ]
-        spec |= gpu_placement(args)
+        spec |= {**gpu_placement(args), "automountServiceAccountToken": False}
         resources = gpu_resources(args)
     else:
         environment |= {
             "ACTIONS_RUNNER_CONTAINER_HOOK_TEMPLATE": f"{JOB_TEMPLATE_MOUNT}/{JOB_TEMPLATE}",
             # By default the job's pod is bound to the runner's node, which has no GPU.
             "ACTIONS_RUNNER_USE_KUBE_SCHEDULER": "true",
+            "ACTIONS_RUNNER_KUBERNETES_NAMESPACE": JOBS,
             "ACTIONS_RUNNER_PREPARE_JOB_TIMEOUT_SECONDS": str(START_UP_MINUTES * 60),
         }
         volumes.append({"name": "job-template", "configMap": {"name": job_template_name(args.runner)}})
         mounts.append({"name": "job-template", "mountPath": JOB_TEMPLATE_MOUNT, "readOnly": True})
         spec["nodeSelector"] = {"role": "system"}
+        # The chart's own account may read the key of the GitHub App.
+        spec["serviceAccountName"] = JOB_CREATOR
         small = {"cpu": "200m", "memory": "512Mi"}
         resources = {"requests": small, "limits": {"memory": "512Mi"}}
     if args.min == 0:
@@ -169,6 +173,7 @@ def job_pod(args: ScaleSetValues) -> dict[str, Any]:
         "spec": {
             **gpu_placement(args),
             "securityContext": dict(SECCOMP),
+            "automountServiceAccountToken": False,
             "activeDeadlineSeconds": (args.timeout_minutes + START_UP_MINUTES) * 60,
             "terminationGracePeriodSeconds": 110,
             "containers": [container],

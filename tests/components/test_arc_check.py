@@ -48,7 +48,15 @@ RUNNER: dict[str, Any] = {
 LOG = '{"level":"INFO","msg":"Getting next message","component":"listener","lastMessageID":0}\n'
 REFUSED = "2026/11/22 04:00:01 Application returned an error: failed to create message session: 401 Unauthorized\n"
 HEALTHY: tuple[dict[str, Any], ...] = (SET, RUNNER_SET, LISTENER, POD)
-IN_RUNNERS = ("AutoscalingRunnerSet", "EphemeralRunnerSet", "EphemeralRunner")
+ACCOUNT: dict[str, Any] = {
+    "kind": "ServiceAccount",
+    "metadata": {
+        "name": "gpu-t4-gha-rs-kube-mode",
+        "deletionTimestamp": "2026-11-22T04:00:00Z",
+        "finalizers": ["actions.github.com/cleanup-protection"],
+    },
+}
+IN_RUNNERS = ("AutoscalingRunnerSet", "EphemeralRunnerSet", "EphemeralRunner", "ServiceAccount", "Role")
 
 
 def altered(item: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
@@ -172,6 +180,23 @@ def test_nothing_is_left_after_the_removal_of_all_scale_sets() -> None:
 def test_a_scale_set_that_is_left_is_named_with_its_job() -> None:
     with pytest.raises(Failed, match=r"gpu-t4 \(job train of example-org/vision\); gpu-v100 \(no job\)\. The key of"):
         removed(kubectl([altered(SET, "metadata.name", "gpu-v100"), TERMINATING, RUNNER]), seconds=0)
+
+
+def test_accounts_that_a_scale_set_no_longer_uses_lose_their_finalizer_after_the_last_scale_set() -> None:
+    """The controller finds them by annotations of the scale set, which an update removes."""
+    in_use = altered({**ACCOUNT, "kind": "Role"}, "metadata", {"name": "used"})
+    said: list[Sequence[str]] = []
+
+    def run(words: Sequence[str]) -> str:
+        said.append(words)
+        return kubectl([ACCOUNT, in_use])(words)
+
+    removed(run, seconds=0)
+
+    assert [list(words[2:5]) for words in said if "patch" in words] == [
+        ["patch", "serviceaccount/gpu-t4-gha-rs-kube-mode", "--type"]
+    ]
+    assert '{"metadata":{"finalizers":null}}' in said[-1]
 
 
 def failing(error: str) -> Callable[[Sequence[str]], str]:

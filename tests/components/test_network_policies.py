@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from components.kubernetes.namespaces import RUNNERS, SYSTEMS
+from components.kubernetes.namespaces import JOBS, RUNNERS, SYSTEMS
 from components.kubernetes.network_policies import NetworkPolicies, NetworkPoliciesArgs
 from tests.components.made import made, waits_for
 from tests.plan.stacks import STAGING, planned
@@ -36,6 +36,7 @@ def plan() -> Plan:
         nodes=IPv4Network("10.0.0.0/16"),
         services=IPv4Network("172.20.0.0/16"),
         ports=(443, 80),
+        jobs_namespace=JOBS,
     )
     return made(lambda here: NetworkPolicies("network-policies", args, here))
 
@@ -69,6 +70,9 @@ def _in_block(block: dict[str, Any], address: IPv4Address) -> bool:
         (RUNNERS, JOB, SERVICE, 443, False),
         (RUNNERS, JOB, API, 443, False),
         (RUNNERS, JOB, METADATA, 80, False),
+        (JOBS, JOB, GITHUB, 443, True),
+        (JOBS, JOB, API, 443, False),
+        (JOBS, JOB, METADATA, 80, False),
         (RUNNERS, CREATOR, API, 443, True),
         (RUNNERS, CREATOR, NODE, 443, True),
         (RUNNERS, CREATOR, NODE, 10250, False),
@@ -86,7 +90,7 @@ def test_a_pod_reaches_only_what_it_needs(
     assert reaches(plan, namespace, labels, address, port) is allowed
 
 
-@pytest.mark.parametrize("namespace", [RUNNERS, SYSTEMS])
+@pytest.mark.parametrize("namespace", [RUNNERS, SYSTEMS, JOBS])
 def test_every_pod_of_a_namespace_has_a_policy_and_reaches_dns(plan: Plan, namespace: str) -> None:
     """A pod that no policy selects may make every connection."""
     (general,) = [
