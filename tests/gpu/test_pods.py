@@ -81,6 +81,26 @@ def test_a_requirement_matches_any_of_its_values(labels: dict[str, str], met: bo
     assert Requirement(key="size", values=("5", "6")).matches(labels) is met
 
 
+@pytest.mark.parametrize(
+    ("operator", "met"),
+    [
+        ("In", (True, False, False)),
+        ("NotIn", (False, True, True)),
+        ("Exists", (True, True, False)),
+        ("DoesNotExist", (False, False, True)),
+    ],
+)
+def test_an_expression_is_compared_as_its_operator_says(operator: str, met: tuple[bool, ...]) -> None:
+    """A node with the value, with another value, and without the label."""
+    expression = {"key": "size", "operator": operator, **({"values": ["5"]} if "In" in operator else {})}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    required = pod_from_template({"spec": {"affinity": affinity}}).required
+
+    assert required is not None
+    assert tuple(required[0][0].matches(labels) for labels in ({"size": "5"}, {"size": "7"}, {})) == met
+
+
 def test_a_daemonset_is_made_from_its_own_template() -> None:
     made = DaemonSet.of("logs", {"spec": {"containers": [{"resources": {"requests": {"cpu": "50m"}}}]}})
 

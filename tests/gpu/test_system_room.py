@@ -66,6 +66,12 @@ def test_the_fix_for_a_pod_larger_than_a_node_is_a_larger_type() -> None:
     assert verdict.fix == "use a larger type: a t3.micro has 1.75 CPU, 184Mi of memory and room for 0 pods left"
 
 
+def test_no_message_has_a_negative_amount() -> None:
+    assert judged(group("t3.nano", most=50), DNS).fix == (
+        "use a larger type: a t3.nano has 1.75 CPU, 0Mi of memory and room for 0 pods left"
+    )
+
+
 def test_pods_of_jobs_without_room_are_a_warning() -> None:
     runners = pods("runner of gpu-t4", copies=1, jobs=49, cpu=200, memory=512)
     verdict = judged(group("t3.large"), DNS, runners)

@@ -1119,6 +1119,22 @@ WARNINGS: Final = (
         words=("no price is known for n1-standard in europe-west4", "so the budget cannot be checked", "or add the price"),
         also_at=("runners.cirun-gcp-gpu.cirun-gcp.zones",),
     ),
+    Mistake(
+        name="an image without a runner version",
+        change={"images": {"runner-gpu": {"runner": OUT}}},
+        level=Severity.WARNING,
+        check="runner-version",
+        path="images.runner-gpu",
+        words=("no runner version is stated", "state as images.runner-gpu.runner what this command prints: docker run --rm"),
+    ),
+    Mistake(
+        name="a job that uses all the memory of its machine",
+        change=_runner("cirun-gcp-gpu", needs={"memory": "15Gi"}),
+        level=Severity.WARNING,
+        check="fit",
+        path="runners.cirun-gcp-gpu",
+        words=("n1-standard-4 has about 13441 MiB of memory for the job, which needs 15360", "ask for memory: 13Gi"),
+    ),
 )  # fmt: skip
 """Stacks that work but may surprise: checks report warnings."""
 

@@ -26,8 +26,6 @@ NAMES: Final = {check.CHECK for check in checks.CHECKS}
 FOLDER: Final = ROOT / "checks"
 INDEX: Final = ROOT / "docs" / "explanation" / "checks" / "index.md"
 FOUND_BY_CHECKS: Final = [mistake for mistake in MISTAKES if mistake.level in {Severity.ERROR, Severity.WARNING}]
-DERIVED: Final = {"scale-from-zero"}
-"""Checks of derived values, which no stack file can get wrong: `test_tampered_plan` changes the recorded plan instead."""
 
 
 def defines(tree: ast.Module) -> set[str]:
@@ -76,7 +74,7 @@ def test_verdicts_only_have_names_of_checks() -> None:
 
 
 def test_every_check_finds_a_mistake_of_the_catalogue() -> None:
-    assert NAMES - {mistake.check for mistake in MISTAKES} == DERIVED
+    assert {mistake.check for mistake in MISTAKES} >= NAMES
 
 
 @pytest.mark.parametrize("name", sorted(NAMES))
