@@ -10,7 +10,6 @@ import contextlib
 import importlib
 import json
 import secrets
-import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +23,7 @@ from fakes.faults import Faults
 from fakes.objects import Caller
 from fakes.servers import ProviderServers
 from ops.engine import state as engine_state
+from ops.engine import workspace
 from ops.engine.events import EventLog, Outcome, Step
 from ops.engine.process import Cli, CommandFailedError, exiting_on_terminate
 from ops.engine.program import serve
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from ops.plan.stack_file import StackFile
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
+_FULL: Final = "no space left on device"
+_SPACE: Final = "Free space, or set TMPDIR to a folder with more space"
 
 
 class EngineNotReadyError(Stop):
@@ -71,9 +73,7 @@ class Engine:
     def __enter__(self) -> Self:
         try:
             self._cleanup.enter_context(exiting_on_terminate())
-            # A process that ends may still write into the folder.
-            holder = tempfile.TemporaryDirectory(prefix="gpu-ci-engine-", ignore_cleanup_errors=True)
-            self.folder = Path(self._cleanup.enter_context(holder))
+            self.folder = self._cleanup.enter_context(workspace.folder())
             self._cli = Cli(
                 self._found,
                 self.folder,
@@ -101,7 +101,11 @@ class Engine:
         saved = self.folder / "saved-plan.json"
         outcome = self._do("preview", *(["--save-plan", str(saved)] if goals else []))
         if goals and saved.is_file():
-            return replace(outcome, goals=engine_state.goals(saved.read_text()))
+            try:
+                return replace(outcome, goals=engine_state.goals(saved.read_text()))
+            except json.JSONDecodeError:
+                # The engine ignores an error while it writes its plan.
+                raise EngineNotReadyError(f"the engine did not write its whole plan into {saved}. {_SPACE}") from None
         return outcome
 
     def up(self, *, parallel: int | None = None) -> Outcome:
@@ -193,6 +197,8 @@ class Engine:
                 )
             except CommandFailedError as error:
                 problem = str(error)
+                if _FULL in problem:
+                    raise EngineNotReadyError(f"{problem}. {_SPACE}") from None
         return log.outcome(operation, time.monotonic() - started, problem=problem)
 
     def _run(self, *args: str) -> str:
@@ -200,7 +206,8 @@ class Engine:
         try:
             return self._cli.run(*args, *self._stack_option)
         except CommandFailedError as error:
-            raise EngineNotReadyError(f"`pulumi {' '.join(args[:2])}` failed: {error}") from None
+            fix = f". {_SPACE}" if _FULL in str(error) else ""
+            raise EngineNotReadyError(f"`pulumi {' '.join(args[:2])}` failed: {error}{fix}") from None
 
     @property
     def _stack_option(self) -> tuple[str, str]:
