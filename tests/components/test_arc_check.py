@@ -160,7 +160,7 @@ def test_a_broken_link_fails_with_its_fix(
 
 def test_a_listener_that_is_not_ready_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     worlds = iter([[SET, RUNNER_SET], [SET, RUNNER_SET], HEALTHY, HEALTHY])
-    monkeypatch.setattr(arc_check.time, "sleep", lambda _: None)
+    monkeypatch.setattr("time.sleep", lambda _: None)
     listening("gpu-t4", lambda words: kubectl(HEALTHY if "logs" in words else next(worlds))(words), seconds=60)
 
     assert next(worlds, None) is None
