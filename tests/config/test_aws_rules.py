@@ -175,6 +175,19 @@ CASES = (
         "cluster.endpoint.public[0]: 224.0.0.0/4 is not a public range; list public addresses, or remove it",
     ),
     broken(
+        "networks_are_in_the_regions",
+        {
+            "runners/cirun-aws-gpu/cirun-aws/zones": ["us-east-1a", "us-east-2a"],
+            "runners/cirun-aws-gpu/cirun-aws/subnets": {"us-east-1": ["subnet-0123456789abcdef0"]},
+        },
+        (
+            "runners.cirun-aws-gpu.cirun-aws.regions[1]: us-west-2 has no subnet, but other regions have; state "
+            "subnets: {us-west-2: [subnet-…]}, from the output cirun_aws"
+        ),
+        "runners.cirun-aws-gpu.cirun-aws.zones[1]: us-east-2a is in none of its regions; add the region",
+        stack=AWS,
+    ),
+    broken(
         "every_region_has_an_image",
         {"runners/cirun-aws-gpu/cirun-aws/images/us-west-2": "ami-0123456789abcdef0"},
         (
@@ -202,6 +215,8 @@ CASES = (
         {
             "runners/cirun-aws-gpu/cirun-aws/regions": ["eu-west-9"],
             "runners/cirun-aws-gpu/cirun-aws/images": {"eu-west-9": "ami-0756bd122da9b2618"},
+            "runners/cirun-aws-gpu/cirun-aws/zones": [],
+            "runners/cirun-aws-gpu/cirun-aws/subnets": {},
         },
         'runners.cirun-aws-gpu.cirun-aws.regions[0]: "eu-west-9" is not a known region; did you mean "eu-west-3"?',
         stack=AWS,

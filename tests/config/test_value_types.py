@@ -69,6 +69,8 @@ VALID = [
     ("Size", "1Ti"),
     ("Size", "64Ti"),
     ("Dollars", 10**9),
+    ("SubnetId", "subnet-0123456789abcdef0"),
+    ("RetentionDays", 3653),
     ("QuotaKey", "L-3819A6DF"),
     ("QuotaKey", "us-east-1/L-3819A6DF"),
     ("QuotaKey", "us-central1/NVIDIA_T4_GPUS"),
@@ -199,6 +201,15 @@ INVALID = [
     ("RoleArn", "arn:aws:iam::1234:role/deploy", f'"arn:aws:iam::1234:role/deploy" {ARN}'),
     ("Size", "65Ti", '"65Ti" is larger than any volume; write at most 64Ti'),
     ("Dollars", 0, "0 is not valid; write at least 1"),
+    (
+        "SubnetId",
+        "subnet-1",
+        (
+            '"subnet-1" is not a subnet\'s id; write subnet- and its 8 or 17 hexadecimal digits, as in '
+            "subnet-0123456789abcdef0"
+        ),
+    ),
+    ("RetentionDays", True, "true is not a number; write a whole number"),
     (
         "QuotaKey",
         "vCPUs",
@@ -380,7 +391,7 @@ def test_an_invalid_value_is_reported_with_the_fix(kind: str, value: Any, report
 def test_every_type_has_a_valid_and_an_invalid_value() -> None:
     kinds = {name for name, kind in KINDS.items() if hasattr(kind, "__metadata__") and name[0].isupper()}
 
-    assert kinds - {"Types"} == {kind for kind, _ in VALID} == {kind for kind, *_ in INVALID}
+    assert kinds - {"Types", "TypeName"} == {kind for kind, _ in VALID} == {kind for kind, *_ in INVALID}
 
 
 def patterns(schema: Any) -> list[str]:
