@@ -97,14 +97,13 @@ def _facts(stated: InstanceTypeSettings) -> dict[str, object]:
 
 
 def _of(known: InstanceType | MachineType) -> dict[str, object]:
-    aws = isinstance(known, ec2.InstanceType)
     return {
         "vcpus": known.vcpus,
         "memory": f"{known.memory_mib}Mi",
         "gpu": known.gpu.slug if known.gpu else "none",
         "gpus": known.gpus,
-        "max-pods": known.eni_pods if aws else None,
-        "boot-disk": None if aws else known.boot_disk,
+        "max-pods": known.eni_pods if isinstance(known, ec2.InstanceType) else None,
+        "boot-disk": known.boot_disk if isinstance(known, gce.MachineType) else None,
     }
 
 

@@ -63,7 +63,7 @@ class InstanceTypeSettings(Section):
 
 
 def catalogue(stated: Mapping[str, InstanceTypeSettings]) -> Catalogue:
-    """Return the tables with the stated types. A type with an unknown GPU is left out; a rule reports it."""
+    """Return the tables with the stated types. A type with an unknown GPU is not included; a rule reports it."""
     known = {name: one for name, one in stated.items() if one.gpu is None or one.gpu in GPU_MODELS}
     return Catalogue(
         stated=MappingProxyType(
