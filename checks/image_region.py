@@ -1,7 +1,8 @@
 """Check that machines run in a region where the stack keeps its images.
 
 Pulling an image of several gigabytes from another region delays each job, and the traffic is charged by the gigabyte.
-Within a region it is free (Google Cloud, pricing page of Artifact Registry, 2026). This is only a warning, because
+Within a region, and from a multi-region on the same continent, it is free (Google Cloud, pricing page of Artifact
+Registry, 2026). This is only a warning, because
 another region may be intended, for example if no zone of this one offers the GPU.
 """
 
@@ -35,7 +36,8 @@ def check(stack: Stack) -> Iterator[Verdict]:
     for own in (offer.own for offer in stack.offers.values()):
         if own is None or own.cloud is not Cloud.GCP:
             continue
-        others = sorted({placement.region for placement in own.placements} - set(kept))
+        regions = {placement.region for placement in own.placements}
+        others = sorted(region for region in regions if not {region, region.partition("-")[0]} & set(kept))
         if others:
             yield warning(
                 CHECK,

@@ -17,6 +17,7 @@ from config.values import (
     MachineType,
     Name,
     Positive,
+    RegistryLocation,
     Size,
     Tag,
 )
@@ -135,8 +136,8 @@ class DockerRepositorySettings(Section):
 
     NEEDS: ClassVar = ("gcp",)
 
-    region: GcpRegion | None = None
-    """A region other than the stack's own. Pulls across regions are slow and are charged."""
+    region: RegistryLocation | None = None
+    """A region other than the stack's own, or `us`, `europe` or `asia`. Pulls across regions are slow and are charged."""
     immutable_tags: bool = True
     """Tags cannot be overwritten or deleted. The cleanup then deletes only images without a tag."""
     keep: Positive = 10

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from config.aws_rules import unknown_region, unknown_zone
 from config.faults import Fault
 from config.instance_types import or_state
-from config.values import mebibytes
+from config.values import MULTI_REGIONS, mebibytes
 from gpu.machines import GPU_MODELS, attach, gpu_model
 from gpu.machines.gcp import Unattachable
 from gpu.machines.zones import GCP_ZONES
@@ -34,7 +34,7 @@ def gcp_regions_and_zones_are_known(settings: Settings) -> Iterator[Fault]:
     if settings.gcp is not None:
         yield from unknown_region("gcp.region", settings.gcp.region, GCP_ZONES)
     for name, repository in settings.artifact_registry.items():
-        if repository.region is not None:
+        if repository.region is not None and repository.region not in MULTI_REGIONS:
             yield from unknown_region(f"artifact-registry.{name}.region", repository.region, GCP_ZONES)
     if settings.host_image is not None:
         yield from zones_are_known("host-image", settings.host_image.zones)

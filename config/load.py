@@ -11,7 +11,7 @@ import pulumi
 from pulumi.runtime.config import CONFIG, get_config_env, is_config_secret
 
 from config import translate
-from config.credentials import CREDENTIAL, credential_faults
+from config.credentials import CREDENTIAL, contradiction_faults, credential_faults
 from config.faults import Fault, summary
 from config.identity import PROJECT
 from config.respelling import meant, respelled
@@ -87,6 +87,7 @@ def settings_of(config: Mapping[str, str], secret_keys: frozenset[str], stack: s
     ]
     faults += misspelt
     faults += credential_faults(config, secret_keys)
+    faults += contradiction_faults(config, sections)
     faults += stack_name_faults(stack, gcp="gcp" in stated.sections)
     if faults:
         raise StackFileError(faults, source)

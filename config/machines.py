@@ -50,7 +50,7 @@ LabelKey = Annotated[
         "write name or domain/name: letters, digits, dots, hyphens and underscores",
     ),
 ]
-LabelValue = Annotated[str, Matching(_LABEL_VALUE, "the value of a Kubernetes label", _LABEL_VALUE_FIX)]
+LabelValue = Annotated[str, Matching(f"({_LABEL_VALUE})?", "the value of a Kubernetes label", _LABEL_VALUE_FIX)]
 Taint = Annotated[
     str,
     AfterValidator(_taint),

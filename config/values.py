@@ -181,6 +181,16 @@ GcpRegion = Annotated[
     str,
     Matching(r"[a-z]+-[a-z]+\d+", "a Google Cloud region", "write it as us-central1, without a zone's letter"),
 ]
+MULTI_REGIONS: Final = ("asia", "europe", "us")
+"""The multi-regions of Artifact Registry (Google Cloud documentation, "Repository locations", 2026)."""
+RegistryLocation = Annotated[
+    str,
+    Matching(
+        rf"[a-z]+-[a-z]+\d+|{'|'.join(MULTI_REGIONS)}",
+        "a location of Artifact Registry",
+        f"write a region as us-central1, or one of {', '.join(MULTI_REGIONS)}",
+    ),
+]
 GcpZone = Annotated[
     str,
     Matching(r"[a-z]+-[a-z]+\d+-(ai\d+)?[a-z]", "a Google Cloud zone", "write the region with a letter: us-central1-b"),
@@ -285,9 +295,9 @@ SubnetId = Annotated[
 ImageParameter = Annotated[
     str,
     Matching(
-        r"/aws/service(/[a-zA-Z0-9._-]+)+",
-        "a public parameter of AWS",
-        "write its whole path, as in /aws/service/…/latest/ami-id",
+        r"/aws/service(/[a-zA-Z0-9._-]+)+|(?!/(aws|ssm)(/|$))(/[a-zA-Z0-9._-]+)+",
+        "a parameter of SSM",
+        "write its whole path, as in /aws/service/…/latest/ami-id or /images/gpu/ami-id",
     ),
 ]
 Markets = Annotated[tuple[bool, ...], Field(min_length=1, max_length=2)]

@@ -71,9 +71,9 @@ def _of_its_own(value: str) -> str:
 UserName = Annotated[
     str,
     Matching(
-        r"[a-z][a-z0-9-]{0,30}",
+        r"[a-z_][a-z0-9_-]{0,30}",
         "a user's name",
-        "use at most 31 lower-case letters, digits and hyphens, letter first",
+        "use at most 31 lower-case letters, digits, hyphens and underscores, no digit first",
     ),
     AfterValidator(_of_its_own),
 ]

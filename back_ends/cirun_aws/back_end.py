@@ -35,6 +35,8 @@ class CirunAws(CirunBackEnd):
         """Return what one runner is offered."""
         stated, path = runner.section(CirunAwsSection), f"runners.{name}"
         section, disk_gib = f"{path}.cirun-aws", gibibytes(stated.disk)
+        # The software of an image that the account builds itself is unknown.
+        public = stated.image_parameter if (stated.image_parameter or "").startswith("/aws/service/") else None
         return Offer(
             path=path,
             section=section,
@@ -42,8 +44,8 @@ class CirunAws(CirunBackEnd):
                 Machine(type=settings.machines.ec2(one), disk_gib=disk_gib) for one in stated.instance_types
             ),
             host=HostSoftware(
-                image=stated.image_parameter,
-                image_key=f"{section}.image-parameter" if stated.image_parameter else "",
+                image=public,
+                image_key=f"{section}.image-parameter" if public else "",
             ),
             steps=own_machine_steps(),
             own=OwnMachines(
