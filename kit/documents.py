@@ -14,7 +14,7 @@ from config.yaml_problems import YamlError, decoded, text_of
 from config.yaml_tree import NotAllowed, tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
 
@@ -73,7 +73,8 @@ class _Scalars(SafeConstructor, Resolver):
 
     def value(self, text: str, tag: str) -> object:
         """Return the value of a text without quotes, or with a tag."""
-        resolved = f"{_TAG}{tag}" if tag else self.resolve(yaml.ScalarNode, text, (True, False))
+        resolve: Callable[..., str] = self.resolve
+        resolved = f"{_TAG}{tag}" if tag else resolve(yaml.ScalarNode, text, (True, False))
         if resolved not in _CONVERTED:
             return text
         try:

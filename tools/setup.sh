@@ -56,8 +56,10 @@ with_uv() {
 with_pip() {
     if ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
         rm -rf "$venv"
-        "$python" -m venv "$venv" >/dev/null 2>&1 || {
+        local printed
+        printed=$("$python" -m venv "$venv" 2>&1) || {
             rm -rf "$venv"
+            case $printed in *'No space left on device'*) fail "no space is left for $venv: free space" ;; esac
             fail "$python cannot create virtual environments: install its venv module (Debian: apt-get install python3-venv), or uv"
         }
     fi
@@ -65,6 +67,9 @@ with_pip() {
         fail "pip could not install $lock: see the message above"
 }
 
+folder=$(cd "$(dirname "$venv")" && pwd)
+{ [ -w "$folder" ] && { [ ! -e "$venv" ] || [ -w "$venv" ]; }; } ||
+    fail "$folder cannot be written: use a checkout that can be written, because the Python environment is in it"
 python=$(interpreter)
 printf 'set-up: installing %s into %s\n' "$lock" "$venv" >&2
 new_enough "$venv/bin/python" || rm -rf "$venv"

@@ -177,6 +177,30 @@ def test_a_python_without_venv_gets_the_name_of_the_package(checkout: Path, tmp_
 
 
 @needs_make
+def test_a_full_disk_is_reported_by_the_set_up(checkout: Path, tmp_path: Path) -> None:
+    full = "OSError: [Errno 28] No space left on device"
+    python = f'case "$*" in *venv*) echo "{full}"; exit 1;; *) exec {sys.executable} "$@";; esac'
+    ended = make("plan", folder=checkout, PATH=machine(tmp_path / "bin", python))
+
+    assert "set-up: no space is left for .venv: free space" in ended.stderr
+    assert "venv module" not in ended.stderr
+
+
+@needs_make
+@pytest.mark.skipif(os.access("/sys", os.W_OK), reason="no folder is read-only for this user")
+def test_a_checkout_that_is_read_only_is_reported_by_the_set_up(checkout: Path) -> None:
+    ended = subprocess.run(
+        ["bash", str(checkout / "tools" / "setup.sh"), "requirements.txt", "/sys/.venv/run"],
+        capture_output=True, check=False, text=True,
+    )  # fmt: skip
+
+    assert (ended.returncode, ended.stderr.splitlines()) == (
+        3,
+        ["set-up: /sys cannot be written: use a checkout that can be written, because the Python environment is in it"],
+    )
+
+
+@needs_make
 def test_set_up_happens_once_and_again_when_the_lock_changes(checkout: Path, tmp_path: Path) -> None:
     (checkout / "requirements.txt").write_text("")
     path = machine(tmp_path / "bin", f'exec {sys.executable} "$@"')

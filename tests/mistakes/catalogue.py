@@ -115,6 +115,12 @@ NAMES: Final = (
         words=("unknown key", 'did you mean "disk"?'),
     ),
     Mistake(
+        name="a key with underscores",
+        change={"system-nodes": {"instance-types": OUT, "instance_types": ["t3.large"]}},
+        path="system-nodes.instance_types",
+        words=("unknown key", 'did you mean "instance-types"?'),
+    ),
+    Mistake(
         name="an unknown pool",
         change=_runner(arc={"pool": "t4-spto"}),
         path="runners.gpu-t4.arc.pool",

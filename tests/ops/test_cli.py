@@ -108,6 +108,19 @@ def test_an_error_exits_with_1_and_is_printed(tmp_path: Path, capsys: pytest.Cap
     assert err == ""
 
 
+def test_broken_rules_are_printed_beside_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "Pulumi.staging.yaml"
+    text = (ROOT / stacks.STAGING).read_text(encoding="utf-8").replace("memory: 12Gi", "memory: 64Gi")
+    path.write_text(text.replace("public: [203.0.113.0/24]", "public: [0.0.0.0/0]"), encoding="utf-8")
+
+    code = cli.run(["plan", "--file", str(path)])
+
+    heads = [line for line in capsys.readouterr().out.splitlines() if line.startswith("error ")]
+    assert code == Exit.FINDING
+    assert heads[0].startswith("error    Cluster cluster  no-ingress-from-everywhere")
+    assert "error    runners.gpu-t4  fit" in heads
+
+
 def raising(fault: Exception) -> object:
     def record(_stack_file: StackFile) -> Plan:
         raise fault
