@@ -517,7 +517,9 @@ WHOLES: Final = (
         name="a region without an AMI",
         change={
             "cirun": {"aws": True},
-            "runners": {"cirun-aws-gpu": merge(ON_AWS, {"cirun-aws": {"regions": ["us-west-2", "us-east-1"]}})},
+            "runners": {
+                "cirun-aws-gpu": merge(ON_AWS, {"cirun-aws": {"regions": ["us-west-2", "us-east-1"], "subnets": OUT}})
+            },
         },
         path="runners.cirun-aws-gpu.cirun-aws.regions[1]",
         words=("us-east-1 has no image", "state images: {us-east-1: ami-…}"),
@@ -1536,4 +1538,52 @@ DOMAINS: Final = (
 )
 """Values that a service refuses, or that are seldom meant."""
 
-MISTAKES: Final = (*NAMES, *WRITING, *WHOLES, *ERRORS, *WARNINGS, *COMPATIBILITY, *PLACES_AND_TIMES, *DOMAINS)
+NETWORKS: Final = (
+    Mistake(
+        name="a zone of another region than the runner's",
+        change={
+            "cirun": {"aws": True},
+            "runners": {"on-aws": merge(ON_AWS, {"cirun-aws": {"zones": ["us-east-1a"]}})},
+        },
+        path="runners.on-aws.cirun-aws.zones[0]",
+        words=("us-east-1a is in none of its regions", "add the region"),
+    ),
+    Mistake(
+        name="a region without a subnet, next to one with a subnet",
+        change={
+            "cirun": {"aws": True},
+            "runners": {
+                "on-aws": merge(
+                    ON_AWS,
+                    {
+                        "cirun-aws": {
+                            "regions": ["us-west-2", "us-east-1"],
+                            "images": {"us-east-1": "ami-0fedcba9876543210"},
+                        }
+                    },
+                )
+            },
+        },
+        path="runners.on-aws.cirun-aws.regions[1]",
+        words=("us-east-1 has no subnet, but other regions have", "state subnets: {us-east-1: [subnet-…]}"),
+    ),
+    Mistake(
+        name="a port that does not exist",
+        change={"arc": {"ports": [443, 70000]}},
+        path="arc.ports[1]",
+        words=("70000", "65535"),
+    ),
+)
+"""Networks of runners and jobs."""
+
+MISTAKES: Final = (
+    *NAMES,
+    *WRITING,
+    *WHOLES,
+    *ERRORS,
+    *WARNINGS,
+    *COMPATIBILITY,
+    *PLACES_AND_TIMES,
+    *DOMAINS,
+    *NETWORKS,
+)
