@@ -25,19 +25,21 @@ def refused_sizes(update: Update) -> str | None:
     running = _running(update)
     # Numbers are floating-point in the engine's protocol.
     least, most = (int(_at(update.new_inputs, f"scalingConfig.{key}")) for key in ("minSize", "maxSize"))
+    if least <= running <= most:
+        return None
+    arn, cluster, group = (update.old_outputs.get(key) for key in ("arn", "clusterName", "nodeGroupName"))
+    command = (
+        f"`aws eks update-nodegroup-config --region {str(arn).split(':')[3]} --cluster-name {cluster} "
+        f"--nodegroup-name {group} --scaling-config minSize={least},maxSize={most},desiredSize={{}}`"
+    )
     if least > running:
-        arn, cluster, group = (update.old_outputs.get(key) for key in ("arn", "clusterName", "nodeGroupName"))
         return (
-            f"EKS refuses min {least} while {running} nodes run. Run `aws eks update-nodegroup-config "
-            f"--region {str(arn).split(':')[3]} --cluster-name {cluster} --nodegroup-name {group} "
-            f"--scaling-config minSize={least},maxSize={most},desiredSize={least}`, and then `pulumi up` again"
+            f"EKS refuses min {least} while {running} nodes run. Run {command.format(least)}, and then `pulumi up` again"
         )
-    if most < running:
-        return (
-            f"EKS refuses max {most} while {running} nodes run. Wait until jobs have ended and the autoscaler has removed "
-            "nodes, and then run `pulumi up` again"
-        )
-    return None
+    return (
+        f"EKS refuses max {most} while {running} nodes run. Wait until the autoscaler has removed nodes, or end "
+        f"{running - most} of them with their jobs: {command.format(most)}. Then run `pulumi up` again"
+    )
 
 
 def replaced_nodes(update: Update) -> str | None:

@@ -46,10 +46,11 @@ def test_a_minimum_above_the_running_nodes_is_refused_with_the_command() -> None
 
 
 def test_a_maximum_below_the_running_nodes_is_refused() -> None:
-    reason = refused_sizes(group(scalingConfig=sizes(0, 1)))
-
-    assert reason is not None
-    assert reason.startswith("EKS refuses max 1 while 2 nodes run. Wait until")
+    assert refused_sizes(group(scalingConfig=sizes(0, 1))) == (
+        "EKS refuses max 1 while 2 nodes run. Wait until the autoscaler has removed nodes, or end 1 of them with their "
+        "jobs: `aws eks update-nodegroup-config --region us-west-2 --cluster-name ci --nodegroup-name t4-spot-1 "
+        "--scaling-config minSize=0,maxSize=1,desiredSize=1`. Then run `pulumi up` again"
+    )
 
 
 @pytest.mark.parametrize(
