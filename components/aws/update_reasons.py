@@ -33,9 +33,7 @@ def refused_sizes(update: Update) -> str | None:
         f"--nodegroup-name {group} --scaling-config minSize={least},maxSize={most},desiredSize={{}}`"
     )
     if least > running:
-        return (
-            f"EKS refuses min {least} while {running} nodes run. Run {command.format(least)}, and then `pulumi up` again"
-        )
+        return f"EKS refuses min {least} while {running} nodes run. Run {command.format(least)}, and then `pulumi up` again"
     return (
         f"EKS refuses max {most} while {running} nodes run. Wait until the autoscaler has removed nodes, or end "
         f"{running - most} of them with their jobs: {command.format(most)}. Then run `pulumi up` again"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from components.kubernetes.disruption_budget import DisruptionBudget, DisruptionBudgetArgs
-from components.kubernetes.namespaces import RUNNERS
+from components.kubernetes.namespaces import JOBS, RUNNERS
 from tests.components.made import made, only
 from tests.plan import stacks
 
@@ -22,11 +22,13 @@ def test_no_pod_of_the_namespace_may_be_evicted() -> None:
     assert spec == {"minAvailable": 1_000_000, "selector": {}, "unhealthyPodEvictionPolicy": "AlwaysAllow"}
 
 
-@pytest.mark.parametrize("name", [stacks.STAGING, "examples/eks-arc.yaml"])
-def test_every_stack_with_scale_sets_protects_its_jobs(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "namespaces"), [(stacks.STAGING, [RUNNERS]), ("examples/eks-arc.yaml", [RUNNERS, JOBS])]
+)
+def test_every_stack_with_scale_sets_protects_its_jobs(name: str, namespaces: list[str]) -> None:
     plan = stacks.planned(name)
 
-    assert [budget.inputs["metadata"]["namespace"] for budget in plan.of(BUDGET)] == [RUNNERS]
+    assert [budget.inputs["metadata"]["namespace"] for budget in plan.of(BUDGET)] == namespaces
     assert [
         group.name for group in plan.of("aws:eks/nodeGroup:NodeGroup") if "forceUpdateVersion" in group.inputs
     ] == []
