@@ -32,7 +32,9 @@ class NetworkPoliciesArgs:
     """The namespaces and the address ranges of the cluster."""
 
     runners_namespace: Input[str]
+    """The namespace of the runners."""
     systems_namespace: Input[str]
+    """The namespace of the controller and the listeners."""
     jobs_namespace: Input[str] | None = None
     """The namespace of jobs with a pod of their own, if there are any."""
     nodes: IPv4Network
