@@ -1,4 +1,4 @@
-"""What the modules of a back end's package define."""
+"""Access to what the modules of a back end's package define."""
 
 from __future__ import annotations
 

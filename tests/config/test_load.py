@@ -103,8 +103,8 @@ def test_a_secret_that_is_not_a_private_key_is_rejected(text: str) -> None:
         ("github:token", "x", "contains a credential in plain text; revoke it, and remove it"),
         ("gcp:credentials", "{}", "contains a credential in plain text; revoke it, and remove it"),
         ("other:thing", f"hf_{'aBc' * 12}", "contains a credential in plain text; revoke it, and remove it"),
-        ("GPU-CI:budget", "{}", 'unknown namespace; did you mean "gpu-ci:budget"?'),
-        ("gpu_ci:budget", "{}", 'unknown namespace; did you mean "gpu-ci:budget"?'),
+        ("GPU-CI:budget", '{"expected": 900}', 'unknown namespace; did you mean "gpu-ci:budget"?'),
+        ("gpu_ci:budget", '{"expected": 900}', 'unknown namespace; did you mean "gpu-ci:budget"?'),
         (
             "pulumi:disable-default-providers",
             '["aws"]',
@@ -241,6 +241,6 @@ def test_an_empty_part_is_reported_at_its_path() -> None:
 
 
 def test_a_misspelt_namespace_is_reported() -> None:
-    reported = stacks.refusal({**stacks.texts(stacks.sections()), "gpuci:budget": "{}"}, SECRET_KEYS)
+    reported = stacks.refusal({**stacks.texts(stacks.sections()), "gpuci:budget": '{"expected": 900}'}, SECRET_KEYS)
 
     assert reported == ['gpuci:budget: unknown namespace; did you mean "gpu-ci:budget"?']

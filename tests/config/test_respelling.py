@@ -10,8 +10,6 @@ from tests.config import stacks
 
 pytestmark = pytest.mark.pure
 
-KEY = {"gpu-ci:github-app-private-key": "-----"}
-
 
 def respelled(path: str, spelling: str) -> dict[str, Any]:
     """Return the sections of staging with the last key of a path in another spelling."""
@@ -42,30 +40,32 @@ def respelled(path: str, spelling: str) -> dict[str, Any]:
 def test_another_spelling_is_one_fault(path: str, spelling: str, fault: str) -> None:
     place = ".".join([*path.split("/")[:-1], spelling])
 
-    assert stacks.refusal({**stacks.texts(respelled(path, spelling)), **KEY}, frozenset(KEY)) == [f"{place}: {fault}"]
+    assert stacks.refusal(stacks.texts(respelled(path, spelling)), stacks.SECRET_KEYS) == [f"{place}: {fault}"]
 
 
 def test_faults_inside_of_a_misspelt_key_are_reported() -> None:
     sections = respelled("runners/gpu-t4/arc", "ARC")
     sections["runners"]["gpu-t4"]["ARC"]["pool"] = "t4-spto"
 
-    assert stacks.refusal({**stacks.texts(sections), **KEY}, frozenset(KEY)) == [
+    assert stacks.refusal(stacks.texts(sections), stacks.SECRET_KEYS) == [
         'runners.gpu-t4.ARC: unknown key; did you mean "arc"?',
         'runners.gpu-t4.arc.pool: "t4-spto" is not in gpu-pools; did you mean "t4-spot"?',
     ]
 
 
 def test_a_misspelt_namespace_is_one_fault() -> None:
-    config = {**stacks.texts(stacks.sections()), **KEY}
+    config = stacks.texts(stacks.sections())
     config["gpuci:stack"] = config.pop("gpu-ci:stack")
 
-    assert stacks.refusal(config, frozenset(KEY)) == ['gpuci:stack: unknown namespace; did you mean "gpu-ci:stack"?']
+    assert stacks.refusal(config, stacks.SECRET_KEYS) == [
+        'gpuci:stack: unknown namespace; did you mean "gpu-ci:stack"?'
+    ]
 
 
 def test_a_misspelt_key_next_to_the_right_one_does_not_replace_it() -> None:
-    config = {**stacks.texts(stacks.sections(changes={"runners/gpu-t4/timeout_minutes": "x"})), **KEY}
+    config = stacks.texts(stacks.sections(changes={"runners/gpu-t4/timeout_minutes": "x"}))
 
-    assert stacks.refusal(config, frozenset(KEY)) == [
+    assert stacks.refusal(config, stacks.SECRET_KEYS) == [
         'runners.gpu-t4.timeout_minutes: unknown key; did you mean "timeout-minutes"?'
     ]
 
@@ -80,9 +80,9 @@ def test_a_misspelt_key_next_to_the_right_one_does_not_replace_it() -> None:
     ],
 )  # fmt: skip
 def test_an_unknown_key_without_a_value_is_unknown(path: str, value: Any, fault: str) -> None:
-    config = {**stacks.texts(stacks.sections(changes={path: value})), **KEY}
+    config = stacks.texts(stacks.sections(changes={path: value}))
 
-    (reported,) = stacks.refusal(config, frozenset(KEY))
+    (reported,) = stacks.refusal(config, stacks.SECRET_KEYS)
 
     assert reported.startswith(f"{path.replace('/', '.')}: {fault}")
 
@@ -91,7 +91,7 @@ def test_a_credential_in_a_misspelt_key_is_reported() -> None:
     sections = respelled("runners/gpu-t4/arc", "Arc")
     sections["runners"]["gpu-t4"]["Arc"]["image"] = f"ghp_{'a1B2' * 9}"
 
-    reported = stacks.refusal({**stacks.texts(sections), **KEY}, frozenset(KEY))
+    reported = stacks.refusal(stacks.texts(sections), stacks.SECRET_KEYS)
 
     assert [line.partition(": ")[0] for line in reported] == ["runners.gpu-t4.Arc", "runners.gpu-t4.Arc.image"]
 
@@ -107,6 +107,6 @@ def test_a_credential_in_a_misspelt_key_is_reported() -> None:
     ],
 )
 def test_a_value_of_another_kind_has_the_right_form_as_its_fix(path: str, value: Any, fault: str) -> None:
-    config = {**stacks.texts(stacks.sections(changes={path: value})), **KEY}
+    config = stacks.texts(stacks.sections(changes={path: value}))
 
-    assert stacks.refusal(config, frozenset(KEY)) == [f"{path.replace('/', '.')}: {fault}"]
+    assert stacks.refusal(config, stacks.SECRET_KEYS) == [f"{path.replace('/', '.')}: {fault}"]
