@@ -16,6 +16,7 @@ class FlowLogsArgs:
     """The record of one VPC."""
 
     vpc_id: Input[str]
+    """The VPC."""
     title: str
     """The name of the VPC, which the name of the log group contains."""
     account: str
