@@ -244,3 +244,21 @@ def test_a_misspelt_namespace_is_reported() -> None:
     reported = stacks.refusal({**stacks.texts(stacks.sections()), "gpuci:budget": '{"expected": 900}'}, SECRET_KEYS)
 
     assert reported == ['gpuci:budget: unknown namespace; did you mean "gpu-ci:budget"?']
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("9" * 5000, "is not valid; write a map: key: value"),
+        ("[" * 100_000, "is not valid; write a map: key: value"),
+        ("[" * 500 + "]" * 500, "is nested more than 64 deep; remove what is no setting"),
+        ('{"a":' * 500 + "1" + "}" * 500, "is nested more than 64 deep; remove what is no setting"),
+        (json.dumps("x" * 1_000_000), "is not valid; write a map: key: value"),
+    ],
+    ids=["digits", "open lists", "lists", "maps", "a long text"],
+)
+def test_a_dangerous_value_from_the_engine_is_reported_shortly(text: str, fault: str) -> None:
+    reported = stacks.refusal({**stacks.texts(stacks.sections()), "gpu-ci:storage": text}, SECRET_KEYS)
+
+    assert any(line.endswith(fault) for line in reported)
+    assert all(line.startswith("storage") and len(line) < 2000 for line in reported)
