@@ -51,8 +51,9 @@ def _tags(group: NodeGroupFacts) -> Iterator[Verdict]:
     count = len(group.asg_tags) + OF_EKS
     if count > TAG_LIMIT:
         reason = (
-            f"its auto-scaling group needs {count} tags, but the limit is {TAG_LIMIT}: {len(group.tags)} describe its nodes "
-            f"to the autoscaler, {OF_EKS} are of EKS, and {len(group.asg_tags) - len(group.tags)} are in stack.tags"
+            f"its auto-scaling group needs {count} tags, but the limit is {TAG_LIMIT}: {len(group.tags)} describe its "
+            f"nodes to the autoscaler, {OF_EKS} are of EKS, and {len(group.asg_tags) - len(group.tags)} are in "
+            "stack.tags"
         )
         yield error(CHECK, group.path, reason, "remove tags of the stack, or labels and taints of the pool")
 

@@ -85,8 +85,8 @@ class NetworkSettings(Section):
     nat: Literal["single", "per-zone"]
     """One NAT gateway for all zones, or one for each. The second costs more and survives the loss of a zone."""
     nat_zone: Zone | None = None
-    """The zone of the only NAT gateway. Without it, the gateway is in the zone with slot 0. A change replaces the gateway and its public
-    address."""
+    """The zone of the only NAT gateway. Without it, the gateway is in the zone with slot 0. A change replaces the
+    gateway and its public address."""
     reserved: Mapping[Name, Network] = Field(default_factory=dict)
     """Other ranges (an office, a peered network) that the VPC must not overlap."""
     flow_logs: FlowLogsSettings | None = None

@@ -137,7 +137,8 @@ class DockerRepositorySettings(Section):
     NEEDS: ClassVar = ("gcp",)
 
     region: RegistryLocation | None = None
-    """A region other than the stack's own, or `us`, `europe` or `asia`. Pulls across regions are slow and are charged."""
+    """A region other than the stack's own, or `us`, `europe` or `asia`. Pulls from another region are slow and cost
+    money."""
     immutable_tags: bool = True
     """Tags cannot be overwritten or deleted. The cleanup then deletes only images without a tag."""
     keep: Positive = 10

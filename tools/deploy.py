@@ -91,11 +91,11 @@ def deploy(stack: str) -> int:
 
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, interrupt)
-    with log.open("rb") as output:
+    with log.open("rb") as printed:
         while update.poll() is None:
-            _copy(output.read())
+            _copy(printed.read())
             time.sleep(0.2)
-        _copy(output.read())
+        _copy(printed.read())
     running.unlink()
     return update.returncode
 

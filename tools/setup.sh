@@ -67,7 +67,8 @@ with_pip() {
         fail "pip could not install $lock: see the message above"
 }
 
-folder=$(cd "$(dirname "$venv")" && pwd)
+case $venv in */*) folder=${venv%/*} ;; *) folder=. ;; esac
+folder=$(cd "$folder" && pwd)
 { [ -w "$folder" ] && { [ ! -e "$venv" ] || [ -w "$venv" ]; }; } ||
     fail "$folder cannot be written: use a checkout that can be written, because the Python environment is in it"
 python=$(interpreter)

@@ -36,7 +36,7 @@ class Network(pulumi.ComponentResource):
 
     vpc_id: Output[str]
     private_subnet_ids: Mapping[str, Output[str]]
-    """Zone to private subnet. The control plane needs no route to the internet, so it does not wait for a NAT gateway."""
+    """Zone to private subnet. The control plane needs no route to the internet, so it waits for no NAT gateway."""
     node_subnet_ids: Mapping[str, Output[str]]
     """The same subnets with their default routes, for nodes."""
 

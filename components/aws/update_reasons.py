@@ -33,7 +33,8 @@ def refused_sizes(update: Update) -> str | None:
         f"--nodegroup-name {group} --scaling-config minSize={least},maxSize={most},desiredSize={{}}`"
     )
     if least > running:
-        return f"EKS refuses min {least} while {running} nodes run. Run {command.format(least)}, and then `pulumi up` again"
+        order = command.format(least)
+        return f"EKS refuses min {least} while {running} nodes run. Run {order}, and then `pulumi up` again"
     return (
         f"EKS refuses max {most} while {running} nodes run. Wait until the autoscaler has removed nodes, or end "
         f"{running - most} of them with their jobs: {command.format(most)}. Then run `pulumi up` again"
@@ -49,8 +50,8 @@ def replaced_nodes(update: Update) -> str | None:
     if not changed or not running:
         return None
     return (
-        f"EKS replaces all {running} running nodes one after another ({', '.join(changed)}). It waits 15 minutes for the "
-        "jobs on a node. If one runs longer, the update fails with PodEvictionFailure; run `pulumi up` again later"
+        f"EKS replaces all {running} running nodes one after another ({', '.join(changed)}). It waits 15 minutes for "
+        "the jobs on a node. If one runs longer, the update fails with PodEvictionFailure; run `pulumi up` again later"
     )
 
 
@@ -60,8 +61,8 @@ def refused_subnets(update: Update) -> str | None:
     if set(map(str, before or ())) == set(map(str, after or ())):
         return None
     return (
-        "EKS cannot move a control plane to other zones or another network. Restore `cluster.zones`, `network.cidr` and "
-        "the slots of these zones, or create a second stack"
+        "EKS cannot move a control plane to other zones or another network. Restore `cluster.zones`, `network.cidr` "
+        "and the slots of these zones, or create a second stack"
     )
 
 

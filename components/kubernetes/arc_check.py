@@ -93,8 +93,8 @@ def removed(kubectl: Kubectl, *, seconds: float = REMOVED_SECONDS) -> None:
             if time.monotonic() >= end:
                 raise Failed(
                     f"scale sets are still terminating: {'; '.join(left)}. The key of the GitHub App and the controller"
-                    f" must exist until they are deleted. Wait until `{LISTED}` lists none, or cancel the jobs at GitHub,"
-                    " and run the command again."
+                    f" must exist until they are deleted. Wait until `{LISTED}` lists none, or cancel the jobs at"
+                    " GitHub, and run the command again."
                 )
             time.sleep(min(_PAUSE, seconds))
         for name in leftovers(objects):

@@ -136,9 +136,9 @@ def minor_step(update: Update) -> str | None:
         return None
     return (
         f"the Actions Runner Controller cannot be updated from {old} to {new}: it deletes every scale set of another"
-        f" minor version, with its running jobs, and Helm keeps the old definitions. Set ARC_CHARTS back to {old}, remove"
-        " the runners with `arc` and gpu-ci:arc from the stack file, run `pulumi up`, and install the new version"
-        " afterwards, as docs/how-to/upgrade-arc.md describes"
+        f" minor version, with its running jobs, and Helm keeps the old definitions. Set ARC_CHARTS back to {old},"
+        " remove the runners with `arc` and gpu-ci:arc from the stack file, run `pulumi up`, and install the new"
+        " version afterwards, as docs/how-to/upgrade-arc.md describes"
     )
 
 

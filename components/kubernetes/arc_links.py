@@ -105,9 +105,8 @@ def broken(name: str, objects: Objects, *, log: str, now: datetime, release: str
 def remaining(objects: Objects) -> list[str]:
     """Return a line for each scale set that still exists, with the jobs that it waits for."""
     return [
-        f"{name} ({', '.join(jobs) or 'no job'})"
+        f"{name} ({', '.join(_jobs(name, objects)) or 'no job'})"
         for name in sorted(one["metadata"]["name"] for one in objects.of("AutoscalingRunnerSet"))
-        if (jobs := _jobs(name, objects)) is not None
     ]
 
 
@@ -142,8 +141,8 @@ def _broken_listener(listener: Item, id_: str, objects: Objects) -> Problem | No
         return None
     return Problem(
         problem=f"the listener {name} is bound to objects that were deleted",
-        fix=f"run `kubectl --namespace {SYSTEMS} delete autoscalinglistener {name}`, and then `pulumi up`. The controller"
-        " creates another listener",
+        fix=f"run `kubectl --namespace {SYSTEMS} delete autoscalinglistener {name}`, and then `pulumi up`. The"
+        " controller creates another listener",
     )
 
 

@@ -10,8 +10,8 @@ import pulumi_kubernetes as k8s
 from pulumi import Input, ResourceOptions
 
 MORE_THAN_RUN: Final = 1_000_000
-"""A number of pods that never run. Kubernetes cannot compute `maxUnavailable` or a percentage for runner pods, because their owner has no
-scale subresource."""
+"""A number of pods that never run. Kubernetes cannot compute `maxUnavailable` or a percentage for runner pods, because
+their owner has no scale subresource."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,7 +48,7 @@ class JobNamespace(pulumi.ComponentResource):
         child = ResourceOptions(parent=self, delete_before_replace=True)
         jobs = k8s.core.v1.Namespace(name, metadata={"name": JOBS, "labels": dict(UNTRUSTED)}, opts=child)
         self.namespace = jobs.metadata.apply(lambda metadata: metadata.name or JOBS)
-        inside = {"name": JOB_CREATOR, "namespace": self.namespace}
+        inside: k8s.meta.v1.ObjectMetaArgsDict = {"name": JOB_CREATOR, "namespace": self.namespace}
         account = k8s.core.v1.ServiceAccount(
             name, metadata={"name": JOB_CREATOR, "namespace": args.runners_namespace}, opts=child
         )

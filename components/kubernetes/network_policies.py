@@ -119,14 +119,10 @@ def _policy(
     opts: ResourceOptions,
 ) -> k8s.networking.v1.NetworkPolicy:
     """Declare a policy that refuses every other connection of the pods with these labels; no label selects all."""
-    return k8s.networking.v1.NetworkPolicy(
-        name,
-        metadata={"name": name, "namespace": namespace},
-        spec={
-            "pod_selector": {"match_labels": dict(labels)} if labels else {},
-            "policy_types": ["Ingress", "Egress"],
-            "ingress": [dict(rule) for rule in ingress],
-            "egress": [dict(rule) for rule in egress],
-        },  # pyright: ignore[reportArgumentType]
-        opts=opts,
-    )
+    spec: Any = {
+        "pod_selector": {"match_labels": dict(labels)} if labels else {},
+        "policy_types": ["Ingress", "Egress"],
+        "ingress": [dict(rule) for rule in ingress],
+        "egress": [dict(rule) for rule in egress],
+    }
+    return k8s.networking.v1.NetworkPolicy(name, metadata={"name": name, "namespace": namespace}, spec=spec, opts=opts)

@@ -53,8 +53,9 @@ def jobs_can_be_evicted(cloud: Cloud, group: CloudObject, wanted: Mapping[str, A
     if not replaces_nodes(group, wanted) or not group.inputs.get("taints") or not budgets:
         return None
     return (
-        f"waiting for EKS Node Group ({group.id}) version update: unexpected state 'Failed', wanted target 'Successful'. "
-        "last error: PodEvictionFailure: Reached max retries while trying to evict pods from nodes in node group"
+        f"waiting for EKS Node Group ({group.id}) version update: unexpected state 'Failed', wanted target"
+        " 'Successful'. last error: PodEvictionFailure: Reached max retries while trying to evict pods from nodes"
+        " in node group"
     )
 
 

@@ -119,7 +119,7 @@ class Replay:
 
 
 def _moves_to_a_new_image(step: Step) -> bool:
-    return step.type == _IMAGE_GRANT and step.changed.keys() == {"image"}
+    return step.type == _IMAGE_GRANT and set(step.changed) == {"image"}
 
 
 def recorded() -> tuple[Recorded, ...]:

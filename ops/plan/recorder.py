@@ -51,7 +51,7 @@ def record(
         return program() if program else _the_program(refuse=refuse)
 
     with as_typed(stack_file):
-        verdicts = isolation.run(stack_file, recorded, recorder, preview=preview)
+        verdicts = isolation.run(stack_file, recorded, _Stub(recorder), preview=preview)
     return recorder.plan(tuple(verdicts or ()))
 
 
@@ -60,11 +60,8 @@ def _the_program(*, refuse: bool) -> Iterable[Verdict] | None:
     return cast("Callable[..., Iterable[Verdict] | None]", importlib.import_module("program").run)(refuse=refuse)
 
 
-class Recorder(mocks.MockMonitor, resource_pb2_grpc.ResourceMonitorStub):  # type: ignore[misc]  # the stub is untyped
-    """A resource monitor that keeps every request, and answers from `fakes.tables`.
-
-    The SDK registers the guards of `components.update_guard` only with a monitor that is a stub of the protocol.
-    """
+class Recorder(mocks.MockMonitor):
+    """A resource monitor that keeps every request, and answers from `fakes.tables`."""
 
     def __init__(self, stack_name: str, *, preview: bool) -> None:
         super().__init__(_NoMocks())
@@ -197,6 +194,17 @@ def _alias(alias: Any) -> str:
     if alias.urn:
         return cast("str", alias.urn)
     return ",".join(f"{field.name}={value}" for field, value in alias.spec.ListFields() if value)
+
+
+class _Stub(resource_pb2_grpc.ResourceMonitorStub):
+    """The recorder as a stub of the protocol: the SDK registers the guards of updates with a stub only."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        # The stub's own constructor would connect the methods to a server.
+        self._recorder = recorder
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._recorder, name)
 
 
 class _NoMocks(mocks.Mocks):

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.pure
 
 POOL, RUNNER = "gpu-pools/t4-spot", "runners/gpu-t4"
-UNITS: Final = {"": 1, "m": Fraction(1, 1000), "Mi": 2**20, "Gi": 2**30}
-DAEMONSETS: Final = {"cpu": Fraction(280, 1000), "memory": 376 * 2**20, "pods": 6}
+UNITS: Final[Mapping[str, Fraction | int]] = {"": 1, "m": Fraction(1, 1000), "Mi": 2**20, "Gi": 2**30}
+DAEMONSETS: Final[Mapping[str, Fraction | int]] = {"cpu": Fraction(280, 1000), "memory": 376 * 2**20, "pods": 6}
 """The network, kube-proxy, Pod Identity, EBS, the metrics of GPUs and the device plugin in the staging stack."""
 TYPES: Final = sorted(name for name, machine in EC2_TYPES.items() if machine.gpu)
 

@@ -370,7 +370,9 @@ def test_nothing_comes_in_to_a_runner_of_cirun_which_stands_in_a_network_of_its_
 def without_public_addresses() -> tuple[Plan, Any]:
     """The example with `public-addresses: false` and an H100, and the runner of its `.cirun.yml`."""
     file = stacks.stack_file(GCP)
-    document = {key: yaml.safe_load(text) if text.startswith(("{", "[")) else text for key, text in file.config.items()}
+    document: dict[str, Any] = {
+        key: yaml.safe_load(text) if text.startswith(("{", "[")) else text for key, text in file.config.items()
+    }
     document["gpu-ci:gcp"]["public-addresses"] = False
     runner = document["gpu-ci:runners"]["cirun-gcp-gpu"]
     runner["needs"]["gpu"] = "h100"

@@ -88,7 +88,7 @@ STEADY: Final[dict[str, Any]] = {
 """A valid runner on a pool that other runners use."""
 GRANTED: Final = {"quotas": {"NVIDIA_V100_GPUS": 2, "PREEMPTIBLE_NVIDIA_V100_GPUS": 2}}
 """The quotas that machines with a V100 need, so that the quota check reports nothing."""
-ON_AWS: Final = {
+ON_AWS: Final[Mapping[str, Any]] = {
     "needs": {"gpu": "t4", "cpu": 3, "memory": "12Gi", "cuda": "12.9"},
     "timeout-minutes": 60,
     "cirun-aws": {
