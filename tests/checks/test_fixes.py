@@ -45,7 +45,7 @@ def both(first: Mapping[str, Any], then: Mapping[str, Any]) -> dict[str, Any]:
 FIXES: tuple[tuple[str, Callable[[re.Match[str], str], dict[str, Any]]], ...] = (
     (r"state (\d+) as (quotas\.\S+):", lambda found, _: at(found[2], int(found[1]))),
     (r"lower (\S+) to (\d+)", lambda found, _: at(found[1], int(found[2]))),
-    (r"did you mean (\S+)\?", lambda found, path: both(at(path, OUT), {"quotas": {found[1]: 99}})),
+    (r"did you mean \"(\S+)\"\?", lambda found, path: both(at(path, OUT), {"quotas": {found[1]: 99}})),
     (r"^remove it", lambda _, path: at(path, OUT)),
     (r"raise the (?:limit|target) to (\d+)", lambda found, path: at(path, int(found[1]))),
     (r"remove budget", lambda _, __: {"budget": OUT}),

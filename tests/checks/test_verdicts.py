@@ -198,7 +198,7 @@ def test_a_warning_is_logged_where_the_plan_shows_it() -> None:
                 st.integers(2, 48),
             ),
             "runners/gpu-t4/workload/jobs-per-month": st.integers(0, 10_000),
-            "system-nodes/max": st.integers(2, 100_000),
+            "system-nodes/max": st.integers(2, 8182),
         },
     )
 )

@@ -86,6 +86,7 @@ DEPENDS_ON: Final[Mapping[str, list[tuple[str, ...]]]] = {
     "a GPU model that the pool does not have": [("gpu-pools", "t4-on-demand", "instance-types")],
     "a pool without an autoscaler": [("gpu-pools", "t4-spot", "min")],
     "more GPUs than cirun attaches to a machine": [("runners", "cirun-gcp-gpu", "cirun-gcp", "machine-types")],
+    "a minimum of nodes above the maximum": [("gpu-pools", "t4-spot", "max")],
     "a zone of another region": [("aws", "region")],
     "an unknown zone of an AWS region": [("aws", "region")],
     "machines only outside the region of their images": [("gcp", "region")],
