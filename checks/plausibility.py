@@ -1,19 +1,17 @@
-"""Check values that are allowed, but seldom meant, and the number of tags of a node group.
+"""Check values that are allowed, but seldom meant.
 
-Limits: EKS allows 50 tags on a node group (EKS service quotas, 2026). GitHub starts a scheduled workflow every five
-minutes at most ("Events that trigger workflows", 2026). A label of Google Cloud has 63 characters.
+Limits: GitHub starts a scheduled workflow every five minutes at most ("Events that trigger workflows", 2026). A label
+of Google Cloud has 63 characters.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from components.aws.gpu_node import autoscaler_tags
 from config.identity import LABEL_LIMIT
 from config.values_github import cron_numbers
-from gpu.verdict import error, warning
+from gpu.verdict import warning
 from policy.exposure import exposure
-from wiring import kubernetes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,8 +21,6 @@ if TYPE_CHECKING:
     from gpu.verdict import Verdict
 
 CHECK: Final = "plausibility"
-TAGS: Final = 50
-"""The largest number of tags of a resource of AWS."""
 MOVING: Final = frozenset(
     {"current", "dev", "develop", "edge", "lts", "main", "master", "nightly", "rolling", "stable", "testing"}
 )
@@ -33,9 +29,9 @@ RUNS_A_DAY: Final = 24
 
 
 def check(stack: Stack) -> Iterator[Verdict]:
-    """Yield an error for each node group with too many tags, and a warning for each value that is seldom meant."""
+    """Yield a warning for each value that is seldom meant."""
     settings = stack.settings
-    yield from _tags(stack)
+    yield from _labels(settings)
     yield from _github(settings)
     yield from _unused(stack)
     yield from _cluster(settings)
@@ -47,16 +43,8 @@ def check(stack: Stack) -> Iterator[Verdict]:
         yield warning(CHECK, "budget.expected", reason, f"write at most {budget.worst}")
 
 
-def _tags(stack: Stack) -> Iterator[Verdict]:
-    own = stack.identity.tags
-    for name, pool in stack.settings.gpu_pools.items():
-        marks = autoscaler_tags(kubernetes.gpu_node(name, pool, stack.settings.machines))
-        if (total := len({**own, **marks})) > TAGS:
-            parts = f"{len(own)} of the stack, {len(marks)} of the pool"
-            reason = f"its node group has {total} tags, and AWS allows {TAGS}: {parts}"
-            fix = f"remove {total - TAGS} of stack.tags, gpu-pools.{name}.labels or gpu-pools.{name}.taints"
-            yield error(CHECK, f"gpu-pools.{name}", reason, fix)
-    for key, value in stack.settings.stack.tags.items() if stack.settings.gcp is not None else ():
+def _labels(settings: Settings) -> Iterator[Verdict]:
+    for key, value in settings.stack.tags.items() if settings.gcp is not None else ():
         if len(value) > LABEL_LIMIT:
             reason = f"Google Cloud gets the first {LABEL_LIMIT} of its {len(value)} characters"
             yield warning(CHECK, f"stack.tags.{key}", reason, "use a shorter value")

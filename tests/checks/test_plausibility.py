@@ -30,23 +30,6 @@ def test_a_usual_stack_gets_no_verdict() -> None:
     assert found({}) == []
 
 
-@pytest.mark.parametrize(("labels", "total"), [(0, 50), (1, 51), (3, 53)])
-def test_a_node_group_has_at_most_fifty_tags(labels: int, total: int) -> None:
-    """The tags of the stack count, and those from which the autoscaler knows an empty pool."""
-    changes = {
-        "stack/tags": {f"key-{index}": "x" for index in range(38)},
-        f"{POOL}/labels": {f"label-{index}": "x" for index in range(labels)},
-        f"{POOL}/scale-down-after-minutes": 9,
-    }
-    reason = f"its node group has {total} tags, and AWS allows 50: 41 of the stack, {total - 41} of the pool"
-
-    reported = found({**changes, "gpu-pools/t4-spot/labels": {}})
-
-    assert [one for one in reported if one[0] is Level.ERROR] == (
-        [(Level.ERROR, "gpu-pools.t4-on-demand", reason)] if total > 50 else []
-    )
-
-
 def test_a_long_value_of_a_tag_is_cut_on_google_cloud() -> None:
     assert found({"stack/tags/Team": "x" * 63}) == []
     assert found({"stack/tags/Team": "x" * 64}) == [

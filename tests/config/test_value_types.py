@@ -47,6 +47,8 @@ VALID = [
     ("Zone", "us-west-2a"),
     ("GcpRegion", "us-central1"),
     ("GcpRegion", "europe-west4"),
+    ("RegistryLocation", "europe-west4"),
+    ("RegistryLocation", "us"),
     ("GcpZone", "us-central1-b"),
     ("GcpProject", "my-project-1"),
     ("Account", "012345678901"),
@@ -107,6 +109,7 @@ VALID = [
     ("ImageReference", "localhost:5000/runner"),
     ("Ami", "ami-0123456789abcdef0"),
     ("ImageParameter", "/aws/service/deeplearning/ami/x86_64/base/latest/ami-id"),
+    ("ImageParameter", "/images/gpu/ami-id"),
     ("Markets", [True, False]),
     ("Member", "group:ci@example.org"),
     ("Branch", "release/1.0"),
@@ -117,6 +120,7 @@ VALID = [
     ("DriverBranch", "580"),
     ("ContentHash", "0a1b2c3d"),
     ("UserName", "ci-gpu-runner"),
+    ("UserName", "_ci_runner"),
     ("UserName", "c" * 31),
     ("BaseImage", "13.0.3-base-ubuntu24.04"),
     ("BaseImage", f"12.9.1-cudnn-runtime-ubuntu22.04@sha256:{'0' * 64}"),
@@ -146,7 +150,7 @@ TAG = "is not a fixed tag; name an exact version"
 ADDRESS = "is not a GitHub address; write https://github.com/ORGANISATION or https://github.com/OWNER/REPOSITORY"
 CRON = 'write five fields of cron, as in "17 3 * * *" or "17 3 * * MON-FRI"'
 SIZE = "is not a size; write whole binary units, as in"
-USER = "is not a user's name; use at most 31 lower-case letters, digits and hyphens, letter first"
+USER = "is not a user's name; use at most 31 lower-case letters, digits, hyphens and underscores, no digit first"
 TEXT = "is not valid; write text; a number, a version, true and false need quotes"
 
 INVALID = [
@@ -163,6 +167,11 @@ INVALID = [
     ("Region", "us-west", f'"us-west" {REGION}'),
     ("Region", "us-west-२", f'"us-west-२" {REGION}'),
     ("Zone", "us-west-2", f'"us-west-2" {ZONE}'),
+    (
+        "RegistryLocation",
+        "africa",
+        '"africa" is not a location of Artifact Registry; write a region as us-central1, or one of asia, europe, us',
+    ),
     (
         "GcpRegion",
         "us-central1-b",
@@ -314,7 +323,10 @@ INVALID = [
     (
         "ImageParameter",
         "latest",
-        ('"latest" is not a public parameter of AWS; write its whole path, as in /aws/service/…/latest/ami-id'),
+        (
+            '"latest" is not a parameter of SSM; '
+            "write its whole path, as in /aws/service/…/latest/ami-id or /images/gpu/ami-id"
+        ),
     ),
     ("Markets", [], "an empty list is not valid; list at least 1"),
     ("Markets", [True, False, True], "a list is not valid; list at most 2"),
@@ -361,8 +373,7 @@ INVALID = [
             "write the eight digits that the builder reported after ok:"
         ),
     ),
-    ("UserName", "ci_runner", f'"ci_runner" {USER}'),
-    ("UserName", "_ci", f'"_ci" {USER}'),
+    ("UserName", "1runner", f'"1runner" {USER}'),
     ("UserName", "c" * 32, f'"{"c" * 32}" {USER}'),
     (
         "BaseImage",

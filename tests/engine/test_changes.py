@@ -54,8 +54,12 @@ def test_changed_labels_replace_a_scale_set(live: Engine, labels: list[str]) -> 
     outcome = live.preview()
 
     assert outcome.ok
-    assert {step.op for step in outcome.changes} == {"delete-replaced", "replace", "create-replacement"}
-    assert {step.type for step in outcome.changes} == {RELEASE}
+    updated = [step for step in outcome.changes if step.op == "update"]
+    replaced = [step for step in outcome.changes if step.op != "update"]
+    assert {step.op for step in replaced} == {"delete-replaced", "replace", "create-replacement"}
+    assert {step.type for step in replaced} == {RELEASE}
+    # The check of the new listener runs again.
+    assert [str(step) for step in updated] == ["update command:local:Command runner-gpu-l4-listener"]
 
 
 def test_a_new_zone_updates_only_the_endpoint_of_s3(live: Engine) -> None:

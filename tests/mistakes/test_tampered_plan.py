@@ -128,7 +128,9 @@ def test_both_kinds_of_tags_state_every_label_and_taint_of_every_pool(plan: Plan
     pools = [facts(plan, made) for made in plan.of(NODE_GROUP) if made.name.startswith("pool-")]
 
     assert len(pools) == 2
-    assert [differences(pool) for pool in pools] == [[], []]
+    # The auto-scaling group also has the tags of the stack, which its instances get.
+    of_the_stack = [f"auto-scaling group: {key}" for key in ("CostCentre", "Team")]
+    assert [differences(pool) for pool in pools] == [of_the_stack, of_the_stack]
 
 
 @pytest.mark.parametrize("where", ["asg_tags", "tags", "labels"])

@@ -180,7 +180,7 @@ def test_an_error_or_a_broken_rule_is_a_finding() -> None:
     assert Planning(plan=plan(BOX), findings=()).exit is Exit.GOOD
     assert Planning(plan=plan(BOX, verdicts=(verdict(Level.WARNING),)), findings=()).exit is Exit.GOOD
     assert Planning(plan=plan(BOX, verdicts=(verdict(Level.ERROR),)), findings=()).exit is Exit.FINDING
-    assert [finding.rule for finding in rule] == ["everything-is-tagged"]
+    assert [finding.rule for finding in rule] == ["everything-is-tagged", "data-is-encrypted"]
     assert Planning(plan=plan(BOX), findings=rule).exit is Exit.FINDING
 
 
