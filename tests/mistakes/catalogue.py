@@ -116,9 +116,9 @@ NAMES: Final = (
     ),
     Mistake(
         name="a key with underscores",
-        change={"system-nodes": {"instance-types": OUT, "instance_types": ["t3.large"]}},
-        path="system-nodes.instance_types",
-        words=("unknown key", 'did you mean "instance-types"?'),
+        change={"gpu-pools": {"t4-on-demand": {"scale_down_after_minutes": 5}}},
+        path="gpu-pools.t4-on-demand.scale_down_after_minutes",
+        words=("unknown key", 'did you mean "scale-down-after-minutes"?'),
     ),
     Mistake(
         name="an unknown pool",
