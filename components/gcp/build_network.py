@@ -61,14 +61,7 @@ class BuildNetwork(pulumi.ComponentResource):
             for region in regions
         ]
         gateways = [
-            cloud_nat(
-                f"{name}-nat-{region}",
-                project=args.project,
-                title=f"{args.title}-nat",
-                region=region,
-                network=network.id,
-                opts=fixed,
-            )
+            cloud_nat(name, project=args.project, title=args.title, region=region, network=network.id, opts=fixed)
             for region in regions
             if args.nat
         ]

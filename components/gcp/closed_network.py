@@ -57,19 +57,20 @@ def cloud_nat(
     """Declare Cloud NAT for all machines of a network in one region.
 
     Args:
-        name: the logical name of router and gateway.
+        name: the logical name of the network.
         project: the project.
-        title: the name of both on Google Cloud.
+        title: the name of the network on Google Cloud.
         region: the region.
         network: the id of the network.
         opts: options of both resources.
 
     """
-    router = gcp.compute.Router(name, project=project, name=title, region=region, network=network, opts=opts)
+    own, shown = f"{name}-nat-{region}", f"{title}-nat"
+    router = gcp.compute.Router(own, project=project, name=shown, region=region, network=network, opts=opts)
     return gcp.compute.RouterNat(
-        name,
+        own,
         project=project,
-        name=title,
+        name=shown,
         region=region,
         router=router.name,
         nat_ip_allocate_option="AUTO_ONLY",

@@ -45,12 +45,5 @@ class RunnerNetwork(pulumi.ComponentResource):
             opts=fixed,
         )
         for region in sorted(set(args.nat_regions)):
-            cloud_nat(
-                f"{name}-nat-{region}",
-                project=args.project,
-                title=f"{args.title}-nat",
-                region=region,
-                network=network.id,
-                opts=fixed,
-            )
+            cloud_nat(name, project=args.project, title=args.title, region=region, network=network.id, opts=fixed)
         self.register_outputs({"network": network.id})
