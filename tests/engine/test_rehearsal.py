@@ -110,7 +110,7 @@ def test_a_missing_dependency_fails_the_update(cli: Found) -> None:
 
     phase = failed(cli, program)
 
-    assert phase.name == "up"
+    assert phase.name == "up", phase.findings
     assert "The provided role doesn't have the Amazon EKS Managed Policies" in phase.findings[0]
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
@@ -66,6 +69,25 @@ def test_the_next_run_removes_what_a_killed_process_left_and_nothing_else(parent
     assert not left.exists()
     assert names == {used.name, "gpu-ci-engine-new", "gpu-ci-engine-link", "another"}
     processes[1].communicate("")
+
+
+def test_a_folder_that_another_process_removes_before_its_lock_is_not_used(
+    parent: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, removed = fcntl.flock, list[Path]()
+
+    def remove_first(file: TextIO, operation: int) -> None:
+        if not removed:
+            removed.extend(parent.iterdir())
+            shutil.rmtree(removed[0])
+        lock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", remove_first)
+
+    with workspace.folder() as folder:
+        assert folder.is_dir()
+        assert [folder] == list(parent.iterdir())
+        assert folder not in removed
 
 
 FULL = """#!/bin/sh
