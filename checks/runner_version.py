@@ -2,7 +2,7 @@
 
 GitHub does not register runners older than 2.329.0, and gives no jobs to a runner that is more than thirty days behind
 the newest release (GitHub, "Self-hosted runner minimum version enforcement", complete since 25 September 2026). The
-newest release in this module is that of September 2026; later ones are not known.
+newest known release is that of September 2026.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from gpu.software.runner_releases import LEAST, NEWEST
 from gpu.software.versions import dotted, parse
 from gpu.verdict import error, ok, warning
 
@@ -23,8 +24,7 @@ CHECK: Final = "runner-version"
 
 RUNNER_IMAGE: Final = "ghcr.io/actions/actions-runner"
 """GitHub's own image. Its tags are versions of the runner."""
-LEAST: Final = (2, 329, 0)
-NEWEST_KNOWN: Final = (2, 337, 0)
+NEWEST_KNOWN: Final = parse(NEWEST)[:3]
 COMMAND: Final = "--entrypoint /home/runner/bin/Runner.Listener {} --version"
 """The options of `docker run` that print the version of the runner in an image."""
 _FIX: Final = f"build the image on {RUNNER_IMAGE}:{dotted(NEWEST_KNOWN)} or later, and state that version"

@@ -57,6 +57,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
         "packages": (
             *("config", "components", "components.aws", "components.gcp", "components.kubernetes"),
             *("back_ends", "back_ends.arc", "back_ends.cirun", "back_ends.cirun_aws", "back_ends.cirun_gcp", "kit"),
+            *("back_ends.machine", "back_ends.start_stop", "back_ends.vm"),
         ),
     },
     {

@@ -1,0 +1,1 @@
+"""Runners on one machine that a workflow starts for its tests and stops afterwards."""
