@@ -1,0 +1,50 @@
+"""An evaluator of IAM trust policies, as far as this project uses them, for tests with tokens of GitHub."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+HOST: Final = "token.actions.githubusercontent.com"
+CLAIMS: Final = frozenset(
+    {
+        *("actor", "actor_id", "aud", "enterprise_id", "environment", "job_workflow_ref", "ref", "repository"),
+        *("repository_id", "sub", "workflow"),
+    }
+)
+"""The claims of GitHub that AWS STS reads ("IAM and STS condition context keys", 2026). Others do not exist for it."""
+
+
+def accepts(policy: Mapping[str, Any], provider: str, token: Mapping[str, str]) -> bool:
+    """Return True if a token of a provider may assume a role with this trust policy."""
+    context = {f"{HOST}:{claim}".lower(): value for claim, value in token.items() if claim in CLAIMS}
+    return any(_allows(statement, provider, context) for statement in policy["Statement"])
+
+
+def _allows(statement: Mapping[str, Any], provider: str, context: Mapping[str, str]) -> bool:
+    if statement["Effect"] != "Allow" or "sts:AssumeRoleWithWebIdentity" not in _list(statement["Action"]):
+        return False
+    if provider not in _list(statement["Principal"].get("Federated", [])):
+        return False
+    # All operators and keys must match; of the values of a key, one.
+    return all(
+        _matches(operator, context.get(key.lower()), _list(values))
+        for operator, keys in statement.get("Condition", {}).items()
+        for key, values in keys.items()
+    )
+
+
+def _matches(operator: str, value: str | None, stated: list[str]) -> bool:
+    if operator == "StringEquals":
+        return value is not None and value in stated
+    if operator == "StringLike":
+        # IAM knows * and ? only; fnmatch also reads sets in brackets.
+        return value is not None and any(fnmatchcase(value, one.replace("[", "[[]")) for one in stated)
+    raise AssertionError(f"the evaluator does not know {operator}")
+
+
+def _list(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else value
