@@ -12,7 +12,7 @@ Nothing outside the package imports it or names it; `back_ends.NAMES` lists it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ class Site:
     """A kubeconfig of the cluster; empty without the section `cluster`."""
     repositories: Mapping[str, pulumi.Output[str]]
     """ECR repository to its address."""
+    images: Mapping[str, pulumi.Output[str]] = field(default_factory=dict)
+    """Region to the AMI of `ec2-image`, which exists after its tests passed; empty without that section."""
     runner_account: pulumi.Input[str] = ""
     """The resource name of the service account that machines on Google Cloud run as."""
 
