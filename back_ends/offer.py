@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gpu.kubernetes.pods import Pod
     from gpu.machines import InstanceType, MachineType
     from gpu.machines.groups import Placement
+    from gpu.machines.running import RunningTime
     from gpu.machines.start_up import Step
     from gpu.regions import Cloud
 
@@ -26,6 +27,34 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One machine that exists between jobs: what starts and stops it, and how it registers its runner at GitHub.
+
+    The keys are paths in the stack file; a key is empty where the stack file cannot change the fact.
+    """
+
+    time: RunningTime
+    schedule_key: str = ""
+    idle_key: str
+    """The path of the minutes without a job after which it stops."""
+    most_hours_key: str
+    """The path of the hours after a start at which it is stopped in any case."""
+    runner: str
+    """The release of GitHub's runner that it installs."""
+    runner_key: str
+    group: str = "default"
+    """The runner group at GitHub."""
+    group_key: str
+    keeps_files: bool = False
+    """Whether files of one job are there for the next one."""
+    files_key: str = ""
+    """The path of the choice between keeping and deleting them."""
+    forks: bool = False
+    """Whether jobs of pull requests from forks may run on it. The machine refuses them where it is false."""
+    forks_key: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OwnMachines:
     """Machines that run one job at a time and serve no other runner."""
 
@@ -36,8 +65,8 @@ class OwnMachines:
     """Regions and markets, in the order in which they are tried."""
     at_once: int
     """The largest number of machines at the same time."""
-    at_once_key: str
-    """The path in the stack file that states it, for example `runners.gpu.cirun-aws.at-once`."""
+    at_once_key: str = ""
+    """The path in the stack file that states it, for example `runners.gpu.cirun-aws.at-once`; empty where it is 1."""
     places_key: str
     """The path of the regions or zones."""
     spot_key: str
@@ -56,6 +85,8 @@ class OwnMachines:
     """False while they start in a network that they share with others."""
     image_gib: int = 0
     """The size of the machine image that the disk is created from; 0 where it is unknown."""
+    standing: Standing | None = None
+    """One machine that exists between jobs; None where each job gets a new machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -105,6 +105,7 @@ def _own_machines(offer: Offer, own: OwnMachines, catalogue: Catalogue) -> Machi
         attached_gpu=own.attached_gpu,
         attached_gpus=own.attached_gpus,
         interruptions_per_hour=rate,
+        running=own.standing.time if own.standing is not None else None,
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gpu.machines.catalogue import TABLES, Catalogue
 
 if TYPE_CHECKING:
+    from gpu.machines.running import RunningTime
     from gpu.regions import Cloud
 
 
@@ -67,6 +68,8 @@ class MachineGroup:
     """Minutes for which another machine runs without a job after one is lost with its job."""
     interruptions_per_hour: float = 0.0
     """The rate at which the cloud takes a spot machine of the group away."""
+    running: RunningTime | None = None
+    """The running time of one machine that exists between jobs; None where machines come and go with jobs."""
 
     @property
     def expected(self) -> Placement:
