@@ -1,8 +1,8 @@
-"""Check that the zones of Google Cloud offer the GPU.
+"""Check that the zones of Google Cloud, or the region of Jarvis Labs, offer the GPU.
 
 Zones: SkyPilot's catalogue of Google Cloud, version 8 (undated, read in November 2026), for the models and regions that
 it lists completely. `gcloud compute accelerator-types list` prints the current state. Nothing is reported for other
-regions. All zones that exist are in `gpu.machines.zones`.
+regions. All zones that exist are in `gpu.machines.zones`, and the regions of Jarvis Labs in `gpu.machines.jarvis`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from gpu.machines.gcp import MachineType
+from gpu.machines.jarvis import in_region
 from gpu.regions import Cloud, region_of
 from gpu.verdict import error, ok, warning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from back_ends.offer import Offer, OwnMachines
     from back_ends.stack import Stack
     from gpu.verdict import Verdict
 
@@ -46,15 +49,25 @@ OFFERED: Final = MappingProxyType(
 
 
 def check(stack: Stack) -> Iterator[Verdict]:
-    """Check the zones of machines on Google Cloud, and of the machine that verifies the host image."""
+    """Check the places of machines on Google Cloud and Jarvis Labs, and of the machine that verifies the host image."""
     for name, offer in stack.offers.items():
         own = offer.own
         if own is not None and own.cloud is Cloud.GCP:
             zones = tuple(dict.fromkeys(zone for placement in own.placements for zone in placement.zones))
             yield from _zones(own.places_key, zones, stack.settings.runners[name].needs.gpu)
+        elif own is not None and own.cloud is Cloud.JARVIS:
+            yield from _jarvis(offer, own)
     image = stack.settings.host_image
     if image is not None and image.mode == "controller":
         yield from _zones("host-image.zones", image.zones, image.verifier.gpu)
+
+
+def _jarvis(offer: Offer, own: OwnMachines) -> Iterator[Verdict]:
+    region = own.placements[0].region
+    for one in offer.machines:
+        if isinstance(one.type, MachineType) and not in_region(one.type, region):
+            reason = f"{region} offers no {one.type.name}, only one H100 or H200 to an instance"
+            yield error(CHECK, own.places_key, reason, "remove it, so that Jarvis Labs chooses a region with the GPU")
 
 
 def _zones(path: str, zones: Sequence[str], gpu: str) -> Iterator[Verdict]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from back_ends.stack import Stack
-    from gpu.machines.groups import MachineGroup
+    from gpu.machines.groups import MachineGroup, Placement
     from gpu.verdict import Verdict
 
 CHECK: Final = "quota"
@@ -75,8 +75,7 @@ def needs(groups: Iterable[MachineGroup], stated: Mapping[str, int], *, project:
     largest: dict[Quota, dict[str, Claim]] = {}
     for group in groups:
         for placement in group.placements:
-            on_aws = group.cloud is Cloud.AWS
-            for claim in aws_claims(group, placement) if on_aws else gcp_claims(group, placement, project):
+            for claim in _claims(group, placement, project):
                 claims = largest.setdefault(claim.quota, {})
                 if group.path not in claims or claims[group.path].amount < claim.amount:
                     claims[group.path] = claim
@@ -84,6 +83,12 @@ def needs(groups: Iterable[MachineGroup], stated: Mapping[str, int], *, project:
         _need(quota, list(largest[quota].values()), stated)
         for quota in sorted(largest, key=lambda one: (one.cloud, one.region, one.name))
     ]
+
+
+def _claims(group: MachineGroup, placement: Placement, project: str) -> tuple[Claim, ...]:
+    if group.cloud is Cloud.JARVIS:
+        return ()  # It has no quotas: an account is limited by its balance.
+    return aws_claims(group, placement) if group.cloud is Cloud.AWS else gcp_claims(group, placement, project)
 
 
 def _need(quota: Quota, claims: list[Claim], stated: Mapping[str, int]) -> QuotaNeed:

@@ -1,4 +1,4 @@
-"""The two clouds, and how their zones are named after regions."""
+"""The clouds, and how the zones of AWS and Google Cloud are named after regions."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ class Cloud(StrEnum):
 
     AWS = "aws"
     GCP = "gcp"
+    JARVIS = "jarvis"
+    """Jarvis Labs, which rents GPU instances that are paused between jobs. It has no zones."""
 
 
 def region_of(zone: str) -> str:

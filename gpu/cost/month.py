@@ -18,6 +18,7 @@ from gpu.cost.jobs import machine_hours
 from gpu.cost.prices import HOURS_A_MONTH, NoPrice, Price, Source, Unit
 from gpu.cost.prices_aws import ebs_price, ec2_price
 from gpu.cost.prices_gcp import gce_price, gcp_disk_price
+from gpu.cost.prices_jarvis import jarvis_price, jarvis_storage_price
 from gpu.regions import Cloud
 
 if TYPE_CHECKING:
@@ -140,12 +141,21 @@ def priced(group: MachineGroup, name: str, placement: Placement) -> PricedMachin
         hour = NoPrice(item=name, table=f"instance-types.{name}.price-per-hour", known=())
     elif group.cloud is Cloud.AWS:
         hour = ec2_price(name, placement.region, spot=placement.spot)
-    else:
+    elif group.cloud is Cloud.GCP:
         hour = gce_price(name, placement.region, spot=placement.spot, gpu=group.attached_gpu, gpus=group.attached_gpus)
-    disk = (ebs_price if group.cloud is Cloud.AWS else gcp_disk_price)(group.disk, placement.region)
+    else:
+        hour = jarvis_price(name)
+    disk = disk_price(group, placement)
     if isinstance(hour, NoPrice):
         return hour
     return disk if isinstance(disk, NoPrice) else PricedMachine(type=name, spot=placement.spot, hour=hour, disk=disk)
+
+
+def disk_price(group: MachineGroup, placement: Placement) -> Price | NoPrice:
+    """Return the price of the root disk of one machine for a month."""
+    if group.cloud is Cloud.JARVIS:
+        return jarvis_storage_price(group.disk)
+    return (ebs_price if group.cloud is Cloud.AWS else gcp_disk_price)(group.disk, placement.region)
 
 
 def expected_machine(group: MachineGroup) -> PricedMachine | NoPrice:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from gpu.machines.aws import EC2_TYPES, InstanceType, ec2_type
 from gpu.machines.gcp import MachineType, gce_type
+from gpu.machines.jarvis import jarvis_type
 from gpu.regions import Cloud
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class Catalogue:
 
     def machine(self, cloud: Cloud, name: str) -> InstanceType | MachineType:
         """Return the type of that name on one cloud."""
+        if cloud is Cloud.JARVIS:
+            return jarvis_type(name)
         return self.ec2(name) if cloud is Cloud.AWS else self.gce(name)
 
 

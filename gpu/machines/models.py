@@ -25,8 +25,8 @@ class GpuModel:
     """CUDA compute capability."""
     memory_mib: int
     """Memory of one GPU that a job can see, in MiB."""
-    label: str
-    """Value of the node label `k8s.amazonaws.com/accelerator`."""
+    label: str = ""
+    """Value of the node label `k8s.amazonaws.com/accelerator`; empty where EC2 does not rent it."""
     gcp: str | None = None
     """Google's accelerator type; none where Google does not offer it under this name."""
 
@@ -34,7 +34,7 @@ class GpuModel:
     def family(self) -> str:
         """The word that identifies the model in the name that nvidia-smi reports: `A100` in `NVIDIA A100-SXM4-40GB`.
 
-        The rest of that name depends on the board and on the driver.
+        The rest of that name depends on the board and on the driver. Workstation models share the word `RTX`.
         """
         return self.product.removeprefix("Tesla ").split()[0]
 
@@ -71,6 +71,11 @@ _MODELS = (
     GpuModel(slug="b300", product="B300", capability=(10, 3), memory_mib=275040, label="nvidia-b300"),
     GpuModel(slug="rtx-pro-6000", product="RTX PRO 6000 Blackwell", capability=(12, 0), memory_mib=98304,
              label="nvidia-rtx-pro-6000", gcp="nvidia-rtx-pro-6000"),
+    GpuModel(slug="a30", product="A30", capability=(8, 0), memory_mib=24576),
+    GpuModel(slug="rtx-5000", product="Quadro RTX 5000", capability=(7, 5), memory_mib=16384),
+    GpuModel(slug="a5000", product="RTX A5000", capability=(8, 6), memory_mib=24576),
+    GpuModel(slug="a6000", product="RTX A6000", capability=(8, 6), memory_mib=49152),
+    GpuModel(slug="rtx-6000-ada", product="RTX 6000 Ada", capability=(8, 9), memory_mib=49152),
 )  # fmt: skip
 
 GPU_MODELS = MappingProxyType({model.slug: model for model in _MODELS})

@@ -474,9 +474,14 @@ REPORTED = {
     "rtx-pro-6000": "NVIDIA RTX PRO 6000 Blackwell Server Edition",
 }
 """The name that nvidia-smi reports for each model, as in public logs of drivers 535 to 595 (2025 and 2026)."""
+MODELS = [GPU_MODELS[slug] for slug in REPORTED]
 
 
-@pytest.mark.parametrize("model", GPU_MODELS.values(), ids=lambda model: model.slug)
+def test_every_gpu_of_google_cloud_has_a_reported_name() -> None:
+    assert {slug for slug, model in GPU_MODELS.items() if model.gcp} - REPORTED.keys() == set()
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.slug)
 def test_each_model_is_recognised_by_the_name_that_nvidia_smi_reports(machine: Machine, model: GpuModel) -> None:
     found = f"{REPORTED[model.slug]}, 580.173.02"
     run = verifying(machine, host=found, inside=found, GPU_FAMILY=model.family)
@@ -484,7 +489,7 @@ def test_each_model_is_recognised_by_the_name_that_nvidia_smi_reports(machine: M
     assert (run.code, machine.reports()) == (0, [f"ok:{HASH}"])
 
 
-@pytest.mark.parametrize("model", GPU_MODELS.values(), ids=lambda model: model.slug)
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.slug)
 def test_a_family_identifies_no_other_model(model: GpuModel) -> None:
     """Only the memory differs within a family, and the machine type decides it."""
     alike = [slug for slug, name in REPORTED.items() if model.family in name.replace("-", " ").split()]

@@ -59,7 +59,7 @@ def offer(
             types=tuple(machine.name for machine in machines),
             placements=tuple(
                 Placement(
-                    region=region_of(zone),
+                    region=zone if cloud is Cloud.JARVIS else region_of(zone),
                     zones=tuple(one for one in zones if region_of(one) == region_of(zone))
                     if cloud is Cloud.GCP
                     else (),

@@ -6,7 +6,9 @@ import pytest
 
 from checks import gpu_zones
 from gpu.machines import GPU_MODELS
+from gpu.machines.jarvis import jarvis_instance
 from gpu.machines.zones import GCP_ZONES
+from gpu.regions import Cloud
 from gpu.verdict import Level, Verdict
 from tests.checks.stacks import NEEDS, PATH, offer, verdicts
 
@@ -61,3 +63,17 @@ def test_every_zone_and_model_of_the_table_exists() -> None:
 
     assert zones - {zone for zones in GCP_ZONES.values() for zone in zones} == set()
     assert set(gpu_zones.OFFERED) - set(GPU_MODELS) == set()
+
+
+def in_europe(gpu: str, gpus: int) -> list[Verdict]:
+    made = offer(jarvis_instance(gpu, gpus), zones=("europe-01",), cloud=Cloud.JARVIS)
+    return [one for one in verdicts(gpu_zones, offer=made) if one.subject == PLACES]
+
+
+@pytest.mark.parametrize(("gpu", "gpus"), [("l4", 1), ("h100", 2)])
+def test_europe_of_jarvis_labs_has_single_h100_and_h200_only(gpu: str, gpus: int) -> None:
+    (verdict,) = in_europe(gpu, gpus)
+
+    assert verdict.level is Level.ERROR
+    assert verdict.reason.startswith(f"europe-01 offers no {gpus}x{gpu.upper()}, only one H100 or H200")
+    assert in_europe("h100", 1) == []
