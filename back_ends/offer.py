@@ -127,9 +127,9 @@ class HostSoftware:
     """The software of the machines, below the container of the job."""
 
     image: str | None = None
-    """The machine image, as `gpu.software.machine_images` names it."""
+    """The machine image, as `gpu.software.machine_images` names it; None where its software is not known."""
     image_key: str = ""
-    """The path in the stack file that names it; empty where the program chooses."""
+    """The path in the stack file that names it, or states its driver; empty where the program chooses."""
     builds_image: bool = False
     """Whether machines boot the image that `host-image` builds, so that its driver counts."""
 

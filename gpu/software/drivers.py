@@ -142,11 +142,18 @@ def branch(number: int) -> Branch:
 @cache
 def ubuntu_driver(number: str) -> Driver:
     """Return the driver that Ubuntu's server package of a branch installs on Google Cloud."""
+    return _installed(number, server_package(number), KernelModule.PROPRIETARY)
+
+
+@cache
+def open_ubuntu_driver(number: str) -> Driver:
+    """Return the driver that Ubuntu's server package of a branch with open kernel modules installs."""
+    return _installed(number, f"linux-modules-nvidia-{number}-server-open", KernelModule.OPEN)
+
+
+def _installed(number: str, package: str, module: KernelModule) -> Driver:
     wanted = int(number)
     installed = TRANSITIONAL.get(wanted, wanted)
     return Driver(
-        name=server_package(number),
-        branch=branch(installed),
-        module=KernelModule.PROPRIETARY,
-        instead_of=wanted if installed != wanted else None,
+        name=package, branch=branch(installed), module=module, instead_of=wanted if installed != wanted else None
     )

@@ -3,7 +3,8 @@
 EKS: awslabs/amazon-eks-ami release v20260714. Its images have one driver and choose the kernel module at boot by the
 instance type. Later releases (from v20260917) have two drivers and are not listed. DLAMI: AWS's release notes of the
 Base OSS images, 2026-10; for Amazon Linux 2023 those for arm64, which name the branch. A parameter of the DLAMI always
-means the newest image; the driver is that of 2026-10.
+means the newest image; the driver is that of 2026-10. Ubuntu's own images have no driver: their names here contain the
+branch that the first boot, or the build of an own image, installs with open kernel modules.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from types import MappingProxyType
 
 from gpu.nearest import UnknownName
 from gpu.software.architectures import KernelModule
-from gpu.software.drivers import Driver, branch
+from gpu.software.drivers import Driver, branch, open_ubuntu_driver
 from gpu.software.versions import parse
 
 
@@ -45,6 +46,19 @@ _ROWS = (
 MACHINE_IMAGES = MappingProxyType({row.name: row for row in _ROWS})
 """Every image by its AMI type and release date, or by the public parameter that names it."""
 
+_UBUNTU = re.compile(r"ubuntu-\d\d\.\d\d with driver (\d{3})")
+
+
+def on_ubuntu(system: str, driver: str) -> str:
+    """Return the name of Ubuntu with a driver branch that is installed on it, for example `580` on `ubuntu-24.04`."""
+    return f"{system} with driver {driver}"
+
+
+def states_a_branch(name: str) -> bool:
+    """Return whether the stack file states the driver branch of the image, and not an image that has a driver."""
+    return _UBUNTU.fullmatch(name) is not None
+
+
 _KUBERNETES_VERSION = re.compile(r"(?<=:)\d+\.\d+\.\d+-(?=\d{8}$)")
 
 
@@ -55,9 +69,11 @@ def driver_of(name: str) -> Driver:
     The images of all Kubernetes versions in an EKS release have the same driver.
 
     Raises:
-        UnknownName: the image is not in the table.
+        UnknownName: the image is not in the table, or there is no such driver branch.
 
     """
+    if found := _UBUNTU.fullmatch(name):
+        return open_ubuntu_driver(found[1])
     try:
         image = MACHINE_IMAGES[_KUBERNETES_VERSION.sub("", name)]
     except KeyError:

@@ -18,7 +18,7 @@ from gpu.software.compatibility import Query, explain, findings
 from gpu.software.cuda import TOOLKITS
 from gpu.software.drivers import AS_OF, BRANCHES
 from gpu.software.frameworks import ONNXRUNTIME, TORCH
-from gpu.software.machine_images import MACHINE_IMAGES
+from gpu.software.machine_images import MACHINE_IMAGES, on_ubuntu
 from gpu.software.versions import dotted
 from gpu.verdict import Level
 
@@ -30,6 +30,7 @@ pytestmark = pytest.mark.pure
 EKS = "AL2023_x86_64_NVIDIA:1.35.6-20260714"
 DLAMI = "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id"
 PARAMETER = "runners.gpu.cirun-aws.image-parameter"
+DRIVER_KEY = "runners.gpu.machine.driver"
 DIGEST = "sha256:" + "0" * 64
 
 GPUS = st.sampled_from(sorted(GPU_MODELS))
@@ -56,7 +57,7 @@ QUERIES = st.builds(
     lambda driver, machine_image, **parts: query(**parts, **({"machine_image": machine_image} if machine_image else {"driver": driver})),
     gpu=st.none() | GPUS,
     driver=maybe(DRIVERS),
-    machine_image=maybe(sorted(MACHINE_IMAGES)),
+    machine_image=maybe([*sorted(MACHINE_IMAGES), *(on_ubuntu("ubuntu-24.04", driver) for driver in DRIVERS)]),
     cuda=maybe(CUDAS),
     image=maybe(IMAGES),
     image_cuda=maybe(CUDAS),
@@ -131,6 +132,29 @@ def test_compatible_parts_are_explained_too() -> None:
             {"gpu": "v100", "machine_image": DLAMI},
             "driver 595.91.07 does not support v100: R580 is the last driver branch for Volta",
             "use the GPU t4",
+        ),
+        (
+            {"gpu": "v100", "machine_image": on_ubuntu("ubuntu-24.04", "580"), "machine_image_key": DRIVER_KEY},
+            (
+                "driver R580 does not support v100: Volta needs the proprietary kernel modules, which "
+                "linux-modules-nvidia-580-server-open does not have"
+            ),
+            "use the GPU t4",
+        ),
+        (
+            {"machine_image": on_ubuntu("ubuntu-22.04", "570"), "machine_image_key": DRIVER_KEY},
+            "R570 is not available: linux-modules-nvidia-570-server-open only installs R580",
+            f'set {DRIVER_KEY} to "580"',
+        ),
+        (
+            {"machine_image": on_ubuntu("ubuntu-24.04", "550"), "machine_image_key": DRIVER_KEY, "cuda": "13.0"},
+            "CUDA 13.0 cannot run on driver R550: CUDA 13.x needs driver 580.65.06 or newer",
+            f'set {DRIVER_KEY} to "580", or use cuda: "12.4"',
+        ),
+        (
+            {"machine_image": on_ubuntu("ubuntu-24.04", "585"), "machine_image_key": DRIVER_KEY},
+            "585 is not a known driver branch",
+            'did you mean "580"?',
         ),
         (
             {"gpu": "rtx-pro-6000", "driver": "550"},
@@ -245,6 +269,7 @@ def test_an_older_driver_is_not_suggested_for_a_newer_cuda(cuda: str) -> None:
         ({"gpu": "v100", "driver": "580", "cuda": "13.0", "torch": "2.14.1+cu126"}, {("gpu", "cuda")}),
         ({"gpu": "v100", "machine_image": DLAMI, "cuda": "12.9"}, {("gpu", "machine_image")}),
         ({"gpu": "t4", "machine_image": EKS, "cuda": "12.9"}, set()),
+        ({"gpu": "rtx-pro-6000", "machine_image": on_ubuntu("ubuntu-24.04", "580"), "cuda": "12.9"}, set()),
     ],
 )
 def test_an_error_names_the_parts_that_take_part(parts: dict[str, Any], expected: set[tuple[str, ...]]) -> None:

@@ -14,6 +14,7 @@ from gpu.software.architectures import Architecture, architecture
 from gpu.software.cuda import TOOLKITS, Support, Toolkit, dropped, native, support
 from gpu.software.drivers import BRANCHES, Branch, Designation, Driver
 from gpu.software.frameworks import ONNXRUNTIME, TORCH, OnnxRuntimeBuild, TorchBuild
+from gpu.software.machine_images import states_a_branch
 from gpu.software.versions import dotted
 
 if TYPE_CHECKING:
@@ -135,13 +136,14 @@ def use_branch(case: Case, branch: Branch | None, modules: Collection[KernelModu
     query, driver = case.query, case.driver
     if branch is None:
         return ""
-    if query.machine_image is not None:
+    stated = query.machine_image is not None and states_a_branch(query.machine_image)
+    if query.machine_image is not None and not stated:
         module = f" with the {next(iter(modules))} kernel modules" if len(modules) == 1 else ""
         key = query.machine_image_key
         return f"use images with driver {branch.label}{module} and remove {key}" if key else ""
     if modules and driver is not None and driver.module is not None and driver.module not in modules:
         return ""
-    return f'set {query.driver_key} to "{branch.number}"'
+    return f'set {query.machine_image_key if stated else query.driver_key} to "{branch.number}"'
 
 
 def use_gpu(model: GpuModel | None) -> str:
