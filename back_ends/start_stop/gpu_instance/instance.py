@@ -47,6 +47,11 @@ class Runner:
         """Whether it will take no job until someone repairs it."""
         return self.word == "failed"
 
+    @property
+    def spent(self) -> bool:
+        """True if it serves no more jobs until the machine is stopped and started again."""
+        return self.word == "spent"
+
     def __str__(self) -> str:
         """Return the text of the report."""
         return ": ".join(part for part in (self.word, self.reason) if part) or "unknown"

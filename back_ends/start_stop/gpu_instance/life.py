@@ -71,13 +71,15 @@ class Life:
             try:
                 state, runner = self.instance.state(), self.instance.runner()
                 if state is State.RUNNING:
-                    ran = ours
+                    ran = ours and not runner.spent
                     problem = TimedOut(f"{self.instance.name} runs, but its runner is not online: {runner}")
                     if runner != old and runner.ready:
                         self.say(f"{self.instance.name} runs, and its runner is {runner}")
                         return
                     if runner != old and runner.failed:
                         raise RunnerFailed(f"the runner of {self.instance.name} cannot start: {runner.reason}")
+                    if runner.spent:
+                        self.instance.stop()
                 else:
                     old = runner
                     problem = TimedOut(f"{self.instance.name} is still {state}")
