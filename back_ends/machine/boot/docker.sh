@@ -1,0 +1,12 @@
+# shellcheck shell=bash
+# Docker for jobs: the user joins its group, and its data is part of the disk that is cleaned.
+
+join_docker() {
+  docker info >/dev/null
+  usermod --append --groups docker runner
+}
+
+clean_docker() {
+  docker ps --all --quiet | xargs --no-run-if-empty docker rm --force >/dev/null
+  [ "${1:-}" != all ] || docker system prune --all --force --volumes
+}

@@ -1,0 +1,6 @@
+# shellcheck shell=bash
+# Jobs without Docker.
+
+install_docker() { :; }
+join_docker() { :; }
+clean_docker() { :; }

@@ -1,0 +1,25 @@
+# shellcheck shell=bash
+# Runs each minute: publishes metrics, and stops an idle machine. Time is that since the start, which no change of the
+# clock moves.
+
+gpu_use() { nvidia-smi --query-gpu=utilization.gpu --format=csv,noheader,nounits | sort -n | tail -n 1; }
+
+watch() {
+  local now used online=0 busy=0 use
+  now=$(seconds_up)
+  case $(published) in online | busy) online=1 ;; esac
+  if busy; then
+    busy=1
+  fi
+  use=$(gpu_use) || use=0
+  put_metrics RunnerOnline "$online" Count RunnerBusy "$busy" Count GpuUtilization "${use:-0}" Percent ||
+    say 'the metrics cannot be published'
+  # Ends without an idle time during the first installation, which may be longer.
+  if [ "$busy" = 1 ] || [ ! -e "$RUN/used" ] || [ "$(systemctl is-active gpu-ci-setup.service)" = activating ]; then
+    printf '%s' "$now" >"$RUN/used"
+  fi
+  used=$(cat "$RUN/used")
+  if [ "$IDLE_MINUTES" != 0 ] && [ $((now - used)) -ge $((IDLE_MINUTES * 60)) ]; then
+    power_off "no job for $IDLE_MINUTES minutes"
+  fi
+}

@@ -1,0 +1,166 @@
+"""The user data of a machine: the scripts and units of `boot/` and their settings, as cloud-config. Pure text.
+
+Settings and units are readable. The program `/usr/local/sbin/gpu-ci`, which has no setting of a stack, is compressed,
+because EC2 accepts at most 16 KiB. Bzip2 has the same output on every machine that deploys; gzip has not, and a
+difference would replace the machine.
+"""
+
+from __future__ import annotations
+
+import base64
+import bz2
+import json
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LIMIT: Final = 16_384
+"""Bytes of user data that EC2 accepts, before base64 (EC2 user guide, "Run commands when you launch an EC2 instance").
+Metadata of Compute Engine may be longer."""
+FOLDER: Final = Path(__file__).parent / "boot"
+PROGRAM: Final = "/usr/local/sbin/gpu-ci"
+ARCHIVE: Final = "/var/lib/gpu-ci/program.bz2"
+SETTINGS: Final = "/etc/gpu-ci.conf"
+LEAST_FREE_GIB: Final = 10
+"""Free space below which the machine takes no job."""
+TOOLKIT_VERSION: Final = "1.20.0-1"
+TOOLKIT_KEY: Final = "C95B321B61E88C1809C4F759DDCAE044F796ECB0"
+"""The fingerprint of the key that signs NVIDIA's container toolkit (its installation guide, August 2026)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BootArgs:
+    """The settings of the software on a machine.
+
+    Region, zone, project and instance come from the metadata server.
+    """
+
+    cloud: Literal["aws", "gcp"]
+    github_url: str
+    """An organisation or a repository."""
+    app_id: int
+    installation_id: int
+    key: str
+    """The SSM parameter (AWS) or the short name of the secret (Google Cloud) with the App's private key."""
+    runner_name: str
+    """The name at GitHub. An ephemeral runner adds the time to it."""
+    labels: tuple[str, ...]
+    runner_group: str = "default"
+    runner_version: str
+    runner_sha256: str
+    registration: Literal["ephemeral", "persistent"] = "ephemeral"
+    driver: str | None
+    """The driver branch to install on Canonical's Ubuntu, as in `580`; none where the image has a driver."""
+    docker: bool = False
+    gpus: int
+    """The number of GPUs that the machine must have."""
+    spot: bool = False
+    idle_stop_minutes: int
+    """0 keeps the machine running."""
+    max_hours: int
+
+
+class TooLongError(ValueError):
+    """User data that EC2 does not accept."""
+
+
+def user_data(args: BootArgs) -> str:
+    """Return the user data of a machine.
+
+    Raises:
+        TooLongError: it has more bytes than EC2 accepts, because of long names or many labels.
+
+    """
+    text = "".join(_document(args))
+    size = len(text.encode())
+    if size > LIMIT:
+        message = f"the user data has {size} bytes and may have {LIMIT}: use fewer labels or shorter names"
+        raise TooLongError(message)
+    return text
+
+
+def program(args: BootArgs) -> str:
+    """Return the program of the machine, in Bash: only the parts that it needs."""
+    parts = "\n".join((FOLDER / f"{name}.sh").read_text(encoding="utf-8") for name in _parts(args))
+    return f"#!/bin/bash\n{parts}"
+
+
+def settings(args: BootArgs) -> str:
+    """Return the file that the program reads its settings from."""
+    return "".join(f"{name}={shlex.quote(str(value))}\n" for name, value in _settings(args))
+
+
+def units(args: BootArgs) -> dict[str, str]:
+    """Return the systemd units of the machine, by name."""
+    names = sorted(path.name for path in (FOLDER / "units").iterdir() if args.spot or "spot" not in path.name)
+    texts = {name: (FOLDER / "units" / name).read_text(encoding="utf-8") for name in names}
+    return {name: text.replace("@MAX_HOURS@", str(args.max_hours)) for name, text in texts.items()}
+
+
+def _document(args: BootArgs) -> Iterator[str]:
+    yield "#cloud-config\nwrite_files:\n"
+    yield _file(SETTINGS, settings(args))
+    texts = units(args)
+    for name, text in texts.items():
+        yield _file(f"/etc/systemd/system/{name}", text)
+    yield _file("/etc/apt/apt.conf.d/99gpu-ci", 'APT::Periodic::Enable "0";\n')
+    archive = base64.b64encode(bz2.compress(program(args).encode())).decode()
+    yield f"# back_ends/machine/boot/*.sh\n- path: {ARCHIVE}\n  encoding: b64\n  content: {archive}\n"
+    read = f"import bz2, sys; sys.stdout.buffer.write(bz2.open('{ARCHIVE}').read())"
+    unpack = f'python3 -c "{read}" | install --mode 0700 /dev/stdin {PROGRAM}'
+    started = ", ".join(name for name, text in texts.items() if "[Install]" in text)
+    yield f"runcmd:\n- {json.dumps(['bash', '-euo', 'pipefail', '-c', unpack])}\n"
+    yield f"- [systemctl, daemon-reload]\n- [systemctl, enable, --now, --no-block, {started}]\n"
+
+
+def _file(path: str, text: str) -> str:
+    lines = "".join(f"   {line}".rstrip() + "\n" for line in text.splitlines())
+    return f"- path: {path}\n  content: |\n{lines}"
+
+
+def _parts(args: BootArgs) -> tuple[str, ...]:
+    """Return the parts of the program, in the order in which Bash reads them."""
+    return (
+        *("lib", f"cloud-{args.cloud}", "github", "setup"),
+        "image" if args.driver is None else "stock",
+        *(("stock-docker",) if args.driver is not None and args.docker else ()),
+        "docker" if args.docker else "no-docker",
+        args.registration,
+        *("run", "watch", *(("spot",) if args.spot else ()), "check", "main"),
+    )
+
+
+def _settings(args: BootArgs) -> Iterator[tuple[str, object]]:
+    """Yield the variables at the start of the program."""
+    api, scope = _github(args.github_url)
+    yield from (("API", api), ("SCOPE", scope), ("APP_ID", args.app_id), ("INSTALLATION_ID", args.installation_id))
+    yield from (("KEY", args.key), ("NAME", args.runner_name), ("GROUP", args.runner_group))
+    if args.registration == "ephemeral":
+        yield "LABELS", json.dumps(args.labels, separators=(",", ":"))
+    else:
+        yield from (("URL", args.github_url), ("LABELS", ",".join(args.labels)))
+    yield from (("VERSION", args.runner_version), ("SHA256", args.runner_sha256), ("GPUS", args.gpus))
+    yield from (("IDLE_MINUTES", args.idle_stop_minutes), ("LEAST_FREE", LEAST_FREE_GIB))
+    if args.driver is not None:
+        # The open modules support Turing and newer, which every GPU that passes the checks is.
+        yield from (("DRIVER", f"{args.driver}-server-open"), ("KERNEL", args.cloud))
+        if args.docker:
+            yield from (("TOOLKIT_VERSION", TOOLKIT_VERSION), ("TOOLKIT_KEY", TOOLKIT_KEY))
+
+
+def _github(url: str) -> tuple[str, str]:
+    """Return the address of GitHub's API and the path of the organisation or the repository."""
+    address = urlsplit(url)
+    scope = address.path.strip("/")
+    if address.netloc == "github.com":
+        api = "https://api.github.com"
+    elif address.netloc.endswith(".ghe.com"):
+        api = f"https://api.{address.netloc}"
+    else:
+        api = f"https://{address.netloc}/api/v3"
+    return api, f"repos/{scope}" if "/" in scope else f"orgs/{scope}"

@@ -1,0 +1,61 @@
+"""Settings of the software on a machine, for tests."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Final
+
+from back_ends.machine.user_data import BootArgs
+from gpu.software.runner_releases import CHECKSUMS, NEWEST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Literal
+
+    Cloud = Literal["aws", "gcp"]
+    Registration = Literal["ephemeral", "persistent"]
+
+CLOUDS: Final[tuple[Cloud, ...]] = ("aws", "gcp")
+REGISTRATIONS: Final[tuple[Registration, ...]] = ("ephemeral", "persistent")
+
+
+def boot_args(
+    cloud: Cloud = "aws",
+    registration: Registration = "ephemeral",
+    *,
+    driver: str | None = "580",
+    docker: bool = False,
+    spot: bool = False,
+    github_url: str = "https://github.com/acme",
+    runner_group: str = "default",
+    idle_stop_minutes: int = 30,
+    labels: tuple[str, ...] = ("self-hosted", "linux", "x64", "gpu"),
+) -> BootArgs:
+    """Return the settings of one machine."""
+    return BootArgs(
+        cloud=cloud,
+        github_url=github_url,
+        app_id=123456,
+        installation_id=7654321,
+        key="/gpu-ci-staging/github-app-private-key" if cloud == "aws" else "gpu-ci-staging-github-app-private-key",
+        runner_name="gpu-ci-staging-gpu",
+        labels=labels,
+        runner_group=runner_group,
+        runner_version=NEWEST,
+        runner_sha256=CHECKSUMS[NEWEST],
+        registration=registration,
+        driver=driver,
+        docker=docker,
+        gpus=1,
+        spot=spot,
+        idle_stop_minutes=idle_stop_minutes,
+        max_hours=12,
+    )
+
+
+def every_boot() -> Iterator[BootArgs]:
+    """Yield one machine for each combination of parts."""
+    for cloud, registration, driver, docker, spot in product(
+        CLOUDS, REGISTRATIONS, ("580", None), (False, True), (False, True)
+    ):
+        yield boot_args(cloud, registration, driver=driver, docker=docker, spot=spot)

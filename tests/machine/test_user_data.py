@@ -1,0 +1,154 @@
+"""Tests of the user data: size, content, and what cloud-init makes of it."""
+
+from __future__ import annotations
+
+import base64
+import bz2
+import re
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from back_ends.machine.user_data import (
+    ARCHIVE,
+    LIMIT,
+    PROGRAM,
+    SETTINGS,
+    BootArgs,
+    TooLongError,
+    program,
+    settings,
+    units,
+    user_data,
+)
+from tests.machine.boots import CLOUDS, REGISTRATIONS, boot_args, every_boot
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.pure
+
+WORD = st.text("abcdefghijklmnopqrstuvwxyz0123456789-", min_size=1, max_size=60)
+BOOTS = st.builds(
+    BootArgs,
+    cloud=st.sampled_from(CLOUDS),
+    github_url=st.sampled_from(
+        [f"https://github.com/{'o' * 39}/{'r' * 100}", "https://github.com/acme", "https://acme.ghe.com/acme"]
+    ),
+    app_id=st.integers(1, 10**12),
+    installation_id=st.integers(1, 10**12),
+    key=WORD,
+    runner_name=st.text("abcdefghij-", min_size=1, max_size=64),
+    labels=st.lists(WORD, min_size=1, max_size=20).map(tuple),
+    # The longest name that GitHub allows, also in signs of four bytes.
+    runner_group=st.text(st.characters(min_codepoint=32, exclude_categories=["C", "Z"]), min_size=1, max_size=255),
+    runner_version=st.just("2.337.0"),
+    runner_sha256=st.just("7" * 64),
+    registration=st.sampled_from(REGISTRATIONS),
+    driver=st.sampled_from(["580", None]),
+    docker=st.booleans(),
+    gpus=st.integers(1, 16),
+    spot=st.booleans(),
+    idle_stop_minutes=st.integers(0, 1440),
+    max_hours=st.integers(1, 168),
+)
+
+
+def files(text: str) -> dict[str, str]:
+    """Return the files that cloud-init writes, by path."""
+    read: dict[str, Any] = yaml.safe_load(text)
+    return {one["path"]: one["content"] for one in read["write_files"]}
+
+
+def unpacked(text: str) -> str:
+    """Return the program that the machine runs."""
+    return bz2.decompress(base64.b64decode(files(text)[ARCHIVE])).decode()
+
+
+@given(BOOTS)
+def test_user_data_is_smaller_than_ec2_accepts_and_has_every_file_unchanged(args: BootArgs) -> None:
+    text = user_data(args)
+
+    assert len(text.encode()) <= LIMIT
+    assert files(text)[SETTINGS] == settings(args)
+    assert unpacked(text) == program(args)
+    assert {name: files(text)[f"/etc/systemd/system/{name}"] for name in units(args)} == units(args)
+
+
+@given(BOOTS)
+def test_bash_reads_the_settings_as_they_were_written(args: BootArgs) -> None:
+    script = f'{settings(args)}printf "%s\\0" "$GROUP" "$NAME" "$KEY" "$LABELS"'
+    read = subprocess.run(["bash", "-euc", script], capture_output=True, check=True).stdout.decode().split("\0")
+
+    assert read[:3] == [args.runner_group, args.runner_name, args.key]
+    assert all(label in read[3] for label in args.labels)
+
+
+def test_user_data_that_is_too_long_is_refused() -> None:
+    labels = tuple(f"label-{number:060}" for number in range(100))
+
+    with pytest.raises(TooLongError, match=r"^the user data has \d+ bytes and may have 16384: use fewer labels"):
+        user_data(boot_args(labels=labels))
+
+
+def test_user_data_of_one_machine_is_always_the_same() -> None:
+    assert user_data(boot_args()) == user_data(boot_args())
+
+
+@pytest.mark.parametrize("args", list(every_boot()), ids=str)
+def test_the_machine_starts_every_unit_that_can_be_installed(args: BootArgs) -> None:
+    last = yaml.safe_load(user_data(args))["runcmd"][-1]
+    installed = {name for name, text in units(args).items() if "[Install]" in text}
+
+    assert last[:4] == ["systemctl", "enable", "--now", "--no-block"]
+    assert set(last[4:]) == installed
+    assert ("gpu-ci-spot.service" in installed) is args.spot
+
+
+def test_cloud_init_unpacks_the_program(tmp_path: Path) -> None:
+    text = user_data(boot_args())
+    (tmp_path / "program.bz2").write_bytes(base64.b64decode(files(text)[ARCHIVE]))
+    command = yaml.safe_load(text)["runcmd"][0]
+    command[-1] = command[-1].replace(ARCHIVE, f"{tmp_path}/program.bz2").replace(PROGRAM, f"{tmp_path}/gpu-ci")
+    subprocess.run(command, check=True)
+
+    assert (tmp_path / "gpu-ci").read_text(encoding="utf-8") == program(boot_args())
+    assert (tmp_path / "gpu-ci").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://github.com/acme", ("https://api.github.com", "orgs/acme")),
+        ("https://github.com/acme/vision", ("https://api.github.com", "repos/acme/vision")),
+        ("https://acme.ghe.com/acme", ("https://api.acme.ghe.com", "orgs/acme")),
+        ("https://github.acme.org/acme/vision", ("https://github.acme.org/api/v3", "repos/acme/vision")),
+    ],
+)
+def test_the_machine_calls_the_api_of_the_stated_github(url: str, expected: tuple[str, str]) -> None:
+    text = settings(boot_args(github_url=url))
+
+    assert text.splitlines()[:2] == [f"API={expected[0]}", f"SCOPE={expected[1]}"]
+
+
+@pytest.mark.parametrize("args", list(every_boot()), ids=str)
+def test_every_setting_is_read_and_every_variable_is_set(args: BootArgs) -> None:
+    text = program(args) + "".join(units(args).values())
+    names = {line.split("=")[0] for line in settings(args).splitlines()}
+    read = set(re.findall(r"\$\{?([A-Z][A-Z0-9_]+)", text))
+    written = set(re.findall(r"^ *(?:local )?([A-Z][A-Z0-9_]+)=", text, re.MULTILINE))
+
+    assert names - read == set()
+    assert read - names - written == set()
+
+
+@pytest.mark.parametrize("args", list(every_boot()), ids=str)
+def test_no_verification_is_swallowed_and_no_file_is_open_to_all(args: BootArgs) -> None:
+    lines = [line.strip() for line in program(args).splitlines()]
+
+    assert [line for line in lines if "777" in line or "|| echo" in line] == []
+    assert [line for line in lines if "|| true" in line and "answer message" not in line] == []
