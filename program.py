@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from components.aws.network import Network
+    from components.gcp.controlled_image import ControlledImage
+    from components.gcp.declared_image import DeclaredImage
     from components.gcp.docker_repository import DockerRepository
     from config.aws import AwsSettings, ClusterSettings
     from config.gcp import GcpSettings, GpuTestImageSettings, HostImageSettings
@@ -359,7 +361,7 @@ def gcp(*, site: Site, account: GcpSettings, installer: Path = host_image.INSTAL
     )
     providers = ResourceOptions(providers=[provider, command.Provider("command")])
 
-    apis = Apis("apis", ApisArgs(project=account.project, apis=host_image.apis(settings)), providers)
+    apis = Apis("apis", ApisArgs(project=account.project, apis=host_image.apis(site.stack)), providers)
     # The engine sees no edge from a resource to the API that creates it.
     site = replace(site, gcp=ResourceOptions.merge(providers, ResourceOptions(depends_on=[apis])))
     declared: Declared = {"gcp": apis}
@@ -416,9 +418,9 @@ def gcp(*, site: Site, account: GcpSettings, installer: Path = host_image.INSTAL
     image = None
     if settings.host_image is not None:
         image = host_image.name(settings.host_image, account.region, installer)
-        declared["host-image"] = _host_image(
-            site=site, stated=settings.host_image, account=account, installer=installer
-        )
+        built = _host_image(site=site, stated=settings.host_image, account=account, installer=installer)
+        declared["host-image"] = built
+        site = replace(site, host_image=built.name)
     pulumi.export("storage_locations", outputs.storage_locations(settings, image))
     return site, declared
 
@@ -440,7 +442,9 @@ def _test_image(*, stated: GpuTestImageSettings, images: DockerRepository, opts:
     )
 
 
-def _host_image(*, site: Site, stated: HostImageSettings, account: GcpSettings, installer: Path) -> pulumi.Resource:
+def _host_image(
+    *, site: Site, stated: HostImageSettings, account: GcpSettings, installer: Path
+) -> ControlledImage | DeclaredImage:
     """Declare the network of the image's builders, its archive, and the image in the stated mode."""
     from components.gcp.build_network import BuildNetwork, BuildNetworkArgs
     from components.gcp.controlled_image import ArchiveArgs, ControlledImage, ControlledImageArgs

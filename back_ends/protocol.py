@@ -65,6 +65,8 @@ class Site:
     """ECR repository to its address."""
     images: Mapping[str, pulumi.Output[str]] = field(default_factory=dict)
     """Region to the AMI of `ec2-image`, which exists after its tests passed; empty without that section."""
+    host_image: pulumi.Output[str] | None = None
+    """The name of the image that `host-image` builds, after its tests passed; none without it."""
     runner_account: pulumi.Input[str] = ""
     """The resource name of the service account that machines on Google Cloud run as."""
 

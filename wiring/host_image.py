@@ -11,11 +11,12 @@ from ami.builder.startup_script import INSTALL_FILES
 from components.gcp.host_image import FOLDER
 from config.values import gibibytes
 from gpu.machines import gpu_model
+from gpu.regions import Cloud
 from gpu.software.cuda import toolkit
 
 if TYPE_CHECKING:
+    from back_ends.stack import Stack
     from config.gcp import HostImageSettings, VerifierSettings
-    from config.settings import Settings
     from gpu.machines import Catalogue
 
 INSTALLER: Final = Path(__file__).resolve().parent.parent / FOLDER
@@ -61,9 +62,13 @@ def verify_options(settings: HostImageSettings) -> dict[str, str]:
     }
 
 
-def apis(settings: Settings) -> list[str]:
-    """Return the APIs of Google Cloud that the stated sections need."""
+def apis(stack: Stack) -> list[str]:
+    """Return the APIs of Google Cloud that the stated sections and the runners need."""
+    settings = stack.settings
     needed = ["iam", "compute"]
+    if any(offer.own and offer.own.standing and offer.own.cloud is Cloud.GCP for offer in stack.offers.values()):
+        # The App's key, the alarms, and the shell of people.
+        needed += ["secretmanager", "monitoring", "iap"]
     if settings.artifact_registry:
         needed.append("artifactregistry")
     if settings.github_federation is not None:
