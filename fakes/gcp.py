@@ -1,5 +1,8 @@
 """The fake Google Cloud: networks, images, machines, buckets, registries and identities.
 
+What Compute Engine refuses for a machine is in `fakes.gcp_rules`; Secret Manager and Cloud Monitoring are in
+`fakes.gcp_services`.
+
 Sources: `ForceNew` in hashicorp/terraform-provider-google 7.x for replacements, the Google APIs for refusals, the
 outputs of the pulumi-gcp 10 SDK for answers (2026-11).
 """
@@ -8,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from fakes.gcp_rules import MACHINE_CHECKS, RESOURCE_POLICY
 from fakes.kinds import Kind, Reference
 from fakes.request import CREATED_AT, PROJECT_NUMBER
 
@@ -61,6 +65,12 @@ def _instance(request: Request) -> Created:
     id_, outputs = _compute(request, "instances", f"zones/{_zone(request)}")
     machine = {"instanceId": request.number(19), "currentStatus": "RUNNING", "cpuPlatform": "Intel Skylake"}
     return id_, {**outputs, **machine}
+
+
+def _schedule(request: Request) -> Created:
+    id_, outputs = _compute(request, "resourcePolicies", f"regions/{_region(request)}")
+    del outputs["creationTimestamp"]
+    return id_, {**outputs, "region": _region(request)}
 
 
 def _router(request: Request) -> Created:
@@ -221,6 +231,7 @@ TABLE: Final = (
             *_by_id_or_link("networkInterfaces.*.network", NETWORK),
             *_by_id_or_link("networkInterfaces.*.subnetwork", SUBNETWORK),
             Reference("serviceAccount.email", ACCOUNT, by="email", blocks=False),
+            Reference("resourcePolicies", RESOURCE_POLICY, by="selfLink"),
         ],
         replaced_by=[
             "bootDisk.initializeParams",
@@ -229,13 +240,22 @@ TABLE: Final = (
             "metadataStartupScript",
             "networkInterfaces.network",
             "networkInterfaces.subnetwork",
-            "resourcePolicies",
+            "networkInterfaces.nicType",
+            "scheduling.maxRunDuration",
+            "scheduling.onInstanceStopAction",
             "scheduling.provisioningModel",
             "scheduling.preemptible",
             "scratchDisks",
         ],
         choices=_SCHEDULING,
+        before_create=MACHINE_CHECKS,
         slow=True,
+    ),
+    _kind(
+        RESOURCE_POLICY,
+        _schedule,
+        identity=("project", "region", "name"),
+        replaced_by=["instanceSchedulePolicy"],
     ),
     _kind(
         IMAGE,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fakes.cloud import Cloud
     from fakes.faults import Faults
 
-PACKAGES: Final = ("aws", "command", "docker-build", "gcp", "kubernetes")
+PACKAGES: Final = ("aws", "command", "docker-build", "gcp", "github", "kubernetes")
 """Every package that the program can use."""
 _LARGEST_MESSAGE: Final = 400 * 1024 * 1024
 """The engine's own limit, in bytes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from fakes import aws, gcp, kubernetes, local
+from fakes import aws, gcp, gcp_services, github, kubernetes, local
 from fakes.request import Created, Place, Request
 
 if TYPE_CHECKING:
@@ -13,12 +13,15 @@ if TYPE_CHECKING:
     from fakes.kinds import Kind
 
 TABLE: Final[Mapping[str, Kind]] = {
-    kind.type: kind for table in (aws.TABLE, gcp.TABLE, kubernetes.TABLE, local.TABLE) for kind in table
+    kind.type: kind
+    for table in (aws.TABLE, gcp.TABLE, gcp_services.TABLE, github.TABLE, kubernetes.TABLE, local.TABLE)
+    for kind in table
 }
 """Every type with a row of its own."""
 PROVIDERS_REPLACED_BY: Final = {
     "aws": frozenset({"region"}),
     "gcp": frozenset({"project"}),
+    "github": frozenset({"owner", "baseUrl"}),
     "kubernetes": frozenset({"clusterIdentifier"}),
 }
 """By package, the provider settings whose change replaces every resource of the provider."""

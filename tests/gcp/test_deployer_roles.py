@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from bootstrap.permissions_gcp import DEPLOYER, GCP
-from fakes.gcp import TABLE
+from fakes import gcp, gcp_services
 
 pytestmark = pytest.mark.pure
 
@@ -22,7 +22,7 @@ def listed() -> set[str]:
 
 def test_every_type_that_a_stack_may_declare_has_a_role() -> None:
     """The fake Google Cloud refuses every other type."""
-    assert {kind.type for kind in TABLE} == GCP.keys()
+    assert {kind.type for kind in (*gcp.TABLE, *gcp_services.TABLE)} == GCP.keys()
 
 
 def test_the_page_lists_the_roles_of_the_deployer() -> None:
