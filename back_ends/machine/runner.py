@@ -1,0 +1,29 @@
+"""A runner and its machine, as the stack file states them and as every cloud declares them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from back_ends.machine.hours import Hours
+    from back_ends.machine.section import MachineSection
+    from config.identity import Identity
+    from config.runners import RunnerSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineRunner:
+    """A runner and its machine."""
+
+    runner: RunnerSettings
+    section: MachineSection
+    user_data: str
+    """The boot configuration of the machine."""
+    hours: Hours | None = None
+    """The hours of the schedule; none without one."""
+
+
+def machine_title(identity: Identity, runner: str) -> str:
+    """Return the name of a runner's machine, in its cloud and at GitHub."""
+    return f"{identity.prefix}-{runner}"
