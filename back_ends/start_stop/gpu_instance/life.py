@@ -64,7 +64,7 @@ class Life:
         """
         deadline = self.clock.now() + limit
         old: Runner | None = None  # the report of the previous start
-        ours, ran = False, False
+        ours, ran, fresh = False, False, False
         problem: NoCapacity | TimedOut | Unavailable = TimedOut(f"{self.instance.name} was not started")
         while self.clock.now() < deadline:
             pause = POLL
@@ -73,15 +73,16 @@ class Life:
                 if state is State.RUNNING:
                     ran = ours and not runner.spent
                     problem = TimedOut(f"{self.instance.name} runs, but its runner is not online: {runner}")
-                    if runner != old and runner.ready:
+                    fresh = fresh or runner != old
+                    if fresh and runner.ready:
                         self.say(f"{self.instance.name} runs, and its runner is {runner}")
                         return
-                    if runner != old and runner.failed:
+                    if fresh and runner.failed:
                         raise RunnerFailed(f"the runner of {self.instance.name} cannot start: {runner.reason}")
                     if runner.spent:
                         self.instance.stop()
                 else:
-                    old = runner
+                    old, fresh = runner, False
                     problem = TimedOut(f"{self.instance.name} is still {state}")
                 if state is State.STOPPED:
                     if ran:
