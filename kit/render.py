@@ -7,22 +7,22 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-_TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATES: Final = Path(__file__).parent / "templates"
 
 
-def render(template: str, **values: Any) -> str:
-    """Render `template`, a file in `kit/templates`, with `values`."""
-    return _environment().get_template(template).render(**values)
+def render(template: str, /, folder: Path = TEMPLATES, **values: Any) -> str:
+    """Render `template`, a file in `folder`, with `values`."""
+    return _environment(folder).get_template(template).render(**values)
 
 
 @cache
-def _environment() -> Environment:
+def _environment(folder: Path) -> Environment:
     return Environment(
-        loader=FileSystemLoader(_TEMPLATES, encoding="utf-8"),
+        loader=FileSystemLoader(folder, encoding="utf-8"),
         autoescape=False,  # noqa: S701 - YAML and shell, not HTML
         undefined=StrictUndefined,
         keep_trailing_newline=True,
