@@ -1,0 +1,113 @@
+"""The part of the back end `start-stop` that serves a runner with an instance of Jarvis Labs.
+
+The stack declares no resource for it. A workflow creates, resumes and pauses the instance by its name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from back_ends.offer import HostSoftware, Machine, Offer, OwnMachines, Standing
+from config.values import gibibytes
+from gpu.machines.groups import Placement
+from gpu.machines.jarvis import jarvis_gpu, jarvis_instance
+from gpu.machines.running import RunningTime
+from gpu.machines.start_up import own_machine_steps
+from gpu.regions import Cloud
+from gpu.software.runner_releases import CHECKSUMS, NEWEST
+
+if TYPE_CHECKING:
+    from back_ends.start_stop.section import JarvisSettings
+    from config.runners import RunnerSettings
+    from config.services import GitHubSettings
+
+SDK: Final = "jarvislabs==0.2.19"
+"""The package that the workflow installs."""
+API_KEY: Final = "TOKEN_JARVIS"
+"""The secret with the API key of Jarvis Labs."""
+APP_KEY: Final = "GPU_APP_PRIVATE_KEY"
+"""The secret with the private key of the GitHub App."""
+ENVIRONMENT: Final = "gpu-jarvis"
+"""The environment of the repository that has both secrets."""
+SWEEP_MINUTES: Final = 30
+"""The interval of the workflow that pauses an instance that was left running."""
+SWEEP_CRON: Final = "11,41 * * * *"
+"""Not at the full hour, when GitHub is late."""
+
+
+def jarvis_offer(name: str, runner: RunnerSettings, stated: JarvisSettings) -> Offer:
+    """Return the offer of an instance to one runner."""
+    path, needs, disk_gib = f"runners.{name}", runner.needs, gibibytes(stated.storage)
+    section = f"{path}.start-stop.jarvis"
+    instance = jarvis_instance(needs.gpu, needs.gpus)
+    return Offer(
+        path=path,
+        section=section,
+        machines=(Machine(type=instance, disk_gib=disk_gib),),
+        host=HostSoftware(),
+        steps=own_machine_steps(),
+        own=OwnMachines(
+            cloud=Cloud.JARVIS,
+            types=(instance.name,),
+            placements=(Placement(region=stated.region or "", spot=False),),
+            at_once=1,
+            places_key=f"{section}.region",
+            spot_key="",
+            disk_gib=disk_gib,
+            disk_key=f"{section}.storage",
+            disk_kind="ssd",
+            standing=Standing(
+                time=RunningTime(by_workflow=True, most_hours=stated.max_hours, public_address=False),
+                idle_key="",
+                most_hours_key=f"{section}.max-hours",
+                runner=NEWEST,
+                runner_key="",
+                group_key="",
+            ),
+        ),
+    )
+
+
+def script_name(name: str) -> str:
+    """Return the name of the startup script in the account of Jarvis Labs."""
+    return f"gpu-ci {name}"
+
+
+def jarvis_facts(
+    name: str, runner: RunnerSettings, stated: JarvisSettings, github: GitHubSettings, *, workflow: str, job: str
+) -> dict[str, Any]:
+    """Return the facts that the command in the repository needs. `job` of `workflow` starts the instance."""
+    return {
+        "cloud": Cloud.JARVIS.value,
+        "name": stated.name,
+        "gpu": jarvis_gpu(runner.needs.gpu).name,
+        "gpus": runner.needs.gpus,
+        "storage": gibibytes(stated.storage),
+        "template": stated.template,
+        "region": stated.region,
+        "script": script_name(name),
+        "runner_version": NEWEST,
+        "runner_sha256": CHECKSUMS[NEWEST],
+        "owner": owner(github.url),
+        "runner": name,
+        "labels": [name],
+        "workflow": workflow,
+        "job": job,
+        "max_hours": stated.max_hours,
+    }
+
+
+def owner(url: str) -> str:
+    """Return the part of GitHub's API that has the runners of an organisation or a repository."""
+    parts = urlsplit(url).path.strip("/").split("/")
+    return f"repos/{'/'.join(parts)}" if len(parts) > 1 else f"orgs/{parts[0]}"
+
+
+def commands() -> dict[str, str]:
+    """Return the commands that give the repository its secrets. They run in a checkout of it."""
+    return {
+        "environment": f"gh api --method PUT repos/:owner/:repo/environments/{ENVIRONMENT}",
+        "api-key": f"gh secret set {API_KEY} --env {ENVIRONMENT}",
+        "github-app-key": f"gh secret set {APP_KEY} --env {ENVIRONMENT} < github-app.pem",
+    }
