@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from checks.machine_groups import build_groups, machine_groups
-from gpu.cost.month import Bill, Item, Quantity, group_hours, machine_items
+from gpu.cost.month import Bill, Item, Quantity, group_hours, machine_items, running_items
 from gpu.cost.prices import HOURS_A_MONTH
 from gpu.cost.prices_aws import aws_price
 from gpu.cost.prices_gcp import GCP_ITEMS
@@ -40,7 +40,8 @@ def bill(stack: Stack, loads: Sequence[JobLoad]) -> Bill:
         items += _on_aws(stack, settings.aws)
     for group in machine_groups(stack):
         own = [load for load in loads if load.group == group.path]
-        items += machine_items(group, group_hours(group, own))
+        hours = group_hours(group, own)
+        items += (*machine_items(group, hours), *running_items(group, hours))
     for name in settings.artifact_registry:
         gb = Decimal(str(USUAL_IMAGE_GIB)) * settings.artifact_registry[name].keep
         items.append(_always(f"artifact-registry.{name}", "container images", GCP_ITEMS["registry-storage"], gb))

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Final
 
 from checks.bill import bill
 from checks.machine_groups import job_load, machine_groups
-from gpu.cost.month import Bill, Case, expected_machine, job_hours
+from gpu.cost.month import Bill, Case, PricedMachine, expected_machine, group_hours, job_hours
 from gpu.cost.prices import HOSTED_RUNNER, HOURS_A_MONTH, NoPrice, Price, dollars
+from gpu.cost.running import busy_hours, longest_start
 from gpu.regions import Cloud
 from gpu.verdict import error, ok, warning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from back_ends.offer import Standing
     from back_ends.stack import Stack
     from gpu.cost.jobs import JobLoad
     from gpu.machines.groups import MachineGroup
@@ -42,10 +44,15 @@ def check(stack: Stack) -> Iterator[Verdict]:
             yield _against_limit(found, case, usd, {group.path for group in groups})
     elif not limits and found.total(Case.WORST):
         yield _month(found)
+    standing = {offer.path: offer.own.standing for offer in stack.offers.values() if offer.own is not None}
     for group in groups:
         own = [load for load in loads if load.group == group.path]
-        yield from _idle(group, own)
-        yield from _overloaded(group, own)
+        machine = standing.get(group.path)
+        if machine is not None:
+            yield from _running(group, machine, own)
+        else:
+            yield from _idle(group, own)
+            yield from _overloaded(group, own)
     if not found.unpriced:
         yield from _hosted(found, loads)
 
@@ -138,6 +145,29 @@ def _overloaded(group: MachineGroup, loads: Sequence[JobLoad]) -> Iterator[Verdi
             f"the stated jobs need {needed:.0f} machine hours a month, and at most {most} are available",
             f"set it to at least {enough}, or state fewer jobs",
         )
+
+
+def _running(group: MachineGroup, machine: Standing, loads: Sequence[JobLoad]) -> Iterator[Verdict]:
+    """Yield the hours of a machine that exists between jobs, and a warning where they are too few for the jobs."""
+    hours, priced = group_hours(group, loads), expected_machine(group)
+    needed = busy_hours(loads, group.expected_rate)
+    if needed > hours.worst:
+        keys = [key for key in (machine.schedule_key, machine.most_hours_key) if machine.schedule_key and key]
+        longer = f"lengthen {' or '.join(keys)}, " if keys else ""
+        reason = f"the stated jobs need {needed:.0f} machine hours a month, and at most {hours.worst:.0f} are available"
+        yield warning(CHECK, group.path, reason, f"{longer}use more runners, or state fewer jobs")
+    longest = Decimal(longest_start(machine.time))
+    costs = f", and costs at most {dollars(longest * priced.hour.usd)}" if isinstance(priced, PricedMachine) else ""
+    yield ok(
+        CHECK,
+        group.path,
+        f"a month has {hours.idle:.0f} hours without jobs, {hours.expected:.0f} with the stated jobs, "
+        f"{hours.worst:.0f} at most",
+        (
+            f"a start that nothing ends ends after {longest.normalize():f} hours{costs}",
+            "the disk and the alarms cost the same while the machine is stopped",
+        ),
+    )
 
 
 def _hosted(found: Bill, loads: Sequence[JobLoad]) -> Iterator[Verdict]:

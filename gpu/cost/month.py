@@ -3,22 +3,25 @@
 Idle is the cost without a job. Expected adds the stated jobs, each on a machine of its own: its start, its minutes, the
 minutes until the machine is removed, attempts lost to interruptions, and the useless machine that follows a lost one.
 Jobs that share a machine or find a warm one cost less, so the figure is on the high side. Worst has every machine at
-its maximum for the whole month, at the most expensive of its types, markets and regions. Sums of money are exact
-decimals. Egress traffic, support plans and taxes are not included.
+its maximum for the whole month, at the most expensive of its types, markets and regions. `gpu.cost.running` has the
+hours of a machine that exists between jobs; its disk and its alarms cost the whole month, also while it is stopped.
+Sums of money are exact decimals. Egress traffic, support plans and taxes are not included, and neither are schedulers
+and the functions that they start, which cost less than a cent a month.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from gpu.cost.jobs import machine_hours
 from gpu.cost.prices import HOURS_A_MONTH, NoPrice, Price, Source, Unit
-from gpu.cost.prices_aws import ebs_price, ec2_price
-from gpu.cost.prices_gcp import gce_price, gcp_disk_price
+from gpu.cost.prices_aws import aws_price, ebs_price, ec2_price
+from gpu.cost.prices_gcp import GCP_ITEMS, gce_price, gcp_disk_price
 from gpu.cost.prices_jarvis import jarvis_price, jarvis_storage_price
+from gpu.cost.running import expected_hours, idle_hours, worst_hours
 from gpu.regions import Cloud
 
 if TYPE_CHECKING:
@@ -178,16 +181,42 @@ def machine_items(group: MachineGroup, hours: Quantity, purpose: str = "") -> It
             else:
                 yield Item(path=group.path, what=name, price=machine, quantity=Quantity(), worst_only=True)
     dearest = max(known, key=lambda machine: machine.month)
-    for machine, used in (
-        (first, Quantity(idle=hours.idle, expected=hours.expected)),
-        (dearest, Quantity(worst=hours.worst)),
+    disks = Quantity.always(Decimal(1)) if group.running is not None else hours.hours_as_months()
+    for machine, used, disk in (
+        (first, replace(hours, worst=Decimal(0)), replace(disks, worst=Decimal(0))),
+        (dearest, Quantity(worst=hours.worst), Quantity(worst=disks.worst)),
     ):
         yield Item(path=group.path, what=f"{machine.label}{purpose}", price=machine.hour, quantity=used)
-        yield Item(path=group.path, what=f"root disk{purpose}", price=machine.disk, quantity=used.hours_as_months())
+        yield Item(path=group.path, what=f"root disk{purpose}", price=machine.disk, quantity=disk)
+
+
+def running_items(group: MachineGroup, hours: Quantity) -> Iterator[Item]:
+    """Yield what a machine that exists between jobs costs besides its hours and its disk."""
+    time, region = group.running, group.expected.region
+    if time is None or group.cloud is Cloud.JARVIS:
+        return
+    on_aws = group.cloud is Cloud.AWS
+    items = [("public address", "public-ipv4", hours if time.public_address else Quantity())]
+    items.append(("alarms", "alarm", Quantity.always(Decimal(time.alarms))))
+    if on_aws:  # Google Cloud includes 150 MiB a month, and these figures take less than one.
+        published = hours.hours_as_months()
+        every = {case: published.of(case) * time.metrics for case in Case}
+        figures = Quantity(idle=every[Case.IDLE], expected=every[Case.EXPECTED], worst=every[Case.WORST])
+        items.append(("figures for the alarms", "metric", figures))
+    for what, item, quantity in items:
+        if quantity.worst:
+            price = aws_price(item, region) if on_aws else GCP_ITEMS[item]
+            yield Item(path=group.path, what=what, price=price, quantity=quantity)
 
 
 def group_hours(group: MachineGroup, loads: Sequence[JobLoad]) -> Quantity:
     """Return the machine hours of a group in each month."""
+    if group.running is not None:
+        return Quantity(
+            idle=idle_hours(group.running),
+            expected=expected_hours(group.running, loads, group.expected_rate),
+            worst=worst_hours(group.running),
+        )
     for_idle_runners = -(-sum(load.idle for load in loads) // group.jobs_per_machine)
     worst = _MONTH * group.max
     idle = min(_MONTH * max(group.min, for_idle_runners), worst)
@@ -196,7 +225,7 @@ def group_hours(group: MachineGroup, loads: Sequence[JobLoad]) -> Quantity:
 
 def job_hours(group: MachineGroup, loads: Iterable[JobLoad]) -> Decimal:
     """Return the machine hours of the stated jobs, each on a machine of its own."""
-    rate = group.interruptions_per_hour if group.expected.spot else 0.0
+    rate = group.expected_rate
     return sum(
         (
             # A machine costs at most a whole month, however often its job is interrupted.

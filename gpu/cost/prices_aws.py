@@ -111,6 +111,7 @@ _EC2_SPOT = {region: _spot(region) for region in AWS_REGIONS}
 
 _EKS = Source(name="AWS, Amazon EKS pricing", read="2026-06")
 _VPC = Source(name="AWS, Amazon VPC pricing", read="2026-03")
+_CLOUDWATCH = Source(name="AWS, Amazon CloudWatch pricing, without the free tier", read="2026")
 _COMMON = Source(name="AWS price lists as quoted in public estimates", read="2026")
 
 AWS_ITEMS: Mapping[str, Price] = MappingProxyType(
@@ -123,6 +124,8 @@ AWS_ITEMS: Mapping[str, Price] = MappingProxyType(
         "ecr-storage": Price(usd=Decimal("0.10"), unit=Unit.GB_MONTH, source=_COMMON),
         "logs-ingestion": Price(usd=Decimal("0.50"), unit=Unit.GB, source=_COMMON),
         "logs-storage": Price(usd=Decimal("0.03"), unit=Unit.GB_MONTH, source=_COMMON),
+        "alarm": Price(usd=Decimal("0.10"), unit=Unit.MONTH, source=_CLOUDWATCH),
+        "metric": Price(usd=Decimal("0.30"), unit=Unit.MONTH, source=_CLOUDWATCH),
         "kms-key": Price(usd=Decimal("1.00"), unit=Unit.MONTH, source=_COMMON),
     }
 )

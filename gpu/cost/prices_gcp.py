@@ -26,6 +26,7 @@ _CALCULATOR = Source(name="Google Cloud pricing cost calculator file, from the B
 _SKYPILOT = Source(name="SkyPilot catalog v8, gcp/vms.csv", read="2026, first half")
 _OLDER = Source(name="Google Cloud pricing cost calculator file", read="2025")
 _COMMON = Source(name="Google's price lists as quoted in public estimates", read="2026")
+_ALERTING = Source(name="Google Cloud, Manage alerting costs, the announced price of a condition", read="2025")
 
 _VCPU = {
     ("us-central1", "n1-standard"): ("0.0475", "0.0223", _CALCULATOR),
@@ -53,6 +54,8 @@ _DISK = {
 GCP_ITEMS: Mapping[str, Price] = MappingProxyType(
     {
         "registry-storage": Price(usd=Decimal("0.10"), unit=Unit.GB_MONTH, source=_COMMON),
+        "public-ipv4": Price(usd=Decimal("0.005"), unit=Unit.HOUR, source=_COMMON),
+        "alarm": Price(usd=Decimal("1.50"), unit=Unit.MONTH, source=_ALERTING, bound=True),
         "image-storage": Price(usd=Decimal("0.05"), unit=Unit.GB_MONTH, source=_COMMON),
     }
 )

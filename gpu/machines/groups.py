@@ -75,3 +75,8 @@ class MachineGroup:
     def expected(self) -> Placement:
         """The placement that is tried first."""
         return self.placements[0]
+
+    @property
+    def expected_rate(self) -> float:
+        """The interruptions in an hour of a machine in that placement."""
+        return self.interruptions_per_hour if self.expected.spot else 0.0

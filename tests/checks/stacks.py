@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from back_ends.offer import HostSoftware, Machine, Offer, OwnMachines
+from back_ends.offer import HostSoftware, Machine, Offer, OwnMachines, Standing
 from back_ends.registry import stack_of
 from back_ends.stack import Stack
 from config.identity import Identity
 from gpu.machines.groups import Placement
+from gpu.machines.running import RunningTime, Schedule
 from gpu.regions import Cloud, region_of
+from gpu.software.runner_releases import NEWEST
 from tests.config import stacks
 
 if TYPE_CHECKING:
@@ -17,11 +19,13 @@ if TYPE_CHECKING:
 
     from checks import Check
     from gpu.machines import InstanceType, MachineType
+    from gpu.machines.start_up import Step
     from gpu.verdict import Verdict
 
 IDENTITY: Final = Identity(project="gpu-ci", stack="staging")
 RUNNER: Final = "cirun-gcp-gpu"
 PATH: Final = f"runners.{RUNNER}"
+SECTION: Final = f"{PATH}.section"
 NEEDS: Final = f"runners/{RUNNER}/needs"
 
 
@@ -38,6 +42,37 @@ def verdicts(check: Check, changes: Mapping[str, Any] | None = None, offer: Offe
     return list(check.check(Stack(settings=settings, identity=IDENTITY, offers={RUNNER: offer})))
 
 
+def standing(
+    *,
+    schedule: Schedule | None = None,
+    by_workflow: bool = False,
+    idle_minutes: int = 30,
+    most_hours: int = 12,
+    runner: str = NEWEST,
+    group: str = "gpu",
+    keeps_files: bool = False,
+    forks: bool = False,
+) -> Standing:
+    """Return a machine that exists between jobs."""
+    time = RunningTime(
+        by_workflow=by_workflow, schedule=schedule, idle_minutes=idle_minutes, most_hours=most_hours, alarms=4
+    )
+    return Standing(
+        time=time,
+        schedule_key=f"{SECTION}.schedule" if schedule is not None else "",
+        idle_key=f"{SECTION}.idle-stop-minutes",
+        most_hours_key=f"{SECTION}.max-hours",
+        runner=runner,
+        runner_key=f"{SECTION}.runner-version",
+        group=group,
+        group_key=f"{SECTION}.runner-group",
+        keeps_files=keeps_files,
+        files_key=f"{SECTION}.registration",
+        forks=forks,
+        forks_key=f"{SECTION}.forks",
+    )
+
+
 def offer(
     *machines: InstanceType | MachineType,
     zones: tuple[str, ...] = ("us-central1-b",),
@@ -45,15 +80,18 @@ def offer(
     spot: tuple[bool, ...] = (False,),
     disk_gib: int = 100,
     image_gib: int = 0,
+    host: HostSoftware | None = None,
+    standing: Standing | None = None,
+    steps: tuple[Step, ...] = (),
 ) -> Offer:
     """Return an offer of machines of a runner's own."""
-    section = f"{PATH}.section"
+    section = SECTION
     return Offer(
         path=PATH,
         section=section,
         machines=tuple(Machine(type=machine, disk_gib=disk_gib) for machine in machines),
-        host=HostSoftware(),
-        steps=(),
+        host=host or HostSoftware(),
+        steps=steps,
         own=OwnMachines(
             cloud=cloud,
             types=tuple(machine.name for machine in machines),
@@ -69,12 +107,13 @@ def offer(
                 for market in spot
             ),
             at_once=1,
-            at_once_key=f"{section}.at-once",
+            at_once_key="" if standing is not None else f"{section}.at-once",
             places_key=f"{section}.zones",
             spot_key=f"{section}.spot",
             disk_gib=disk_gib,
             disk_key=f"{section}.disk",
             disk_kind="pd-balanced",
             image_gib=image_gib,
+            standing=standing,
         ),
     )
