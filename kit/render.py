@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 TEMPLATES: Final = Path(__file__).parent / "templates"
 
 
-def render(template: str, /, folder: Path = TEMPLATES, **values: Any) -> str:
+def render(template: str, folder: Path = TEMPLATES, /, **values: Any) -> str:
     """Render `template`, a file in `folder`, with `values`."""
     return _environment(folder).get_template(template).render(**values)
 
