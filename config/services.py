@@ -32,6 +32,9 @@ class GitHubSettings(Section):
     url: GitHubUrl
     app_id: GitHubId
     installation_id: GitHubId
+    set_variables: bool = False
+    """Set variables of the repository in `url`, such as the switch of its GPU tests. `pulumi up` then needs a token in
+    `GITHUB_TOKEN`. Otherwise an output has the commands."""
 
 
 class ArcSettings(Section):

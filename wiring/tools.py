@@ -1,11 +1,13 @@
-"""Programs that `pulumi up` needs on PATH, checked before the first resource.
+"""Programs and the token that `pulumi up` needs, checked before the first resource.
 
-Only the real program looks at PATH. The result of a plan or a rehearsal must not depend on the machine.
+Only the real program looks at PATH and at the environment. The result of a plan or a rehearsal must not depend on the
+machine.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, Final
 
 import pulumi
 
@@ -15,18 +17,24 @@ if TYPE_CHECKING:
     from config.settings import Settings
 
 
+TOKEN: Final = "GITHUB_TOKEN"  # noqa: S105 - the variable's name
+
+
 class ToolMissing(pulumi.RunError):
-    """A program that the update needs is missing. Pulumi prints the message without a traceback."""
+    """A program or the token that the update needs is missing. Pulumi prints the message without a traceback."""
 
 
 def check(settings: Settings, on_path: Callable[[str], str | None]) -> None:
-    """Stop an update if a program is missing; warn in a preview, which does not need it.
+    """Stop an update if a program or the token is missing; warn in a preview, which does not need it.
 
     Raises:
-        ToolMissing: a program is missing, and this is an update.
+        ToolMissing: one is missing, and this is an update.
 
     """
     missing = [f"{tool} is not on PATH: {fix}" for tool, fix in _needed(settings) if on_path(tool) is None]
+    if settings.github is not None and settings.github.set_variables and not os.environ.get(TOKEN):
+        fix = "export a token that may write variables of the repository, or remove github.set-variables"
+        missing.append(f"{TOKEN} is not set: {fix}")
     if not missing:
         return
     if pulumi.runtime.is_dry_run():

@@ -81,6 +81,36 @@ def test_only_a_stack_with_a_cluster_needs_the_aws_cli(stack: str, needed: bool)
         check(settings, without("aws"))
 
 
+SETS_VARIABLES: Final = {"github/set-variables": True}
+
+
+def test_an_update_that_sets_variables_needs_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GITHUB_TOKEN", raising=False)
+    with pytest.raises(ToolMissing) as refused:
+        check(stacks.settings("examples/eks-arc.yaml", SETS_VARIABLES), without())
+
+    assert str(refused.value) == (
+        "GITHUB_TOKEN is not set: export a token that may write variables of the repository, or remove "
+        "github.set-variables. Nothing was started."
+    )
+
+
+def test_an_update_with_a_token_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "any")
+
+    check(stacks.settings("examples/eks-arc.yaml", SETS_VARIABLES), without())
+
+
+def test_a_preview_that_sets_variables_needs_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.delenv("GITHUB_TOKEN", raising=False)
+    monkeypatch.setattr(pulumi.runtime, "is_dry_run", lambda: True)
+    monkeypatch.setattr(pulumi.log, "warn", told.append)
+    check(stacks.settings("examples/eks-arc.yaml", SETS_VARIABLES), without())
+
+    assert [text.partition(":")[0] for text in told] == ["the update will fail"]
+
+
 def test_a_plan_looks_at_no_path() -> None:
     """It must come out the same where gcloud is and where it is not."""
     assert [one.urn for one in updated(None)] == [one.urn for one in updated(without())]
