@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Startup script of an instance of Jarvis Labs. It runs as root each time the container starts.
 #
-# A pause keeps /home only, so the script installs packages and the user again. It unpacks GitHub's runner from an archive
-# with a known checksum, recreates the user's home, and starts the runner for one job with a registration that is valid
-# once. A second start does nothing while the runner runs.
+# A pause keeps /home only, so the script installs packages and the user again. It unpacks GitHub's runner from an
+# archive with a known checksum, recreates the user's home, and starts the runner for one job with a registration that
+# is valid once. A second start does nothing while the runner runs.
 #
 # The caller puts RUNNER_CONFIG, RUNNER_VERSION and RUNNER_SHA256 in front of this text.
 set -euo pipefail
@@ -56,7 +56,9 @@ download() {
 
 restore_user() {
   local group
-  id "$RUNNER_USER" >/dev/null 2>&1 || useradd --home-dir "$RUNNER_HOME" --no-create-home --shell /bin/bash "$RUNNER_USER"
+  if ! id "$RUNNER_USER" >/dev/null 2>&1; then
+    useradd --user-group --home-dir "$RUNNER_HOME" --no-create-home --shell /bin/bash "$RUNNER_USER"
+  fi
   for group in video render; do
     if getent group "$group" >/dev/null; then usermod --append --groups "$group" "$RUNNER_USER"; fi
   done
