@@ -387,6 +387,7 @@ def gcp(*, site: Site, account: GcpSettings, installer: Path = host_image.INSTAL
             site.gcp,
         )
         pushing = {f"github-{name}": member for name, member in federation.trusted.items()}
+        site = replace(site, identity_pool=federation.pool_name)
         declared["github-federation"] = federation
         pulumi.export("workload_identity_provider", federation.provider_name)
 

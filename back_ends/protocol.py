@@ -67,6 +67,8 @@ class Site:
     """Region to the AMI of `ec2-image`, which exists after its tests passed; empty without that section."""
     host_image: pulumi.Output[str] | None = None
     """The name of the image that `host-image` builds, after its tests passed; none without it."""
+    identity_pool: pulumi.Input[str] = ""
+    """The resource name of the pool of `github-federation`; empty without that section."""
     runner_account: pulumi.Input[str] = ""
     """The resource name of the service account that machines on Google Cloud run as."""
 
@@ -78,6 +80,8 @@ class Repository:
     stack: Stack
     back_ends: Mapping[str, BackEnd]
     """Runner name to its back end."""
+    name: str | None = None
+    """Its name at GitHub, without its owner; none where it is not stated."""
     machine_image: str | None = None
     """The name of the image that `host-image` builds; none without that section."""
 

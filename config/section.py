@@ -17,6 +17,8 @@ class Section(BaseModel):
 
     NEEDS: ClassVar[tuple[str, ...]] = ()
     """The sections of the stack file that this one needs."""
+    OWN_WORKFLOW: ClassVar[bool] = False
+    """Whether a back end with this section writes a workflow of its own for the commands of `gpu-tests`."""
 
     model_config = ConfigDict(
         extra="forbid",

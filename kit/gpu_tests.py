@@ -64,6 +64,8 @@ def gpu_tests(settings: Settings, repository: str | None, container: str | None)
         return None
     stated = settings.gpu_tests.get(repository, GpuTestsSettings()) if repository else GpuTestsSettings()
     name = stated.runner if stated.runner is not None else next(iter(runners))
+    if name not in runners:
+        return None
     runner = settings.runners[name]
     offer = BACK_ENDS[runner.back_end].offer(name, runner, settings)
     return GpuTests(

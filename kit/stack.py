@@ -29,7 +29,9 @@ def files(
     if settings.gcp is not None and settings.host_image is not None:
         machine_image = host_image.name(settings.host_image, settings.gcp.region, installer)
     used = {name: BACK_ENDS[runner.back_end] for name, runner in settings.runners.items()}
-    wanted = Repository(stack=stack_of(settings, identity), back_ends=used, machine_image=machine_image)
+    wanted = Repository(
+        stack=stack_of(settings, identity), back_ends=used, name=repository, machine_image=machine_image
+    )
     found: dict[str, str] = {}
     for back_end in used.values():
         found |= back_end.files(wanted)

@@ -55,6 +55,8 @@ class Federation(pulumi.ComponentResource):
 
     provider_name: Output[str]
     """The `workload_identity_provider` of a workflow."""
+    pool_name: Output[str]
+    """The resource name of the pool, with the number of the project."""
     members: Mapping[str, Output[str]]
     """Repository to the IAM member that contains all its jobs."""
     trusted: Mapping[str, Output[str]]
@@ -84,7 +86,7 @@ class Federation(pulumi.ComponentResource):
             oidc={"issuer_uri": ISSUER},
             opts=fixed,
         )
-        self.provider_name = provider.name
+        self.provider_name, self.pool_name = provider.name, pool.name
         pool_members = Output.concat("principalSet://iam.googleapis.com/", pool.name, "/attribute.")
         self.members = {
             repository: Output.concat(pool_members, "repository_id/", str(number))
