@@ -50,11 +50,11 @@ def _needs(settings: Settings, stated: Stated) -> Iterator[tuple[str, tuple[str,
 
 
 def secrets_are_set(settings: Settings, stated: Stated) -> Iterator[Fault]:
-    """Require the key of the GitHub App where the stack registers runners at GitHub."""
-    if settings.github is not None and GITHUB_APP_PRIVATE_KEY not in stated.secrets:
+    """Require the key of the GitHub App where the cluster registers runners. Machines read it from their cloud."""
+    if settings.arc is not None and GITHUB_APP_PRIVATE_KEY not in stated.secrets:
         yield Fault(
             GITHUB_APP_PRIVATE_KEY,
-            "missing, but github needs it",
+            "missing, but arc needs it",
             f"run: pulumi config set --secret gpu-ci:{GITHUB_APP_PRIVATE_KEY} < key.pem",
         )
 

@@ -88,7 +88,7 @@ def without_the_secret(text: str) -> str:
         (
             without_the_secret,
             (
-                "github-app-private-key: missing, but github needs it; "
+                "github-app-private-key: missing, but arc needs it; "
                 "run: pulumi config set --secret gpu-ci:github-app-private-key < key.pem"
             ),
         ),

@@ -85,7 +85,7 @@ CASES = (
         "secrets_are_set",
         {},
         (
-            "github-app-private-key: missing, but github needs it; run: pulumi config set --secret "
+            "github-app-private-key: missing, but arc needs it; run: pulumi config set --secret "
             "gpu-ci:github-app-private-key < key.pem"
         ),
         secrets=(),

@@ -475,7 +475,7 @@ WHOLES: Final = (
         name="a missing key of the GitHub App",
         change={"github-app-private-key": OUT},
         path="github-app-private-key",
-        words=("missing, but github needs it", "pulumi config set --secret"),
+        words=("missing, but arc needs it", "pulumi config set --secret"),
     ),
     Mistake(
         name="the key of the GitHub App in plain text",
