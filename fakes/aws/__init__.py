@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from fakes.aws import ecr, eks, identity, network, security
+from fakes.aws import ecr, eks, identity, machines, network, security
 
-TABLE: Final = (*network.TABLE, *security.TABLE, *eks.TABLE, *identity.TABLE, *ecr.TABLE)
+TABLE: Final = (*network.TABLE, *security.TABLE, *eks.TABLE, *identity.TABLE, *machines.TABLE, *ecr.TABLE)

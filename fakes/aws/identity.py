@@ -86,6 +86,7 @@ TABLE: Final = (
         taken="EntityAlreadyExists: Role with name {0} already exists.",
         replaced_by=frozenset({"name", "namePrefix", "path"}),
         delete_first="name",
+        in_use="DeleteConflict: Cannot delete entity, must remove roles from instance profile first. (in {holder})",
         max_lengths={"name": 64, "namePrefix": 38, "description": 1000},
         before_delete=[_role_has_no_policies],
     ),
