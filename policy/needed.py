@@ -38,6 +38,12 @@ NEEDED: Final = (
         reason="cirun's machines reach GitHub without a NAT gateway; their security group accepts no connection",
     ),
     Needed(
+        rule="machines-have-no-public-address",
+        type="aws:ec2/subnet:Subnet",
+        name=r"(vm|start-stop)-[a-z0-9-]+",
+        reason="a machine with a runner reaches GitHub without a NAT gateway; its security group has no incoming rule",
+    ),
+    Needed(
         rule="no-broad-role",
         type="gcp:projects/iAMMember:IAMMember",
         name=r"host-image-archive-(build|machine)-.+",
