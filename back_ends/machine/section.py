@@ -82,6 +82,8 @@ class MachineSection(Section):
     """Use spot capacity. The cloud stops the machine when it needs the capacity, and the running job is lost."""
     docker: bool = False
     """Let jobs use Docker. Docker gives a job the rights of root, which can read the key of the GitHub App."""
+    forks: bool = False
+    """Let jobs of pull requests from forks use the machine. Without it, the machine refuses them."""
     runner_version: RunnerRelease = NEWEST
     """The release of GitHub's runner that is installed first, in quotes. It updates itself."""
     runner_sha256: Checksum | None = None

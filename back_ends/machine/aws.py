@@ -1,0 +1,80 @@
+"""The machines of one back end on EC2: names and image from the stack file, and their declaration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from back_ends.machine.aws_permissions import STATUS_TAG, key_parameter
+from back_ends.machine.runner import machine_title
+from back_ends.machine.section import OWN, STOCK
+from config.values import gibibytes
+from gpu.regions import region_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pulumi
+
+    from back_ends.machine.aws_machine import Ec2Machine
+    from back_ends.machine.runner import MachineRunner
+    from back_ends.machine.section import MachineSection
+    from back_ends.protocol import Site
+
+
+def declare(site: Site, kind: str, runners: Mapping[str, MachineRunner]) -> dict[str, Ec2Machine]:
+    """Declare the machines of one back end; return them by the runner's name.
+
+    Args:
+        site: what is declared already.
+        kind: the back end in names, as in `vm`.
+        runners: runner name to its machine.
+
+    """
+    settings, identity = site.stack.settings, site.stack.identity
+    if settings.aws is None or not runners:
+        return {}
+    # Imported here: a stack without AWS does not load its SDK.
+    from back_ends.machine.aws_machine import Ec2Machine, Ec2MachineArgs  # noqa: PLC0415
+
+    return {
+        name: Ec2Machine(
+            f"{kind}-{name}",
+            Ec2MachineArgs(
+                title=machine_title(identity, name),
+                account=settings.aws.account,
+                zone=one.section.zone,
+                machine_type=one.section.machine_type,
+                image=_image(site, one.section),
+                ubuntu=one.section.os.removeprefix("ubuntu-"),
+                disk_gib=gibibytes(one.section.disk),
+                spot=one.section.spot,
+                egress_ports=one.section.egress_ports,
+                key_parameter=key_parameter(identity.prefix),
+                user_data=one.user_data,
+                tags=identity.tags,
+            ),
+            site.aws,
+        )
+        for name, one in runners.items()
+    }
+
+
+def _image(site: Site, section: MachineSection) -> pulumi.Input[str] | None:
+    """Return the AMI; none for an image of Ubuntu, which EC2 resolves when it creates the machine."""
+    if section.image == OWN:
+        return site.images[region_of(section.zone)]
+    return None if section.image == STOCK else section.image
+
+
+def commands(*, instance: str, region: str, parameter: str) -> dict[str, str]:
+    """Return the commands of people for one machine."""
+    place = f"--region {region} --instance-ids {instance}"
+    tag = f"--filters Name=resource-id,Values={instance} Name=key,Values={STATUS_TAG}"
+    return {
+        "add-key": f"aws ssm put-parameter --region {region} --name {parameter} --type SecureString"
+        " --value file://key.pem --overwrite",
+        "start": f"aws ec2 start-instances {place}",
+        "stop": f"aws ec2 stop-instances {place}",
+        "status": f"aws ec2 describe-tags --region {region} {tag} --query Tags[0].Value --output text",
+        "shell": f"aws ssm start-session --region {region} --target {instance}",
+    }

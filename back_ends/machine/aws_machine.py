@@ -1,0 +1,150 @@
+"""One long-lived machine on EC2, with a role that only it has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import pulumi
+import pulumi_aws as aws
+from pulumi import Input, Output, ResourceOptions
+
+from back_ends.machine import aws_permissions
+from back_ends.machine.aws_network import MachineNetwork, MachineNetworkArgs
+from components.aws.documents import service_trust
+from gpu.regions import region_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+UBUNTU: Final = "/aws/service/canonical/ubuntu/server/{}/stable/current/amd64/hvm/ebs-gp3/ami-id"
+"""Canonical's public SSM parameter of a release of Ubuntu (Canonical, "Find Ubuntu images on AWS", 2026)."""
+_ROOT_DEVICE: Final = "/dev/sda1"
+"""The root device of Ubuntu's images."""
+_METADATA: Final = {"http_endpoint": "enabled", "http_tokens": "required", "http_put_response_hop_limit": 1}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ec2MachineArgs:
+    """The machine, its software and its network."""
+
+    title: str
+    """The `Name` tag, unique in the account."""
+    account: str
+    zone: str
+    """The availability zone; the region follows from it."""
+    machine_type: str
+    """The instance type."""
+    image: Input[str] | None
+    """The AMI; none for Canonical's newest image of `ubuntu` at the time of the first start."""
+    ubuntu: str
+    """The release of Ubuntu without an AMI, for example `24.04`."""
+    disk_gib: int
+    """The size of the encrypted root disk."""
+    spot: bool
+    """Whether EC2 may stop the machine when it needs the capacity."""
+    egress_ports: Sequence[int]
+    """TCP ports on which the machine reaches the internet."""
+    key_parameter: str
+    """The SSM parameter with the private key of the GitHub App."""
+    user_data: str
+    """The boot configuration as text. It contains no secret."""
+    tags: Mapping[str, str]
+    """The tags of the stack, for the launch template: it does not pass on the default tags of the provider."""
+
+
+class Ec2Machine(pulumi.ComponentResource):
+    """A machine in a network of its own. It stops instead of terminating, and keeps its disk."""
+
+    instance_id: Output[str]
+    arn: Output[str]
+
+    def __init__(self, name: str, args: Ec2MachineArgs, opts: ResourceOptions | None = None) -> None:
+        super().__init__("gpu-ci:aws:Ec2Machine", name, None, opts)
+        child = ResourceOptions(parent=self)
+        region = region_of(args.zone)
+        network = MachineNetwork(
+            name, MachineNetworkArgs(title=args.title, zone=args.zone, egress_ports=args.egress_ports), child
+        )
+        role = aws.iam.Role(
+            name,
+            assume_role_policy=service_trust("ec2.amazonaws.com"),
+            description=f"The machine {args.title}",
+            opts=child,
+        )
+        permissions = aws.iam.RolePolicy(
+            name,
+            role=role.name,
+            policy=aws_permissions.machine(account=args.account, region=region, parameter=args.key_parameter),
+            opts=child,
+        )
+        profile = aws.iam.InstanceProfile(name, role=role.name, opts=child)
+        volume = {"volume_type": "gp3", "volume_size": args.disk_gib, "encrypted": True}
+        instance = aws.ec2.Instance(
+            name,
+            region=region,
+            instance_type=args.machine_type,
+            **_image(name, args, volume, child),
+            subnet_id=network.subnet_id,
+            vpc_security_group_ids=[network.security_group_id],
+            # The machine reads the App's key during its first boot.
+            iam_instance_profile=Output.all(profile.name, permissions.id).apply(lambda values: str(values[0])),
+            metadata_options=_METADATA,
+            root_block_device={**volume, "delete_on_termination": True, "tags": {"Name": args.title}},
+            user_data=args.user_data,
+            # cloud-init reads user data at the first boot only. A machine that keeps running on the old one would
+            # contradict the stack file.
+            user_data_replace_on_change=True,
+            instance_initiated_shutdown_behavior="stop",
+            instance_market_options=_SPOT if args.spot else None,
+            maintenance_options={"auto_recovery": "default"},
+            tags={"Name": args.title},
+            opts=ResourceOptions.merge(
+                child,
+                ResourceOptions(
+                    # Two machines would need twice the quota, and could have one runner's name.
+                    delete_before_replace=True,
+                    # The machine writes this tag.
+                    ignore_changes=[f'{key}["{aws_permissions.STATUS_TAG}"]' for key in ("tags", "tagsAll")],
+                ),
+            ),
+        )
+        aws.iam.RolePolicy(
+            f"{name}-status", role=role.name, policy=instance.arn.apply(aws_permissions.own_status), opts=child
+        )
+        self.instance_id, self.arn = instance.id, instance.arn
+        self.register_outputs({"instance_id": self.instance_id, "arn": self.arn})
+
+
+_SPOT: Final = {
+    "market_type": "spot",
+    # A one-time request cannot be stopped, only terminated.
+    "spot_options": {"spot_instance_type": "persistent", "instance_interruption_behavior": "stop"},
+}
+
+
+def _image(name: str, args: Ec2MachineArgs, volume: Mapping[str, Any], child: ResourceOptions) -> dict[str, Any]:
+    """Return the AMI, or a launch template that names the newest AMI of Ubuntu.
+
+    EC2 resolves the parameter when the machine is created. The machine starts from the first version of the template,
+    so that a later one, for example with other tags, does not replace it. Another release has another template.
+    """
+    if args.image is not None:
+        return {"ami": args.image}
+    template = aws.ec2.LaunchTemplate(
+        f"{name}-ubuntu-{args.ubuntu}",
+        region=region_of(args.zone),
+        image_id=f"resolve:ssm:{UBUNTU.format(args.ubuntu)}",
+        block_device_mappings=[
+            {
+                "device_name": _ROOT_DEVICE,
+                "ebs": {"volume_type": "gp3", "volume_size": volume["volume_size"], "encrypted": "true"},
+            }
+        ],
+        metadata_options=_METADATA,
+        tag_specifications=[
+            {"resource_type": kind, "tags": {**args.tags, "Name": args.title}} for kind in ("instance", "volume")
+        ],
+        opts=child,
+    )
+    return {"launch_template": {"id": template.id, "version": "1"}}
