@@ -28,6 +28,16 @@ class ScheduleSettings(Section):
     stop: ClockTime
     """A time before `start` is on the next day."""
 
+    @property
+    def minutes(self) -> int:
+        """Minutes from the start to the stop."""
+        return (_minute(self.stop) - _minute(self.start)) % (24 * 60)
+
+
+def _minute(time: str) -> int:
+    hour, _, minute = time.partition(":")
+    return int(hour) * 60 + int(minute)
+
 
 class VmSection(MachineSection):
     """Served by one virtual machine, which waits for jobs until it is idle for too long."""
@@ -38,7 +48,15 @@ class VmSection(MachineSection):
     """`ephemeral` registers the runner again for each job and deletes what the job left. `persistent` keeps runner and
     files between jobs."""
     schedule: ScheduleSettings | None = None
-    """The hours in which the machine runs. Without them, someone starts it with the command of the output."""
+    """The hours in which the machine runs. Without them, someone starts it with the command of the output. With them,
+    an idle machine stops only if `idle-stop-minutes` is stated."""
+
+    @property
+    def idle_minutes(self) -> int:
+        """Minutes without a job after which the machine stops; 0 keeps it running."""
+        if self.schedule is not None and "idle_stop_minutes" not in self.model_fields_set:
+            return 0
+        return self.idle_stop_minutes
 
 
 SECTION = VmSection

@@ -1,0 +1,67 @@
+"""Rules of the section `vm` of a runner."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from zoneinfo import available_timezones
+
+from back_ends.machine import rules
+from back_ends.vm.section import VmSection
+from config.faults import Fault
+from config.values_github import GITHUB_LABELS
+from gpu.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from config.settings import Settings
+    from config.stated import Reference, Rule
+
+GPU_LABEL: Final = "gpu"
+"""The label of every machine with a GPU."""
+
+
+def names_are_no_common_labels(settings: Settings) -> Iterator[Fault]:
+    """Reject names that other runners have as labels: those would get the jobs."""
+    for name, _, _ in settings.served(VmSection):
+        if name in {*GITHUB_LABELS, GPU_LABEL}:
+            yield Fault(f"runners.{name}", "other runners have this label and would get the jobs", "use another name")
+
+
+def schedules_have_hours(settings: Settings) -> Iterator[Fault]:
+    """Check the time zone of a schedule, and its hours against the limit of the machine."""
+    for name, _, section in settings.served(VmSection):
+        if (schedule := section.schedule) is None:
+            continue
+        path = f"runners.{name}.vm.schedule"
+        if schedule.time_zone not in (known := available_timezones()):
+            problem = f'"{schedule.time_zone}" is not a time zone of the IANA database'
+            yield Fault(f"{path}.time-zone", problem, did_you_mean(schedule.time_zone, known))
+        if schedule.start == schedule.stop:
+            yield Fault(f"{path}.stop", "is the same as start", "write another time, or remove schedule")
+        elif (minutes := schedule.minutes) > section.max_hours * 60:
+            problem = f"{section.max_hours} hours are shorter than the {minutes} minutes from start to stop"
+            yield Fault(f"runners.{name}.vm.max-hours", problem, f"write at least {-(-minutes // 60)}")
+
+
+def persistent_machines_are_for_trusted_jobs(settings: Settings) -> Iterator[Fault]:
+    """Reject a machine that keeps files and runs jobs that leave files or processes of root behind."""
+    for name, _, section in settings.served(VmSection):
+        path = f"runners.{name}.vm"
+        if section.registration != "persistent":
+            continue
+        if section.forks:
+            problem = "a persistent machine keeps the files of a fork's job, which the next job uses"
+            yield Fault(f"{path}.forks", problem, "write registration: ephemeral, or remove forks")
+        if section.docker:
+            problem = "a persistent machine keeps what jobs do as root, and Docker gives jobs the rights of root"
+            yield Fault(f"{path}.docker", problem, "write registration: ephemeral, or remove docker")
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    names_are_no_common_labels,
+    schedules_have_hours,
+    persistent_machines_are_for_trusted_jobs,
+    *rules.RULES,
+)
+REFERENCES: Final[tuple[Reference, ...]] = rules.REFERENCES
