@@ -25,8 +25,9 @@ PRODUCT: Final = sorted(
 REGISTRY: Final = "back_ends/__init__.py"
 KEYS: Final = {name: {name, name.replace("_", "-")} for name in NAMES}
 """A package to the names of its section: as an attribute, and as a key of the stack file."""
-RESOURCE_NAMES: Final = frozenset({"components/kubernetes/arc_controller.py"})
-"""Modules with a resource that is called like a back end. The name is part of a URN, so it cannot change."""
+RESOURCE_NAMES: Final = frozenset({"components/kubernetes/arc_controller.py", "back_ends/start_stop/jarvis_rules.py"})
+"""Modules with another thing that is called like a back end: a resource, whose name is part of a URN and cannot change,
+and the template `vm` of Jarvis Labs."""
 
 
 def named(source: str) -> Iterator[str]:
