@@ -3,7 +3,8 @@
 Sizes: the price page of Jarvis Labs as api-evangelist/jarvislabs recorded it on 2026-09-20, and SkyPilot's catalogue
 (version 8); the smaller figure where they differ. A5000, A6000, RTX6000Ada and RTX5000: the API documentation names
 them, the price page no longer does, and their sizes are those of its guide for fast.ai (2022). Regions: the SDK
-(jarvislabs 0.2.19), which starts only one H100 or H200 in Europe.
+(jarvislabs 0.2.19), which starts only one H100 or H200 in Europe. RTX-PRO6000 has a hyphen in the API, and none in
+SkyPilot's catalogue (jarvislabsai/skypilot, `sky/provision/jarvislabs/utils.py`, 2026).
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ JARVIS_GPUS: Final[Mapping[str, JarvisGpu]] = MappingProxyType(
             ("a30", "A30", 16, 112),
             ("a100", "A100", 16, 112),
             ("a100-80gb", "A100-80GB", 16, 112),
-            ("rtx-pro-6000", "RTXPRO6000", 28, 160),
+            ("rtx-pro-6000", "RTX-PRO6000", 28, 160),
             ("h100", "H100", 16, 200),
             ("h200", "H200", 28, 300),
             ("rtx-5000", "RTX5000", 7, 32),
