@@ -132,7 +132,7 @@ def rehearse(
     progress: Progress | None = None,
     faults: bool = True,
 ) -> Rehearsal:
-    """Run both lives of a stack; without `faults`, only the first.
+    """Run both lives of a stack; without `faults`, or without a resource whose create could fail, only the first.
 
     Raises:
         EngineNotReadyError: the engine could not be set up.
@@ -145,7 +145,7 @@ def rehearse(
         if progress is not None:
             progress.step(str(step))
 
-    for run in (_first_life, _second_life) if faults else (_first_life,):
+    for run in (_first_life, _second_life) if faults and _creates(plan) else (_first_life,):
         with Engine(cli, stack_file, program, on_step=on_step) as engine:
             life = _Life(engine=engine, stack_file=stack_file, plan=plan, program=program, progress=progress)
             try:
@@ -182,7 +182,7 @@ def _first_life(life: _Life) -> None:
 
 def _second_life(life: _Life) -> None:
     engine, plan = life.engine, life.plan
-    half = max(1, sum(resource.custom and not resource.is_provider for resource in plan) // 2)
+    half = max(1, _creates(plan) // 2)
 
     def fail() -> tuple[str, list[str]]:
         engine.faults.arm(Fault(operation="create", nth=half))
@@ -198,6 +198,11 @@ def _second_life(life: _Life) -> None:
     life.phase("up with a fault", fail)
     life.phase("up after the fault", finish, if_ok=", as planned")
     life.phase("destroy", lambda: _destroy(engine), if_ok=", nothing remains")
+
+
+def _creates(plan: Plan) -> int:
+    """Return the number of resources that a cloud creates."""
+    return sum(resource.custom and not resource.is_provider for resource in plan)
 
 
 def _apply(life: _Life, name: str, change: Change) -> None:

@@ -47,6 +47,17 @@ def test_a_rehearsal_reports_its_phases_in_order(cli: Found) -> None:
     ]
 
 
+def test_a_stack_without_resources_has_no_create_that_could_fail(cli: Found) -> None:
+    done = rehearsal.rehearse(cli, stack_file(), program=lambda: pulumi.export("commands", "none"))
+
+    assert [(phase.name, phase.summary) for phase in done.phases] == [
+        ("preview", "1 to create, as planned"),
+        ("up", "1 created, as planned"),
+        ("preview again", "no changes"),
+        ("destroy", "1 deleted, nothing remains"),
+    ]
+
+
 def test_a_program_that_differs_from_run_to_run_fails_the_preview(cli: Found) -> None:
     numbers = itertools.count()
 

@@ -53,7 +53,9 @@ def test_europe_has_single_h100_and_h200_only(slug: str, gpus: int, region: str,
     assert in_region(jarvis_instance(slug, gpus), region) is offered
 
 
-@pytest.mark.parametrize(("name", "usd"), [("1xL4", "0.44"), ("2xA100-80GB", "2.98"), ("1xH100", "3.49"), ("1xRTX-PRO6000", "2.19")])
+@pytest.mark.parametrize(
+    ("name", "usd"), [("1xL4", "0.44"), ("2xA100-80GB", "2.98"), ("1xH100", "3.49"), ("1xRTX-PRO6000", "2.19")]
+)
 def test_an_hour_costs_the_published_price_of_each_gpu(name: str, usd: str) -> None:
     found = jarvis_price(name)
 
