@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from fakes import aws, gcp, gcp_services, github, kubernetes, local
+from fakes import aws, gcp, gcp_services, gcp_state, github, kubernetes, local
 from fakes.request import Created, Place, Request
 
 if TYPE_CHECKING:
@@ -12,11 +12,8 @@ if TYPE_CHECKING:
 
     from fakes.kinds import Kind
 
-TABLE: Final[Mapping[str, Kind]] = {
-    kind.type: kind
-    for table in (aws.TABLE, gcp.TABLE, gcp_services.TABLE, github.TABLE, kubernetes.TABLE, local.TABLE)
-    for kind in table
-}
+_TABLES: Final = (aws, gcp, gcp_services, gcp_state, github, kubernetes, local)
+TABLE: Final[Mapping[str, Kind]] = {kind.type: kind for table in _TABLES for kind in table.TABLE}
 """Every type with a row of its own."""
 PROVIDERS_REPLACED_BY: Final = {
     "aws": frozenset({"region"}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from fakes.aws import ecr, eks, identity, machines, network, security
+from fakes.aws import ecr, eks, identity, machines, network, security, state
 
-TABLE: Final = (*network.TABLE, *security.TABLE, *eks.TABLE, *identity.TABLE, *machines.TABLE, *ecr.TABLE)
+_TABLES: Final = (network, security, eks, identity, machines, ecr, state)
+TABLE: Final = tuple(kind for table in _TABLES for kind in table.TABLE)

@@ -33,5 +33,8 @@ INLINE_POLICY: Final = "aws:iam/rolePolicy:RolePolicy"
 USER: Final = "aws:iam/user:User"
 USER_POLICY: Final = "aws:iam/userPolicy:UserPolicy"
 KEY: Final = "aws:kms/key:Key"
+OIDC_PROVIDER: Final = "aws:iam/openIdConnectProvider:OpenIdConnectProvider"
+POLICY: Final = "aws:iam/policy:Policy"
+BUCKET: Final = "aws:s3/bucket:Bucket"
 
 REPOSITORY: Final = "aws:ecr/repository:Repository"

@@ -107,7 +107,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
     {"back ends": ("back_ends.*",)},
     {"wiring": ("wiring", "wiring.*")},
     {"checks": ("checks", "checks.*", "refusal")},
-    {"program": ("program", "bootstrap", "bootstrap.*")},
+    {"program": ("program",), "bootstrap": ("bootstrap", "bootstrap.*")},
     {"entry points": ("__main__", "bootstrap.__main__", "policy.__main__")},
     {"kit": ("kit", "kit.*")},
     {"fakes": ("fakes", "fakes.*")},
@@ -120,7 +120,19 @@ PURE: Final = frozenset({"knowledge", "values", "pins", "packages", "policy", "m
 
 CONNECTED: Final = frozenset(
     {
-        *("back ends", "checks", "fakes", "kit", "knowledge", "machine images", "ops", "packages", "policy", "rules"),
+        *(
+            "back ends",
+            "bootstrap",
+            "checks",
+            "fakes",
+            "kit",
+            "knowledge",
+            "machine images",
+            "ops",
+            "packages",
+            "policy",
+            "rules",
+        ),
         *("file formats", "guards", "sections", "wiring", NEIGHBOURS),
     }
 )
