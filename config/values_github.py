@@ -44,6 +44,23 @@ Repository = Annotated[
     Matching(_REPOSITORY, "a repository's name", "write it without its owner, as in vision"),
 ]
 """A repository of the organisation, as GitHub spells it."""
+FullName = Annotated[
+    str,
+    Matching(
+        rf"{_OWNER}/{_REPOSITORY}", "a repository with its owner", "write OWNER/NAME as GitHub spells it: acme/gpu-infra"
+    ),
+]
+"""A repository with its owner."""
+EnvironmentName = Annotated[
+    str,
+    Field(max_length=255),
+    Matching(
+        r"[A-Za-z0-9_][A-Za-z0-9_.-]*",
+        "an environment that a subject of OpenID Connect contains unchanged",
+        "use letters, digits and _.-",
+    ),
+]
+"""An environment of a repository. GitHub encodes other signs in the subject of a token."""
 Who = Annotated[
     str,
     Field(max_length=100),
