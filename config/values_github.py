@@ -46,9 +46,7 @@ Repository = Annotated[
 """A repository of the organisation, as GitHub spells it."""
 FullName = Annotated[
     str,
-    Matching(
-        rf"{_OWNER}/{_REPOSITORY}", "a repository with its owner", "write OWNER/NAME as GitHub spells it: acme/gpu-infra"
-    ),
+    Matching(rf"{_OWNER}/{_REPOSITORY}", "a repository with its owner", "write OWNER/NAME, as in acme/gpu-infra"),
 ]
 """A repository with its owner."""
 EnvironmentName = Annotated[

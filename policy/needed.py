@@ -55,6 +55,18 @@ NEEDED: Final = (
         name="gpu-metrics",
         reason="the exporter of GPU metrics mounts the socket of the kubelet, which names the pod of each GPU",
     ),
+    Needed(
+        rule="no-broad-role",
+        type="gcp:projects/iAMMember:IAMMember",
+        name=r"deploy-[a-zA-Z]+(\.[a-zA-Z]+)+",
+        reason="the account that deploys creates the resources of every section; one environment of GitHub can use it",
+    ),
+    Needed(
+        rule="no-unbounded-permission",
+        type="aws:iam/policy:Policy",
+        name="deploy-identity",
+        reason="a KMS key has no name; the statements are limited to keys with the tags of the stack",
+    ),
 )
 
 

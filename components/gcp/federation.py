@@ -28,6 +28,8 @@ class FederationArgs:
     """A name for each repository, to its numeric id."""
     branches: tuple[str, ...] = ("main",)
     """Protected branches. Their workflows were reviewed, so their jobs may get more permissions."""
+    environment: str | None = None
+    """If set, only jobs with this environment of GitHub get access."""
 
 
 EVENTS = ("merge_group", "pull_request", "push", "release", "schedule", "workflow_dispatch")
@@ -37,8 +39,8 @@ ref of a pull request. Others run on the default branch with input of anyone: `p
 `repository_dispatch` (GitHub Docs, "Events that trigger workflows", 2026)."""
 
 
-def condition(owner_id: int, repositories: Mapping[str, int]) -> str:
-    """Return the condition on a token: the owner, one of the repositories, and one of `EVENTS`.
+def condition(owner_id: int, repositories: Mapping[str, int], environment: str | None = None) -> str:
+    """Return the condition on a token: the owner, one of the repositories, one of `EVENTS`, and the environment.
 
     A token of another event may name `main`, although its job runs the code or the text of a fork.
     """
@@ -47,6 +49,7 @@ def condition(owner_id: int, repositories: Mapping[str, int]) -> str:
     return (
         f"assertion.repository_owner_id == '{owner_id}' && assertion.repository_id in [{listed}]"
         f" && assertion.event_name in [{events}]"
+        + (f" && assertion.environment == '{environment}'" if environment is not None else "")
     )
 
 
@@ -82,7 +85,7 @@ class Federation(pulumi.ComponentResource):
                 "attribute.repository_id": "assertion.repository_id",
                 "attribute.repository_ref": "assertion.repository_id + ':' + assertion.ref",
             },
-            attribute_condition=condition(args.owner_id, args.repositories),
+            attribute_condition=condition(args.owner_id, args.repositories, args.environment),
             oidc={"issuer_uri": ISSUER},
             opts=fixed,
         )

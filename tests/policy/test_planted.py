@@ -10,6 +10,7 @@ import pytest
 from ops.plan.recorder import record
 from policy import rules
 from policy.needed import NEEDED, is_needed
+from tests.bootstrap import declared
 from tests.plan import stacks
 from tests.policy.planted import PLANTED
 
@@ -51,7 +52,7 @@ def test_an_exception_is_needed_by_a_committed_stack(needed: Any) -> None:
     exporting = stacks.changed("examples/cirun-gcp.yaml", "host-image", lambda image: image.update(bucket))
     found = [
         resource.name
-        for plan in (*map(stacks.planned, stacks.NAMES), record(exporting))
+        for plan in (*map(stacks.planned, stacks.NAMES), record(exporting), declared.plan(*declared.BOTH))
         for resource in plan
         if resource.type == needed.type and re.fullmatch(needed.name, resource.name)
         if list(NAMES[needed.rule](resource.type, resource.name, resource.inputs))

@@ -1,0 +1,285 @@
+"""What a stack needs before its first update: the bucket of its state, the key of its secrets, access for pipelines.
+
+The stack cannot declare these resources: its own state is in the bucket. This program is a Pulumi project of its own,
+with its state in a local folder. Its resources have the tag `Project: gpu-ci-bootstrap`, so that the role that deploys,
+which may change everything with the tags of the stack, cannot change them.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+import pulumi
+from pulumi import Output, ResourceOptions
+from pulumi.runtime.config import CONFIG, get_config_env
+
+from bootstrap.grants import Place
+from bootstrap.permissions_aws import deploy_policies, push_policy
+from bootstrap.permissions_gcp import DEPLOYER
+from bootstrap.settings import PROJECT, settings_of
+from components.aws.documents import allow, document
+from components.aws.github_trust import AUDIENCE, HOST, provider_arn, trust_policy
+from config.identity import PROJECT as STACKS
+from config.identity import Identity, own_tags
+
+if TYPE_CHECKING:
+    from bootstrap.settings import AwsSettings, BootstrapSettings, GcpSettings, JobSettings
+
+SESSION_SECONDS: Final = 5400
+"""The time limit of a deployment in `.github/workflows/ci.yml`."""
+PATH: Final = "/gpu-ci-bootstrap/"
+"""The path of the roles and policies, which the names of a stack cannot match."""
+ROTATION: Final = f"{90 * 24 * 3600}s"
+"""The time after which Cloud KMS creates a new version of a key."""
+
+Variables = dict[str, "str | Output[str]"]
+
+
+def run() -> None:
+    """Read the settings, declare the resources, and export the variables of the pipelines.
+
+    Raises:
+        config.load.StackFileError: the settings are invalid.
+
+    """
+    stack = pulumi.get_stack()
+    settings = settings_of({**get_config_env(), **CONFIG.get()}, stack, f"bootstrap/Pulumi.{stack}.yaml")
+    deploy: Variables = {}
+    if settings.gcp is not None:
+        deploy |= on_gcp(settings, settings.gcp, stack)
+    if settings.aws is not None:
+        of_aws, images = on_aws(settings, settings.aws, stack)
+        deploy |= of_aws
+        pulumi.export("images_variables", images)
+    pulumi.export("secrets_provider", deploy.pop("secrets_provider"))
+    pulumi.export("deploy_variables", deploy)
+
+
+def _trust(provider: str, jobs: JobSettings) -> str:
+    trusted = trust_policy(
+        provider,
+        jobs.repository,
+        jobs.owner_id,
+        jobs.repository_id,
+        environment=jobs.environment,
+        ref=f"refs/heads/{jobs.branch}",
+    )
+    return json.dumps(trusted, sort_keys=True)
+
+
+def on_aws(settings: BootstrapSettings, account: AwsSettings, stack: str) -> tuple[Variables, Variables]:
+    """Declare the state, the key and the roles on AWS; return the variables of deployments and of images."""
+    import pulumi_aws as aws
+
+    prefix = Identity(project=STACKS, stack=stack).prefix
+    provider = aws.Provider(
+        "aws",
+        region=account.region,
+        # Refuse the credentials of another account before anything is created.
+        allowed_account_ids=[account.account],
+        default_tags={"tags": own_tags(PROJECT, stack)},
+    )
+    opts = ResourceOptions(provider=provider)
+    protected = ResourceOptions(provider=provider, protect=True)
+    place = Place(account=account.account, region=account.region, prefix=prefix, tags=own_tags(STACKS, stack))
+
+    key = aws.kms.Key(
+        "state",
+        description=f"State and secrets of {prefix}",
+        enable_key_rotation=True,
+        deletion_window_in_days=30,
+        opts=protected,
+    )
+    alias = f"alias/bootstrap/{prefix}"
+    aws.kms.Alias("state", name=alias, target_key_id=key.key_id, opts=protected)
+    name = f"{prefix}-{account.account}"
+    bucket = aws.s3.Bucket("state", bucket=name, opts=protected)
+    arn = f"arn:aws:s3:::{name}"
+    of_bucket = ResourceOptions(provider=provider, protect=True, deleted_with=bucket)
+    aws.s3.BucketVersioning(
+        "state", bucket=bucket.bucket, versioning_configuration={"status": "Enabled"}, opts=of_bucket
+    )
+    aws.s3.BucketServerSideEncryptionConfiguration(
+        "state",
+        bucket=bucket.bucket,
+        rules=[
+            {
+                "apply_server_side_encryption_by_default": {"sse_algorithm": "aws:kms", "kms_master_key_id": key.arn},
+                "bucket_key_enabled": True,
+            }
+        ],
+        opts=of_bucket,
+    )
+    closed = aws.s3.BucketPublicAccessBlock(
+        "state",
+        bucket=bucket.bucket,
+        block_public_acls=True,
+        block_public_policy=True,
+        ignore_public_acls=True,
+        restrict_public_buckets=True,
+        opts=of_bucket,
+    )
+    unencrypted = {
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": "s3:*",
+        "Resource": [arn, f"{arn}/*"],
+        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+    }
+    aws.s3.BucketPolicy(
+        "state",
+        bucket=bucket.bucket,
+        policy=document(unencrypted),
+        # S3 refuses two changes of a bucket's access at the same time.
+        opts=ResourceOptions.merge(of_bucket, ResourceOptions(depends_on=[closed])),
+    )
+
+    federation = provider_arn(account.account)
+    trusting = opts
+    if account.oidc_provider == "create":
+        github = aws.iam.OpenIdConnectProvider(
+            "github", url=f"https://{HOST}", client_id_lists=[AUDIENCE], opts=protected
+        )
+        trusting = ResourceOptions(provider=provider, depends_on=[github])
+    deploys = aws.iam.Role(
+        "deploy",
+        name=f"{prefix}-deploy",
+        path=PATH,
+        description=f"Deploys {prefix}",
+        assume_role_policy=_trust(federation, settings.deploy),
+        max_session_duration=SESSION_SECONDS,
+        opts=trusting,
+    )
+    aws.iam.RolePolicy(
+        "deploy-state",
+        role=deploys.name,
+        policy=key.arn.apply(
+            lambda key_arn: document(
+                allow(["s3:ListBucket"], [arn]),
+                allow(["s3:DeleteObject", "s3:GetObject", "s3:PutObject"], [f"{arn}/*"]),
+                allow(["kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKey"], [key_arn]),
+            )
+        ),
+        opts=opts,
+    )
+    for chapter, text in deploy_policies(place).items():
+        policy = aws.iam.Policy(f"deploy-{chapter}", name=f"{prefix}-{chapter}", path=PATH, policy=text, opts=opts)
+        aws.iam.RolePolicyAttachment(f"deploy-{chapter}", role=deploys.name, policy_arn=policy.arn, opts=opts)
+    images: Variables = {}
+    if settings.images is not None:
+        pushes = aws.iam.Role(
+            "images",
+            name=f"{prefix}-images",
+            path=PATH,
+            description=f"Pushes container images to the repositories of {prefix}",
+            assume_role_policy=_trust(federation, settings.images),
+            opts=trusting,
+        )
+        aws.iam.RolePolicy("images", role=pushes.name, policy=push_policy(place), opts=opts)
+        images = {"AWS_IMAGES_ROLE_ARN": pushes.arn, "AWS_REGION": account.region}
+    deploy: Variables = {
+        "AWS_DEPLOY_ROLE_ARN": deploys.arn,
+        "AWS_REGION": account.region,
+        "PULUMI_BACKEND_URL": f"s3://{name}?region={account.region}",
+        "secrets_provider": f"awskms://{alias}?region={account.region}",
+    }
+    return deploy, images
+
+
+def on_gcp(settings: BootstrapSettings, account: GcpSettings, stack: str) -> Variables:
+    """Declare the APIs, the account that deploys and its federation; and the state, if no other cloud has it."""
+    import pulumi_gcp as gcp
+
+    from components.gcp.apis import Apis, ApisArgs
+    from components.gcp.federation import Federation, FederationArgs
+
+    identity = Identity(project=PROJECT, stack=stack)
+    prefix = Identity(project=STACKS, stack=stack).prefix
+    provider = gcp.Provider(
+        "gcp",
+        project=account.project,
+        region=account.region,
+        default_labels=identity.labels,
+        user_project_override=True,
+        billing_project=account.project,
+    )
+    providers = ResourceOptions(providers=[provider])
+    keeps_state = settings.aws is None
+    names = ["iam", "iamcredentials", "sts", *(["cloudkms", "storage"] if keeps_state else [])]
+    apis = Apis("apis", ApisArgs(project=account.project, apis=names), providers)
+    after = ResourceOptions.merge(providers, ResourceOptions(depends_on=[apis]))
+
+    deploys = gcp.serviceaccount.Account(
+        "deploy",
+        project=account.project,
+        account_id=f"{prefix}-deploy",
+        display_name=f"Deploys {prefix}",
+        opts=after,
+    )
+    federation = Federation(
+        "federation",
+        FederationArgs(
+            project=account.project,
+            # The stack's own pool, of `gpu-ci:github-federation`, is named after the prefix.
+            pool=f"{prefix}-deploy",
+            owner_id=settings.deploy.owner_id,
+            repositories={"deploy": settings.deploy.repository_id},
+            branches=(settings.deploy.branch,),
+            environment=settings.deploy.environment,
+        ),
+        after,
+    )
+    gcp.serviceaccount.IAMMember(
+        "deploy",
+        service_account_id=deploys.name,
+        role="roles/iam.workloadIdentityUser",
+        member=federation.trusted[f"deploy-{settings.deploy.branch}"],
+        opts=after,
+    )
+    for role in DEPLOYER:
+        gcp.projects.IAMMember(
+            f"deploy-{role}", project=account.project, role=f"roles/{role}", member=deploys.member, opts=after
+        )
+    variables: Variables = {
+        "GCP_DEPLOY_SERVICE_ACCOUNT": deploys.email,
+        "GCP_WORKLOAD_IDENTITY_PROVIDER": federation.provider_name,
+    }
+    return {**variables, **(_state_on_gcp(account, prefix, deploys.member, after) if keeps_state else {})}
+
+
+def _state_on_gcp(account: GcpSettings, prefix: str, member: Output[str], opts: ResourceOptions) -> Variables:
+    """Declare the bucket and the key; return the location of the state and of the key."""
+    import pulumi_gcp as gcp
+
+    protected = ResourceOptions.merge(opts, ResourceOptions(protect=True))
+    name = f"{account.project}-{prefix}-state"
+    bucket = gcp.storage.Bucket(
+        "state",
+        project=account.project,
+        name=name,
+        location=account.region.upper(),
+        uniform_bucket_level_access=True,
+        public_access_prevention="enforced",
+        versioning={"enabled": True},
+        force_destroy=False,
+        opts=protected,
+    )
+    ring = gcp.kms.KeyRing(
+        "state", project=account.project, name=f"{prefix}-state", location=account.region, opts=protected
+    )
+    key = gcp.kms.CryptoKey("state", name="secrets", key_ring=ring.id, rotation_period=ROTATION, opts=protected)
+    gcp.storage.BucketIAMMember(
+        "deploy-state", bucket=bucket.name, role="roles/storage.objectUser", member=member, opts=opts
+    )
+    gcp.kms.CryptoKeyIAMMember(
+        "deploy-state",
+        crypto_key_id=key.id,
+        role="roles/cloudkms.cryptoKeyEncrypterDecrypter",
+        member=member,
+        opts=opts,
+    )
+    return {
+        "PULUMI_BACKEND_URL": f"gs://{name}",
+        "secrets_provider": Output.concat("gcpkms://", key.id),
+    }

@@ -1,0 +1,102 @@
+"""The settings of `bootstrap/Pulumi.<stack>.yaml`: clouds, accounts, and the jobs that get access."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from pydantic import ValidationError
+
+from config.faults import Fault
+from config.load import StackFileError
+from config.section import Section
+from config.stack_name import stack_name_faults
+from config.translate import faults
+from config.values import Account, GcpProject, GcpRegion, Region
+from config.values_github import Branch, EnvironmentName, FullName, GitHubId
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PROJECT: Final = "gpu-ci-bootstrap"
+"""The name of the Pulumi project, which is also the namespace of its configuration."""
+
+
+class JobSettings(Section):
+    """The jobs of one repository that get access."""
+
+    repository: FullName
+    """The owner and the name, as GitHub spells them."""
+    owner_id: GitHubId
+    """The number of the owner: `gh api repos/OWNER/NAME --jq .owner.id`."""
+    repository_id: GitHubId
+    """The number of the repository: `gh api repos/OWNER/NAME --jq .id`."""
+    branch: Branch = "main"
+    """The only branch whose jobs get access."""
+    environment: EnvironmentName | None = None
+    """The environment of the jobs. Without one, jobs with an environment get no access."""
+
+
+class DeploySettings(JobSettings):
+    """The jobs that deploy the stack."""
+
+    environment: EnvironmentName
+    """The environment of the jobs. Its reviewers approve each deployment."""
+
+
+class AwsSettings(Section):
+    """The account and the region of AWS."""
+
+    account: Account
+    region: Region
+    oidc_provider: Literal["create", "existing"] = "create"
+    """An account has one provider for GitHub. State `existing` if another stack or team has created it."""
+
+
+class GcpSettings(Section):
+    """The project and the region of Google Cloud."""
+
+    project: GcpProject
+    region: GcpRegion
+
+
+class BootstrapSettings(Section):
+    """All settings of one stack."""
+
+    deploy: DeploySettings
+    images: JobSettings | None = None
+    """The jobs that push container images to the repositories of the stack in ECR."""
+    aws: AwsSettings | None = None
+    gcp: GcpSettings | None = None
+
+
+def settings_of(config: Mapping[str, str], stack: str, source: str) -> BootstrapSettings:
+    """Return the settings in `config`: keys with their namespace, values as JSON, as Pulumi hands them over.
+
+    Raises:
+        StackFileError: with every fault of the file.
+
+    """
+    prefix = f"{PROJECT}:"
+    sections = {key.removeprefix(prefix): _value(text) for key, text in config.items() if key.startswith(prefix)}
+    found = stack_name_faults(stack, gcp="gcp" in sections)
+    if not {"aws", "gcp"} & sections.keys():
+        found.append(Fault("aws", "missing", "state aws, gcp or both: the clouds of the stack"))
+    if "images" in sections and "aws" not in sections:
+        problem = "is for repositories on AWS, and there is no section aws"
+        found.append(Fault("images", problem, "remove it; Google Cloud has gpu-ci:github-federation"))
+    try:
+        settings = BootstrapSettings.model_validate(sections)
+    except ValidationError as error:
+        raise StackFileError([*found, *faults(error, BootstrapSettings)], source) from None
+    if found:
+        raise StackFileError(found, source)
+    return settings
+
+
+def _value(text: str) -> Any:
+    """Return the value in `text`. Pulumi hands over a key without a value as an empty text."""
+    try:
+        return json.loads(text) if text else None
+    except ValueError:
+        return text

@@ -1,0 +1,87 @@
+"""The bootstrap on the real engine with fake clouds: idempotent, protected, and without a secret in its state."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from bootstrap.program import run
+from fakes.aws import names as aws
+from fakes.aws.state import OBJECTS
+from fakes.objects import Caller
+from ops.engine.engine import Engine
+from ops.engine.pulumi_cli import Found, NotFound, installed
+from tests.bootstrap.declared import BOTH, variant
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from fakes.cloud import Cloud
+
+pytestmark = pytest.mark.engine
+
+GITHUB: Final = "https://token.actions.githubusercontent.com"
+
+
+@pytest.fixture(scope="module")
+def cli() -> Found:
+    found = installed()
+    if isinstance(found, NotFound):
+        pytest.skip("no Pulumi CLI is installed: run `make pulumi`")
+    return found
+
+
+@pytest.fixture
+def engine(cli: Found) -> Generator[Engine]:
+    with Engine(cli, variant(*BOTH), run) as ready:
+        yield ready
+
+
+def put_an_object_in_the_bucket(cloud: Cloud) -> None:
+    (bucket,) = cloud.of(aws.BUCKET)
+    bucket.outputs = {**bucket.outputs, OBJECTS: 1}
+
+
+def test_the_second_run_changes_nothing_and_the_state_has_no_secret(engine: Engine) -> None:
+    first = engine.up()
+    second = engine.up()
+    state = engine.state()
+
+    assert (first.ok, first.fault) == (True, "")
+    assert [str(step) for step in second.changes] == []
+    assert [urn for urn, resource in state.resources.items() if resource.secret_paths] == []
+    assert "PRIVATE KEY" not in json.dumps([dict(resource.inputs) for resource in state.resources.values()])
+
+
+def test_a_state_in_use_is_not_destroyed(engine: Engine) -> None:
+    assert engine.up().ok
+    put_an_object_in_the_bucket(engine.cloud)
+    protected = engine.preview_destroy()
+    engine.unprotect()
+    emptied = engine.destroy()
+
+    assert not protected.ok
+    assert "protect" in protected.fault
+    assert not emptied.ok
+    assert "BucketNotEmpty" in emptied.fault
+    assert len(engine.cloud.of(aws.BUCKET)) == 1
+
+
+def test_a_provider_of_another_team_is_reported(engine: Engine) -> None:
+    engine.cloud.put(aws.OIDC_PROVIDER, "theirs", {"url": GITHUB}, Caller())
+    outcome = engine.up()
+
+    assert not outcome.ok
+    assert f"EntityAlreadyExists: Provider with url {GITHUB} already exists" in outcome.fault
+
+
+def test_an_update_continues_after_a_bucket_name_was_taken(engine: Engine) -> None:
+    theirs = engine.cloud.put(aws.BUCKET, "theirs", {"bucket": "gpu-ci-staging-123456789012"}, Caller())
+    taken = engine.up()
+    engine.cloud.delete(aws.BUCKET, theirs.id)
+    after = engine.up()
+
+    assert "BucketAlreadyExists" in taken.fault
+    assert after.ok
