@@ -101,6 +101,10 @@ rehearse: .venv/run ## Run up, a change and destroy of a stack on the real engin
 upgrade-check: .venv/run ## Preview the program over the state of every stack at the previous release, on fake clouds
 	@$(OPS) upgrade-check
 
+.PHONY: bootstrap
+bootstrap: .venv/run ## Create the state, the key and the access for pipelines of a stack, and print the variables for CI
+	@$(OPS) bootstrap --stack "$${STACK:-staging}"
+
 .PHONY: kit workflows
 kit: .venv/run ## Write the files that a repository needs to use the runners, to OUT=out
 	@$(OPS) kit $(WHICH) --out "$$OUT"$(if $(REPO), --repo "$$REPO")
