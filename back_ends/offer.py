@@ -146,6 +146,9 @@ class Offer:
     """Every machine that the job may get."""
     host: HostSoftware
     steps: tuple[Step, ...]
-    """The steps from the dispatched job to its first command, where nothing is running yet."""
+    """The steps from the dispatched job to its first command, where nothing is running yet; from the start of a machine
+    that a schedule or a person starts."""
+    first_steps: tuple[Step, ...] = ()
+    """Additional steps of the first start, on a machine that exists between jobs."""
     own: OwnMachines | None = None
     shared: SharedNodes | None = None

@@ -17,7 +17,7 @@ from gpu.verdict import error, ok, warning
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from back_ends.offer import OwnMachines
+    from back_ends.offer import Offer, OwnMachines
     from back_ends.stack import Stack
     from config.runners import Needs
     from gpu.machines import InstanceType, MachineType
@@ -38,7 +38,7 @@ def check(stack: Stack) -> Iterator[Verdict]:
             if not short:
                 names = ", ".join(machine.type.name for machine in offer.machines)
                 yield ok(CHECK, offer.path, f"it fits {names}, alone on its machine")
-            yield from _disk(offer.path, offer.own, needs)
+            yield from _disk(offer, offer.own, needs)
 
 
 def usable_memory_mib(machine: InstanceType | MachineType) -> int:
@@ -70,20 +70,21 @@ def _machine(path: str, machine: InstanceType | MachineType, needs: Needs) -> It
         yield warning(CHECK, path, reason, f"ask for memory: {room // 1024}Gi, or {larger}", chain)
 
 
-def _disk(path: str, own: OwnMachines, needs: Needs) -> Iterator[Verdict]:
+def _disk(offer: Offer, own: OwnMachines, needs: Needs) -> Iterator[Verdict]:
     room, wanted = own.disk_gib - SYSTEM_DISK_GIB, gibibytes(needs.disk) if needs.disk else 0
+    smaller = ", or a smaller host-image.builder.disk" if offer.host.builds_image else ""
     if own.disk_gib < own.image_gib:
         yield error(
             CHECK,
             own.disk_key,
             f"a disk of {own.disk_gib}Gi is smaller than the {own.image_gib}Gi of the image that it is created from",
-            f"state at least {own.image_gib}Gi, or a smaller host-image.builder.disk",
+            f"state at least {own.image_gib}Gi{smaller}",
         )
     elif wanted > room:
         less = f"ask for disk: {room}Gi, or " if room > 0 else ""
         yield error(
             CHECK,
-            path,
+            offer.path,
             f"its machines have {max(0, room)}Gi of disk besides the system, and it asks for {wanted}Gi",
             f"{less}state {own.disk_key}: {wanted + SYSTEM_DISK_GIB}Gi",
         )

@@ -68,7 +68,8 @@ def _unused(stack: Stack) -> Iterator[Verdict]:
     for name in settings.images:
         if name not in used:
             yield warning(CHECK, f"images.{name}", "no runner uses it", "name it in a runner, or remove it")
-    clouds = {str(offer.own.cloud) for offer in stack.offers.values() if offer.own is not None}
+    own = [offer.own for offer in stack.offers.values() if offer.own is not None]
+    clouds = {str(machines.cloud) for machines in own if machines.standing is None}
     for cloud, enabled in (("aws", settings.cirun.aws), ("gcp", settings.cirun.gcp)) if settings.cirun else ():
         if enabled and cloud not in clouds:
             reason = "cirun gets access to a cloud in which it serves no runner"

@@ -87,6 +87,11 @@ def _spot(group: NodeGroupFacts, fallbacks: Sequence[str]) -> Iterator[Verdict]:
 
 def own_spot(own: OwnMachines) -> Iterator[Verdict]:
     """Check the machine types and zones of a runner that only requests spot machines."""
+    if own.standing is not None:
+        if own.placements[0].spot:
+            reason = "one spot machine in one zone: without spot capacity it does not start, and its job is lost"
+            yield warning(CHECK, own.spot_key, reason, "set it to false, unless jobs can wait")
+        return
     # No zones are stated where the cloud chooses one.
     zones = {zone for placement in own.placements for zone in placement.zones}
     one = _single(len(set(own.types)), len(zones))

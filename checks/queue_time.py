@@ -1,7 +1,8 @@
 """Check the wait of a job for its first command against the target of its runner, and its runners against their load.
 
 The wait is that of a job that finds nothing running: the first one of the day, and each one that comes after its pool
-was scaled to zero.
+was scaled to zero. A machine that a schedule or a person starts makes a job wait without a limit while it is off, so
+the figures begin with its start.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from gpu.verdict import error, ok, warning
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from back_ends.offer import Offer, SharedNodes
+    from back_ends.offer import Offer, SharedNodes, Standing
     from back_ends.stack import Stack
     from gpu.verdict import Verdict
 
@@ -29,7 +30,11 @@ CHECK: Final = "queue-time"
 def check(stack: Stack) -> Iterator[Verdict]:
     """Yield the wait of each runner, parallel pulls without effect, and runners that are too few."""
     for name, offer in stack.offers.items():
-        yield _wait(name, offer, stack)
+        standing = offer.own.standing if offer.own is not None else None
+        if standing is not None and not standing.time.by_workflow:
+            yield _started(name, offer, standing, stack)
+        else:
+            yield _wait(name, offer, stack)
         if offer.shared is not None:
             yield from _load(name, offer, offer.shared, stack)
     yield from _fast_pull(stack)
@@ -38,11 +43,7 @@ def check(stack: Stack) -> Iterator[Verdict]:
 def _wait(name: str, offer: Offer, stack: Stack) -> Verdict:
     wait = total(offer.steps)
     reason = f"a job waits {wait.p50 / 60:.1f} minutes for a runner, and one in 20 more than {wait.p95 / 60:.1f}"
-    chain = [
-        f"{step.name}: {step.p50:.0f} s, one in 20 more than {step.p95:.0f} s"
-        f" ({'estimate: ' if step.estimate else ''}{step.source})"
-        for step in offer.steps
-    ]
+    chain = _steps(offer)
     target = stack.settings.runners[name].queue_target_minutes
     if target is None:
         return ok(CHECK, offer.path, reason, chain)
@@ -53,6 +54,37 @@ def _wait(name: str, offer: Offer, stack: Stack) -> Verdict:
     if not fix:
         fix = f"no setting makes it shorter; raise the target to {math.ceil(wait.p95 / 60)}"
     return report(CHECK, f"{offer.path}.queue-target-minutes", f"{reason}, over the target of {target}", fix, chain)
+
+
+def _started(name: str, offer: Offer, standing: Standing, stack: Stack) -> Verdict:
+    """Return the verdict on a machine that a schedule or a person starts."""
+    wait, time = total(offer.steps), standing.time
+    who = "its schedule" if time.schedule is not None else "someone"
+    reason = (
+        f"a job waits until {who} starts the machine, then {wait.p50 / 60:.1f} minutes, and one in 20 more than "
+        f"{wait.p95 / 60:.1f}"
+    )
+    chain = _steps(offer)
+    if time.idle_minutes:
+        chain.append(f"after {time.idle_minutes} minutes without a job the machine stops, until {who} starts it again")
+    if stack.settings.runners[name].queue_target_minutes is None:
+        return ok(CHECK, offer.path, reason, chain)
+    return warning(
+        CHECK,
+        f"{offer.path}.queue-target-minutes",
+        f"{reason}, so the target has no meaning while the machine is off",
+        "remove it, or use a runner that starts for each job",
+        chain,
+    )
+
+
+def _steps(offer: Offer) -> list[str]:
+    """Return the steps of an offer, a line each."""
+    return [
+        f"{'only once: ' if step in offer.first_steps else ''}{step.name}: {step.p50:.0f} s, "
+        f"one in 20 more than {step.p95:.0f} s ({'estimate: ' if step.estimate else ''}{step.source})"
+        for step in (*offer.steps, *offer.first_steps)
+    ]
 
 
 def _fix(shared: SharedNodes, target: int, stack: Stack) -> str:

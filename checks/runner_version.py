@@ -1,8 +1,8 @@
-"""Check that GitHub accepts the runner in an image.
+"""Check that GitHub accepts the runner in an image, and the one that a machine installs.
 
 GitHub does not register runners older than 2.329.0, and gives no jobs to a runner that is more than thirty days behind
 the newest release (GitHub, "Self-hosted runner minimum version enforcement", complete since 25 September 2026). The
-newest known release is that of September 2026.
+newest known release is that of September 2026. A machine that exists between jobs updates its runner automatically.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FIX: Final = f"build the image on {RUNNER_IMAGE}:{dotted(NEWEST_KNOWN)} or late
 
 
 def check(stack: Stack) -> Iterator[Verdict]:
-    """Check the runner version of each image: the stated one, or the tag of GitHub's own image."""
+    """Check the runner version of each image, stated or in the tag of GitHub's own image; and of each machine."""
     used = {offer.shared.image for offer in stack.offers.values() if offer.shared is not None}
     for name, image in stack.settings.images.items():
         if image.runner is not None:
@@ -48,13 +48,30 @@ def check(stack: Stack) -> Iterator[Verdict]:
                 f"state as images.{name}.runner what this command prints: docker run --rm {COMMAND.format(address)}",
             )
 
+    for offer in stack.offers.values():
+        if offer.own is not None and offer.own.standing is not None:
+            yield _installed(offer.own.standing.runner_key or offer.path, offer.own.standing.runner)
+
+
+def _installed(path: str, version: str) -> Verdict:
+    """Check the release that a machine installs first."""
+    if (refused := _too_old(path, version, f'write "{NEWEST}"')) is not None:
+        return refused
+    newer = "" if parse(version)[:3] >= NEWEST_KNOWN else f", and replaces it by {NEWEST} or later automatically"
+    return ok(CHECK, path, f"the machine installs the runner {version}{newer}")
+
+
+def _too_old(path: str, version: str, fix: str) -> Verdict | None:
+    if parse(version.partition("+")[0])[:3] >= LEAST:
+        return None
+    reason = f"the runner {version} cannot register at GitHub, which accepts {dotted(LEAST)} and later"
+    return error(CHECK, path, reason, fix)
+
 
 def _version(path: str, version: str) -> Verdict:
-    stated = parse(version.partition("+")[0])[:3]
-    if stated < LEAST:
-        reason = f"the runner {version} cannot register at GitHub, which accepts {dotted(LEAST)} and later"
-        return error(CHECK, path, reason, _FIX)
-    if stated < NEWEST_KNOWN:
+    if (refused := _too_old(path, version, _FIX)) is not None:
+        return refused
+    if parse(version.partition("+")[0])[:3] < NEWEST_KNOWN:
         newest = dotted(NEWEST_KNOWN)
         reason = f"the runner {version} is behind {newest}; GitHub gives it no jobs thirty days after a newer release"
         return warning(CHECK, path, reason, _FIX)

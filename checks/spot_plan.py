@@ -1,4 +1,4 @@
-"""Check whether the jobs of a spot pool survive, and whether they are cheaper there than on demand.
+"""Check whether the jobs of a spot pool or a spot machine survive, and whether they are cheaper there than on demand.
 
 Both costs are those of a finished job: `gpu.cost.jobs` has the formula. Prices include the disk.
 """
@@ -9,7 +9,7 @@ import math
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from checks.machine_groups import job_load, pool_groups
+from checks.machine_groups import job_load, machine_groups, pool_groups
 from gpu.cost.jobs import hours_with_loss, loss, machine_hours
 from gpu.cost.month import PricedMachine, priced
 from gpu.cost.prices import HOURS_A_MONTH, dollars
@@ -33,16 +33,24 @@ LOSS_BUDGET: Final = 0.10
 
 
 def check(stack: Stack) -> Iterator[Verdict]:
-    """Yield one verdict for each runner on a shared pool whose workload is stated."""
-    groups = pool_groups(stack)
+    """Yield one verdict for each runner on a shared pool, or on one machine, whose workload is stated."""
+    pools, groups = pool_groups(stack), {group.path: group for group in machine_groups(stack)}
     for name, offer in stack.offers.items():
-        if offer.shared is not None and stack.settings.runners[name].workload is not None:
-            group = groups.get(offer.shared.pools[0])
-            if group is not None:
-                yield from _verdicts(name, offer, offer.shared, group, stack)
+        if stack.settings.runners[name].workload is None:
+            continue
+        shared, own = offer.shared, offer.own
+        if shared is not None and shared.pools[0] in pools:
+            yield from _verdicts(name, offer, pools[shared.pools[0]], stack, to_on_demand=_another_pool(shared))
+        elif own is not None and own.standing is not None and own.placements[0].spot:
+            yield from _verdicts(name, offer, groups[offer.path], stack, to_on_demand=f"set {own.spot_key}: false")
 
 
-def _verdicts(name: str, offer: Offer, shared: SharedNodes, group: MachineGroup, stack: Stack) -> Iterator[Verdict]:
+def _another_pool(shared: SharedNodes) -> str:
+    named = f"name an on-demand pool in {shared.pool_key}"
+    return f"{named} and remove {shared.fallback_key}" if len(shared.pools) > 1 else named
+
+
+def _verdicts(name: str, offer: Offer, group: MachineGroup, stack: Stack, *, to_on_demand: str) -> Iterator[Verdict]:
     runner, rate = stack.settings.runners[name], group.interruptions_per_hour
     minutes = job_load(runner, offer).mean_minutes
     on_spot = priced(group, group.types[0], Placement(region=group.expected.region, spot=True))
@@ -57,9 +65,6 @@ def _verdicts(name: str, offer: Offer, shared: SharedNodes, group: MachineGroup,
         f"after a lost attempt another machine runs for {group.minutes_after_loss} minutes without a job",
         f"with lost attempts, {costs}",
     )
-    to_on_demand = f"name an on-demand pool in {shared.pool_key}"
-    if len(shared.pools) > 1:
-        to_on_demand += f" and remove {shared.fallback_key}"
     lost = loss(runner.timeout_minutes / 60, rate)
     if group.expected.spot and lost > LOSS_BUDGET:
         longest = math.floor(hours_with_loss(LOSS_BUDGET, rate) * 60)

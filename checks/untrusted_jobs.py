@@ -15,7 +15,7 @@ from gpu.verdict import ok, warning
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from back_ends.offer import OwnMachines
+    from back_ends.offer import Offer, OwnMachines, Standing
     from back_ends.stack import Stack
     from gpu.verdict import Verdict
 
@@ -30,11 +30,14 @@ def check(stack: Stack) -> Iterator[Verdict]:
     settings = stack.settings
     shared = any(offer.shared is not None for offer in stack.offers.values())
     if shared and settings.arc is not None and settings.github is not None:
-        yield _group(settings.arc.runner_group, settings.github.url)
-    for offer in stack.offers.values():
-        if offer.own is not None:
-            yield from _network(offer.own)
-    if settings.cirun is not None and any(offer.own is not None for offer in stack.offers.values()):
+        yield _group("arc.runner-group", settings.arc.runner_group, settings.github.url)
+    own = [(offer, offer.own) for offer in stack.offers.values() if offer.own is not None]
+    for offer, machines in own:
+        yield from _network(machines)
+        if machines.standing is not None and settings.github is not None:
+            yield _group(machines.standing.group_key, machines.standing.group, settings.github.url)
+            yield _forks(offer, machines.standing)
+    if settings.cirun is not None and any(machines.standing is None for _, machines in own):
         if settings.cirun.access:
             reason = "only the people in cirun.access may start the runners that cirun serves"
             yield ok(CHECK, "cirun.access", reason, (APPROVAL,))
@@ -54,17 +57,25 @@ def _network(own: OwnMachines) -> Iterator[Verdict]:
         )
 
 
-def _group(group: str, url: str) -> Verdict:
+def _forks(offer: Offer, standing: Standing) -> Verdict:
+    if standing.forks:
+        reason = "jobs of pull requests from forks may run on the machine, which deletes their files after each job"
+        return ok(CHECK, standing.forks_key, reason, (APPROVAL,))
+    kept = "it keeps the files of jobs for the next ones, and " if standing.keeps_files else ""
+    return ok(CHECK, offer.path, f"{kept}the machine refuses jobs of pull requests from forks", (APPROVAL,))
+
+
+def _group(path: str, group: str, url: str) -> Verdict:
     owner = url.rstrip("/").partition("://")[2].split("/")[1:]
     if len(owner) == 1 and group.casefold() == "default":
         return warning(
             CHECK,
-            "arc.runner-group",
+            path,
             f"every repository of {owner[0]} may use the runners, and a fork may edit the workflow that asks for them",
             f"create a runner group at GitHub, {GROUP}, and state its name",
             (APPROVAL,),
         )
     if len(owner) == 1:
         reason = f"only the repositories and workflows of the runner group {group} may use the runners"
-        return ok(CHECK, "arc.runner-group", reason, (GROUP, APPROVAL))
+        return ok(CHECK, path, reason, (GROUP, APPROVAL))
     return ok(CHECK, "github.url", f"only workflows of {'/'.join(owner)} may use the runners", (APPROVAL,))

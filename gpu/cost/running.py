@@ -33,7 +33,7 @@ _HOURS_A_WEEK: Final = 168
 
 
 def longest_start(time: RunningTime) -> float:
-    """Return the hours of the longest start that nobody ends early."""
+    """Return the hours after which a start ends in any case."""
     scheduled = time.schedule.minutes / 60 if time.schedule is not None else float("inf")
     return min(float(time.most_hours), scheduled)
 

@@ -89,6 +89,27 @@ OWN_RUNNER: Final = Step(
     source="the runner is downloaded and configured at boot",
 )  # fmt: skip
 
+START_JOB: Final = Step(
+    name="the job that starts the machine gets a runner of GitHub", p50=15, p95=60, estimate=True,
+    source="GitHub publishes no figure for its own runners",
+)  # fmt: skip
+STOPPED_MACHINE: Final = Step(
+    name="the stopped machine starts", p50=45, p95=120,
+    source="Brev: 26 s on average until a small EC2 machine answers; a GPU and the tail are an estimate",
+)  # fmt: skip
+PAUSED_INSTANCE: Final = Step(
+    name="the paused instance resumes", p50=60, p95=240, estimate=True,
+    source="Jarvis Labs publishes no figure; its SDK waits ten minutes at most",
+)  # fmt: skip
+STANDING_RUNNER: Final = Step(
+    name="the machine registers its runner", p50=20, p95=60, estimate=True,
+    source="a token and a registration at GitHub; the runner is installed already",
+)  # fmt: skip
+FIRST_BOOT: Final = Step(
+    name="the first boot installs the driver and restarts the machine once", p50=300, p95=720, estimate=True,
+    source="about 1 GB of packages of Ubuntu's archive",
+)  # fmt: skip
+
 _PULL_BASE = 3.0
 
 
@@ -138,6 +159,12 @@ def shared_node_steps(*, image_gib: float, idle_on_gpu: int, min_nodes: int, fas
         return (DISPATCH, POD, REGISTRATION)
     image = parallel_pull(image_gib) if fast_pull else pull(image_gib)
     return (DISPATCH, POD, AUTOSCALER, NODE, DEVICE_PLUGIN, image, REGISTRATION)
+
+
+def standing_machine_steps(*, by_workflow: bool, start: Step = STOPPED_MACHINE) -> tuple[Step, ...]:
+    """Return the steps of a job from the start of a machine that exists between jobs."""
+    asked = (START_JOB,) if by_workflow else ()
+    return (*asked, start, STANDING_RUNNER, DISPATCH)
 
 
 def own_machine_steps() -> tuple[Step, ...]:

@@ -83,6 +83,7 @@ def offer(
     host: HostSoftware | None = None,
     standing: Standing | None = None,
     steps: tuple[Step, ...] = (),
+    first_steps: tuple[Step, ...] = (),
 ) -> Offer:
     """Return an offer of machines of a runner's own."""
     section = SECTION
@@ -92,6 +93,7 @@ def offer(
         machines=tuple(Machine(type=machine, disk_gib=disk_gib) for machine in machines),
         host=host or HostSoftware(),
         steps=steps,
+        first_steps=first_steps,
         own=OwnMachines(
             cloud=cloud,
             types=tuple(machine.name for machine in machines),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from back_ends.offer import HostSoftware
 from checks import machine_fit
 from checks.machine_fit import usable_memory_mib
 from gpu.machines import attach, ec2_type, gce_type, gpu_model
@@ -63,7 +64,9 @@ def test_a_job_can_use_exactly_the_usable_memory(more: int, level: Level) -> Non
 def disk(gib: int, wanted: int = 0, image: int = 0) -> list[Verdict]:
     changes = {f"{NEEDS}/{key}": value for key, value in SMALL.items()}
     changes |= {f"{NEEDS}/disk": f"{wanted}Gi"} if wanted else {}
-    found = verdicts(machine_fit, changes, offer(T4, disk_gib=gib, image_gib=image))
+    found = verdicts(
+        machine_fit, changes, offer(T4, disk_gib=gib, image_gib=image, host=HostSoftware(builds_image=True))
+    )
     return [verdict for verdict in found if verdict.level is Level.ERROR]
 
 
