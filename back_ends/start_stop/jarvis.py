@@ -28,12 +28,8 @@ API_KEY: Final = "TOKEN_JARVIS"
 """The secret with the API key of Jarvis Labs."""
 APP_KEY: Final = "GPU_APP_PRIVATE_KEY"
 """The secret with the private key of the GitHub App."""
-ENVIRONMENT: Final = "gpu-jarvis"
-"""The environment of the repository that has both secrets."""
-SWEEP_MINUTES: Final = 30
-"""The interval of the workflow that pauses an instance that was left running."""
-SWEEP_CRON: Final = "11,41 * * * *"
-"""Not at the full hour, when GitHub is late."""
+# renovate: datasource=github-tags depName=actions/create-github-app-token
+SIGN_IN: Final = "actions/create-github-app-token@1b10c78c7865c340bc4f6099eb2f838309f1e8c3 # v3.1.1"
 
 
 def jarvis_offer(name: str, runner: RunnerSettings, stated: JarvisSettings) -> Offer:
@@ -77,7 +73,17 @@ def script_name(name: str) -> str:
 def jarvis_facts(
     name: str, runner: RunnerSettings, stated: JarvisSettings, github: GitHubSettings, *, workflow: str, job: str
 ) -> dict[str, Any]:
-    """Return the facts that the command in the repository needs. `job` of `workflow` starts the instance."""
+    """Return the facts that the command in the repository needs.
+
+    Args:
+        name: the runner.
+        runner: its settings.
+        stated: its instance.
+        github: where the runner is registered.
+        workflow: the file name of the workflow that uses the instance.
+        job: the title of its job that starts the instance.
+
+    """
     return {
         "cloud": Cloud.JARVIS.value,
         "name": stated.name,
@@ -98,16 +104,27 @@ def jarvis_facts(
     }
 
 
+def jarvis_values(github: GitHubSettings) -> dict[str, Any]:
+    """Return the values of the templates `jarvis-*.yml.j2`."""
+    kind, _, rest = owner(github.url).partition("/")
+    return {"app_token": SIGN_IN, "app_id": github.app_id, "organisation": rest if kind == "orgs" else ""}
+
+
 def owner(url: str) -> str:
     """Return the part of GitHub's API that has the runners of an organisation or a repository."""
     parts = urlsplit(url).path.strip("/").split("/")
     return f"repos/{'/'.join(parts)}" if len(parts) > 1 else f"orgs/{parts[0]}"
 
 
-def commands() -> dict[str, str]:
-    """Return the commands that give the repository its secrets. They run in a checkout of it."""
+def secret_commands(environment: str, url: str) -> dict[str, str]:
+    """Return the commands that store the secrets in an environment of the repository.
+
+    The generated files contain the other values, so no variables are needed: the name of the instance, of its script
+    and of the workflow, and the time after which a queued run is cancelled.
+    """
+    where = owner(url).removeprefix("repos/") if owner(url).startswith("repos/") else f"{owner(url)[5:]}/REPOSITORY"
     return {
-        "environment": f"gh api --method PUT repos/:owner/:repo/environments/{ENVIRONMENT}",
-        "api-key": f"gh secret set {API_KEY} --env {ENVIRONMENT}",
-        "github-app-key": f"gh secret set {APP_KEY} --env {ENVIRONMENT} < github-app.pem",
+        "environment": f"gh api --method PUT repos/{where}/environments/{environment}",
+        API_KEY: f"gh secret set {API_KEY} --repo {where} --env {environment}",
+        APP_KEY: f"gh secret set {APP_KEY} --repo {where} --env {environment} < github-app.pem",
     }
