@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from fakes.kinds import RefusedError, values_at
+from fakes.kinds import RefusedError, UnfinishedError, values_at
 from fakes.objects import Caller, CloudObject, Phase
 from fakes.request import Request
 from fakes.tables import kind_of
@@ -88,6 +88,7 @@ class Cloud:
 
         Raises:
             RefusedError: the cloud's error.
+            UnfinishedError: the object exists, and its creation failed.
 
         """
         kind = self.kinds(type_)
@@ -104,6 +105,11 @@ class Cloud:
             time.sleep(self.pace)
         with self._lock:
             obj.phase = Phase.READY
+            for check in kind.ends:
+                if words := check(self, obj):
+                    extra = {**extra, **kind.failed}
+                    obj.outputs = {**inputs, **extra}
+                    raise UnfinishedError(words, obj.id, extra)
             for effect in kind.after_create:
                 effect(self, obj)
         return obj.id, extra

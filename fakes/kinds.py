@@ -18,6 +18,15 @@ class RefusedError(Exception):
     """An error of a cloud's API, in its words."""
 
 
+class UnfinishedError(RefusedError):
+    """The error of an object that exists, and whose creation failed afterwards."""
+
+    def __init__(self, words: str, id_: str, computed: Mapping[str, Any]) -> None:
+        super().__init__(words)
+        self.id = id_
+        self.computed = computed
+
+
 @dataclass(frozen=True, slots=True)
 class Reference:
     """An input whose value names another object."""
@@ -81,7 +90,13 @@ class Kind:
     """Outputs that every update increases by one."""
     slow: bool = False
     """Whether creating takes minutes in the real cloud. The fake waits a moment, so that a missing dependency shows."""
+    minutes: int = 0
+    """The time that creating takes in the real cloud. A provider waits 60 minutes, or for a stated time."""
     before_create: Sequence[Check] = ()
+    ends: Sequence[Check] = ()
+    """Rules that fail the creation of an object that already exists."""
+    failed: Mapping[str, Any] = field(default_factory=dict)
+    """The outputs of an object whose creation failed, where they differ."""
     before_update: Sequence[ChangeCheck] = ()
     before_delete: Sequence[Check] = ()
     after_create: Sequence[Effect] = ()

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from google.protobuf import struct_pb2
-from pulumi.runtime.proto import provider_pb2
+import grpc
+from google.protobuf import any_pb2, struct_pb2
+from pulumi.runtime.proto import provider_pb2, status_pb2
 
 from fakes import wire
 from fakes.difference import Change, ChangeKind, changes, deletes_first
 from fakes.wire import UNKNOWN
 
 if TYPE_CHECKING:
-    import grpc
-
     from fakes.kinds import Kind
 
 _KINDS_OF_DIFF: Final = {
@@ -77,3 +76,15 @@ def abort(context: grpc.ServicerContext, code: grpc.StatusCode, words: str) -> N
     """End a call with an error, which gRPC does by raising."""
     context.abort(code, words)
     raise AssertionError("abort returned")
+
+
+def abort_unfinished(
+    context: grpc.ServicerContext, words: str, id_: str, inputs: struct_pb2.Struct, properties: struct_pb2.Struct
+) -> NoReturn:
+    """End a creation with an error after which the engine keeps the object in its state."""
+    failure = provider_pb2.ErrorResourceInitFailed(id=id_, inputs=inputs, properties=properties, reasons=[words])
+    detail = any_pb2.Any()
+    detail.Pack(failure)
+    status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=words, details=[detail])
+    context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
+    abort(context, grpc.StatusCode.UNKNOWN, words)

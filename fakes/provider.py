@@ -12,7 +12,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import threading
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import grpc
 from google.protobuf import empty_pb2
@@ -20,7 +20,7 @@ from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 
 from fakes import messages
 from fakes.faults import Fault, FaultKind, Faults
-from fakes.kinds import Kind, RefusedError
+from fakes.kinds import Kind, RefusedError, UnfinishedError
 from fakes.objects import Caller
 from fakes.tables import PROVIDERS_REPLACED_BY, kind_of, unanswered
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from fakes.cloud import Cloud
 
 Answer = TypeVar("Answer")
+_PATIENCE: Final = 60 * 60
+"""Seconds that a provider waits for a creation without a stated limit."""
 
 
 class FakeProvider(provider_pb2_grpc.ResourceProviderServicer):
@@ -122,7 +124,13 @@ class FakeProvider(provider_pb2_grpc.ResourceProviderServicer):
         def create() -> provider_pb2.CreateResponse:
             inputs = messages.plain(request.properties)
             caller = self._callers.get(context.peer(), Caller())
-            id_, computed = self._cloud.create(request.type, request.name, request.urn, inputs, caller)
+            if kind_of(request.type).minutes * 60 > (request.timeout or _PATIENCE):
+                raise RefusedError("timeout while waiting for state to become 'AVAILABLE' (last state: 'BUILDING')")
+            try:
+                id_, computed = self._cloud.create(request.type, request.name, request.urn, inputs, caller)
+            except UnfinishedError as error:
+                properties = messages.answer(request.properties, error.computed)
+                messages.abort_unfinished(context, str(error), error.id, request.properties, properties)
             return provider_pb2.CreateResponse(id=id_, properties=messages.answer(request.properties, computed))
 
         return self._do("create", request.type, context, create)

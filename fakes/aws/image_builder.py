@@ -1,0 +1,302 @@
+"""EC2 Image Builder: components, recipes, builds with their tests, and the lifecycle of images.
+
+A build ends with the failure of its tests if the machine has no GPU, the driver is another one, or an image cannot be
+pulled; the image then exists without an AMI. Sources: `ForceNew` in hashicorp/terraform-provider-aws 6.x
+(`internal/service/imagebuilder`) for replacements, the Image Builder API reference and user guide for refusals, the
+outputs of the pulumi-aws 7 SDK for answers (2026-11).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import yaml
+
+from fakes.aws.names import ATTACHMENT, INSTANCE_PROFILE, LOG_GROUP, ROLE, SUBNET
+from fakes.kinds import Kind, Reference, value_at, values_at
+from fakes.request import CREATED_AT
+from gpu.machines import TABLES
+from gpu.machines.zones import AWS_ZONES
+from gpu.software.machine_images import driver_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fakes.cloud import Cloud
+    from fakes.objects import CloudObject
+    from fakes.request import Answer, Created, Request
+
+COMPONENT: Final = "aws:imagebuilder/component:Component"
+RECIPE: Final = "aws:imagebuilder/imageRecipe:ImageRecipe"
+INFRASTRUCTURE: Final = "aws:imagebuilder/infrastructureConfiguration:InfrastructureConfiguration"
+DISTRIBUTION: Final = "aws:imagebuilder/distributionConfiguration:DistributionConfiguration"
+IMAGE: Final = "aws:imagebuilder/image:Image"
+LIFECYCLE: Final = "aws:imagebuilder/lifecyclePolicy:LifecyclePolicy"
+EC2_TAG: Final = "aws:ec2/tag:Tag"
+
+BUILD_MINUTES: Final = 75
+"""The duration of a build. That of an image with large containers exceeds the provider's default limit of 60."""
+DATA_LIMIT: Final = 16_000
+ACTIONS: Final = frozenset({"ExecuteBash", "Reboot"})
+_EKS: Final = re.compile(r"/(?P<version>1\.\d\d)/.*-nvidia-1\.\d\d-v(?P<date>\d{8})/image_id$")
+_NO_ARN: Final = "ResourceNotFoundException: The resource dependency with ARN '{value}' does not exist."
+
+
+def _versioned(noun: str) -> Answer:
+    """Return the answer for a resource whose ARN has a version."""
+
+    def answer(request: Request) -> Created:
+        name, version = request.physical(), request.inputs.get("version", "1.0.0")
+        arn = request.arn("imagebuilder", f"{noun}/{name}/{version}") + ("/1" if noun == "component" else "")
+        return arn, {"arn": arn, "name": name, "dateCreated": CREATED_AT, "owner": request.place.account}
+
+    return answer
+
+
+def _named(noun: str) -> Answer:
+    def answer(request: Request) -> Created:
+        name = request.physical()
+        arn = request.arn("imagebuilder", f"{noun}/{name}")
+        return arn, {"arn": arn, "name": name, "dateCreated": CREATED_AT}
+
+    return answer
+
+
+def _image(request: Request) -> Created:
+    """Return an image with an AMI in every region: the request does not name those of the distribution."""
+    recipe = str(request.inputs.get("imageRecipeArn", "recipe")).partition("image-recipe/")[2]
+    arn = f"{request.arn('imagebuilder', f'image/{recipe}')}/{request.number(3)}"
+    amis = [
+        {
+            "accountId": request.place.account,
+            "image": f"ami-{request.hex(17, region)}",
+            "name": f"image-{request.hex(8)}",
+            "description": "",
+            "region": region,
+        }
+        for region in AWS_ZONES
+    ]
+    return arn, {
+        "arn": arn,
+        "dateCreated": CREATED_AT,
+        "name": recipe.partition("/")[0],
+        "outputResources": [{"amis": amis, "containers": []}],
+        "platform": "Linux",
+        "version": f"{recipe.partition('/')[2]}/1",
+    }
+
+
+def document_is_valid(_cloud: Cloud, component: CloudObject) -> str | None:
+    """Refuse a document that is too long, is not YAML, or has unknown actions, repeated steps or unknown constants."""
+    data = str(component.inputs.get("data"))
+    if len(data) > DATA_LIMIT:
+        return f"InvalidRequestException: The value supplied for parameter 'data' is not valid: {len(data)} characters."
+    try:
+        parsed = yaml.safe_load(data)
+    except yaml.YAMLError as error:
+        return f"InvalidRequestException: The document is not valid YAML: {error}"
+    faults: list[str] = [] if parsed.get("phases") else ["The document has no phase."]
+    for phase in parsed.get("phases") or ():
+        names = [step["name"] for step in phase["steps"]]
+        faults += [f"Step {name} is repeated in phase {phase['name']}." for name in names if names.count(name) > 1]
+        faults += [f"Unknown action {step['action']}." for step in phase["steps"] if step["action"] not in ACTIONS]
+    known = {name for constant in parsed.get("constants") or () for name in constant}
+    used = set(re.findall(r"\{\{ *([\w-]+) *\}\}", data))
+    faults += [f"The variable {name} is not defined." for name in sorted(used - known)]
+    return f"InvalidRequestException: {faults[0]}" if faults else None
+
+
+def recipe_installs(cloud: Cloud, recipe: CloudObject) -> str | None:
+    """Refuse a recipe without a component that builds."""
+    if any(phase["name"] == "build" for document in _documents(cloud, recipe) for phase in document["phases"]):
+        return None
+    return "InvalidRequestException: The recipe must have at least one build component."
+
+
+def builder_has_permissions(cloud: Cloud, image: CloudObject) -> str | None:
+    """Refuse a builder that Systems Manager cannot reach, because its role has no permission."""
+    infrastructure = _at(cloud, INFRASTRUCTURE, image, "infrastructureConfigurationArn")
+    profile = cloud.find(INSTANCE_PROFILE, str(infrastructure.inputs.get("instanceProfileName")))
+    role = profile.inputs.get("role") if profile is not None else None
+    attached = {str(one.inputs.get("policyArn")) for one in cloud.of(ATTACHMENT) if one.inputs.get("role") == role}
+    if any(policy.endswith("AmazonSSMManagedInstanceCore") for policy in attached):
+        return None
+    return "SSM execution timed out: the SSM agent of the build instance did not become active"
+
+
+def tests_pass(cloud: Cloud, image: CloudObject) -> str | None:
+    """Let the tests fail on a machine without a GPU, with another driver, or for a missing container image."""
+    recipe = _at(cloud, RECIPE, image, "imageRecipeArn")
+    infrastructure = _at(cloud, INFRASTRUCTURE, image, "infrastructureConfigurationArn")
+    (first, *_) = infrastructure.inputs.get("instanceTypes") or ["m5.large"]
+    documents = _documents(cloud, recipe)
+    constants = {
+        name: one["value"] for document in documents for item in document["constants"] for name, one in item.items()
+    }
+    release = _EKS.search(str(recipe.inputs.get("parentImage")))
+    words = None
+    if TABLES.ec2_types[first].gpu is None:
+        words = "nvidia-smi: NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver"
+    elif release and str(driver_of(f"AL2023_x86_64_NVIDIA:{release['date']}").branch.number) != constants["DRIVER"]:
+        words = f"another driver runs, and branch {constants['DRIVER']} was expected"
+    elif "sha256:" + "0" * 64 in constants["IMAGES"]:
+        words = "an image in IMAGES was not found"
+    if words is None:
+        return None
+    return (
+        f"waiting for Image Builder Image ({image.id}) create: unexpected state 'FAILED', wanted target 'AVAILABLE'. "
+        f"last error: the test phase failed: {words}"
+    )
+
+
+def _documents(cloud: Cloud, recipe: CloudObject) -> list[dict[str, Any]]:
+    arns = [value for _, value in values_at("components.*.componentArn", recipe.inputs)]
+    return [yaml.safe_load(one.inputs["data"]) for one in cloud.of(COMPONENT) if one.id in arns]
+
+
+def _at(cloud: Cloud, type_: str, image: CloudObject, path: str) -> CloudObject:
+    found = cloud.find(type_, str(value_at(path, image.inputs)))
+    if found is None:
+        raise LookupError(path)
+    return found
+
+
+def run_lifecycle(cloud: Cloud, *, launched_days: Mapping[str, int] | None = None) -> list[str]:
+    """Apply every lifecycle policy, as Image Builder does each day; return the AMIs that are deleted.
+
+    Args:
+        cloud: the cloud.
+        launched_days: AMI to the days since a machine was started from it; none was started from the others.
+
+    """
+    deleted: list[str] = []
+    for policy in cloud.of(LIFECYCLE):
+        wanted = (policy.inputs.get("resourceSelection") or {}).get("tagMap") or {}
+        images = [one for one in cloud.of(IMAGE) if wanted.items() <= (one.inputs.get("tags") or {}).items()]
+        for detail in policy.inputs["policyDetails"]:
+            rules = value_at("exclusionRules.amis", detail) or {}
+            # The newest images come last: objects are in the order of their creation.
+            for image in images[: -int(detail["filter"]["value"])]:
+                amis = [ami for _, ami in values_at("outputResources.*.amis.*.image", image.outputs)]
+                if not any(_is_excluded(cloud, ami, rules, launched_days or {}) for ami in amis):
+                    deleted += amis
+                    cloud.delete(IMAGE, image.id)
+    return deleted
+
+
+def _is_excluded(cloud: Cloud, ami: str, rules: Mapping[str, Any], launched_days: Mapping[str, int]) -> bool:
+    tags = {one.inputs["key"]: one.inputs["value"] for one in cloud.of(EC2_TAG) if one.inputs["resourceId"] == ami}
+    limit = value_at("lastLaunched.value", rules)
+    recent = limit is not None and ami in launched_days and launched_days[ami] <= int(limit)
+    return recent or any(tags.get(key) == value for key, value in (rules.get("tagMap") or {}).items())
+
+
+TABLE: Final = (
+    Kind(
+        type=COMPONENT,
+        answer=_versioned("component"),
+        identity=("name", "version"),
+        taken="ResourceAlreadyExistsException: The component {0} version {1} already exists.",
+        keeps_name=True,
+        in_use="ResourceDependencyException: The resource ARN '{id}' has other resources depended on it.",
+        replaced_by=frozenset({"name", "version", "data", "uri", "platform", "kmsKeyId", "supportedOsVersions"}),
+        max_lengths={"name": 128},
+        before_create=[document_is_valid],
+    ),
+    Kind(
+        type=RECIPE,
+        answer=_versioned("image-recipe"),
+        identity=("name", "version"),
+        taken="ResourceAlreadyExistsException: The image recipe {0} version {1} already exists.",
+        keeps_name=True,
+        references=[Reference("components.*.componentArn", COMPONENT, missing=_NO_ARN)],
+        in_use="ResourceDependencyException: The resource ARN '{id}' has other resources depended on it.",
+        replaced_by=frozenset(
+            {"name", "version", "parentImage", "components", "blockDeviceMappings", "amiTags", "workingDirectory"}
+        ),
+        max_lengths={"name": 128},
+        before_create=[recipe_installs],
+    ),
+    Kind(
+        type=INFRASTRUCTURE,
+        answer=_named("infrastructure-configuration"),
+        identity=("name",),
+        taken="ResourceAlreadyExistsException: The infrastructure configuration {0} already exists.",
+        references=[
+            Reference(
+                "instanceProfileName",
+                INSTANCE_PROFILE,
+                by="name",
+                missing="InvalidParameterValueException: The instance profile {value} does not exist.",
+                blocks=False,
+            ),
+            Reference("subnetId", SUBNET, missing="InvalidParameterValueException: The subnet {value} does not exist."),
+        ],
+        in_use="ResourceDependencyException: The resource ARN '{id}' has other resources depended on it.",
+        replaced_by=frozenset({"name"}),
+        delete_first="name",
+    ),
+    Kind(
+        type=DISTRIBUTION,
+        answer=_named("distribution-configuration"),
+        identity=("name",),
+        taken="ResourceAlreadyExistsException: The distribution configuration {0} already exists.",
+        replaced_by=frozenset({"name"}),
+        delete_first="name",
+    ),
+    # Deleting an image leaves its AMIs and their snapshots.
+    Kind(
+        type=IMAGE,
+        answer=_image,
+        references=[
+            Reference("imageRecipeArn", RECIPE, by="arn", missing=_NO_ARN),
+            Reference("infrastructureConfigurationArn", INFRASTRUCTURE, by="arn", missing=_NO_ARN, blocks=False),
+            Reference("distributionConfigurationArn", DISTRIBUTION, by="arn", missing=_NO_ARN, blocks=False),
+            Reference("loggingConfiguration.logGroupName", LOG_GROUP, by="name", blocks=False),
+        ],
+        replaced_by=frozenset(
+            {
+                "imageRecipeArn",
+                "infrastructureConfigurationArn",
+                "distributionConfigurationArn",
+                "imageTestsConfiguration",
+                "loggingConfiguration",
+            }
+        ),
+        slow=True,
+        minutes=BUILD_MINUTES,
+        before_create=[builder_has_permissions],
+        ends=[tests_pass],
+        failed={"outputResources": []},
+    ),
+    Kind(
+        type=LIFECYCLE,
+        answer=_named("lifecycle-policy"),
+        identity=("name",),
+        taken="ResourceAlreadyExistsException: The lifecycle policy {0} already exists.",
+        references=[
+            Reference(
+                "executionRole",
+                ROLE,
+                by="arn",
+                missing="InvalidParameterValueException: The role {value} does not exist.",
+                blocks=False,
+            )
+        ],
+        replaced_by=frozenset({"name", "resourceType"}),
+        delete_first="name",
+        choices={
+            "policyDetails.*.action.type": ("DELETE", "DEPRECATE", "DISABLE"),
+            "policyDetails.*.filter.type": ("AGE", "COUNT"),
+            "policyDetails.*.exclusionRules.amis.lastLaunched.unit": ("DAYS", "MONTHS", "WEEKS", "YEARS"),
+            "resourceType": ("AMI_IMAGE", "CONTAINER_IMAGE"),
+            "status": ("DISABLED", "ENABLED"),
+        },
+    ),
+    Kind(
+        type=EC2_TAG,
+        answer=lambda request: (f"{request.inputs.get('resourceId', 'ami')},{request.inputs.get('key', 'key')}", {}),
+        replaced_by=frozenset({"resourceId", "key"}),
+    ),
+)
