@@ -135,6 +135,18 @@ class SharingSettings(Section):
     """The number of jobs that share one GPU."""
 
 
+STOCK: Final = "stock"
+OWN: Final = "own"
+NodeImage = Annotated[
+    str,
+    Matching(
+        r"stock|own|ami-([0-9a-f]{8}|[0-9a-f]{17})",
+        "an image of nodes",
+        "write stock, own, or an AMI's id, as in ami-0123456789abcdef0",
+    ),
+]
+
+
 class PoolSettings(Section):
     """A managed node group of GPU nodes, which the autoscaler scales between `min` and `max`."""
 
@@ -159,3 +171,6 @@ class PoolSettings(Section):
     """Measured interruptions of a spot machine in an hour. The default is the figure that AWS publishes."""
     fast_image_pull: bool = False
     """Pull image layers in parallel through the SOCI snapshotter (experimental in nodeadm)."""
+    image: NodeImage = STOCK
+    """`stock` is the image of EKS; `own` is the image of `eks-image`, after its tests passed; `ami-…` is an exact image
+    for nodes of EKS. A change from or to `stock` replaces the node group."""

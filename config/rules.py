@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from back_ends import NAMES
 from back_ends.parts import part
-from config import aws_rules, gcp_rules, instance_type_rules, pool_rules, runner_rules, tag_rules
+from config import aws_rules, gcp_rules, instance_type_rules, machine_image_rules, pool_rules, runner_rules, tag_rules
 from config.faults import Fault, listed
 from config.runners import SECTIONS
 from config.section import Section, kebab
@@ -81,6 +81,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *pool_rules.RULES,
     *runner_rules.RULES,
     *aws_rules.RULES,
+    *machine_image_rules.RULES,
     *tag_rules.RULES,
     *gcp_rules.RULES,
     *instance_type_rules.RULES,
@@ -90,6 +91,7 @@ REFERENCES: Final[tuple[Reference, ...]] = (
     sections_have_what_they_need,
     secrets_are_set,
     *pool_rules.REFERENCES,
+    *machine_image_rules.REFERENCES,
     *gcp_rules.REFERENCES,
     *dict.fromkeys(rule for name in NAMES for rule in part(name, "rules", "REFERENCES")),
 )

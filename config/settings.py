@@ -19,6 +19,7 @@ from config.gcp import (
 )
 from config.gpu_tests import GpuTestsSettings
 from config.instance_types import InstanceTypeSettings, TypeName, catalogue
+from config.machine_images import Ec2ImageSettings, EksImageSettings
 from config.machines import PoolSettings, SystemNodesSettings
 from config.runners import RunnerSettings
 from config.section import Section
@@ -89,6 +90,8 @@ class Settings(Section):
     cluster: ClusterSettings | None = None
     system_nodes: SystemNodesSettings | None = None
     gpu_pools: Mapping[Name, PoolSettings] = Field(default_factory=dict)
+    eks_image: EksImageSettings | None = None
+    ec2_image: Ec2ImageSettings | None = None
     device_plugin: DevicePluginSettings | None = None
     autoscaler: AutoscalerSettings | None = None
     storage: StorageSettings | None = None

@@ -38,6 +38,31 @@ FULL: Final[Mapping[str, Any]] = {
     "gpu-pools/t4-on-demand/disk": {"size": "200Gi", "iops": 3000, "throughput": 125},
     "gpu-pools/t4-spot/interruptions-per-hour": 0.1,
     "system-nodes/disk": {"size": "50Gi", "iops": 3000, "throughput": 125},
+    "eks-image": {
+        "version": "1.35",
+        "zone": "us-west-2a",
+        "instance-types": ["g4dn.xlarge"],
+        "disk": "50Gi",
+        "packages": ["git"],
+        "sysctl": {"fs.inotify.max_user_watches": 1048576},
+        "pre-pull": ["ghcr.io/example-org/runner@sha256:" + "a" * 64],
+        "keep": 3,
+        "build": 1,
+    },
+    "ec2-image": {
+        "serial": "20261105",
+        "driver": "580",
+        "zone": "us-west-2a",
+        "regions": ["us-west-2", "us-east-1"],
+        "instance-types": ["g4dn.xlarge"],
+        "disk": "50Gi",
+        "packages": ["git"],
+        "sysctl": {"fs.inotify.max_user_watches": 1048576},
+        "pre-pull": ["ghcr.io/example-org/runner@sha256:" + "a" * 64],
+        "keep": 3,
+        "build": 1,
+    },
+    "gpu-pools/t4-on-demand/image": "stock",
     "autoscaler/provision-timeout-minutes": 10,
     "autoscaler/expander": ["priority", "least-waste"],
     "network/flow-logs": {"retention-days": 30},
@@ -151,6 +176,12 @@ OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
 """The beginning of a path to further changes that it needs; None removes a part."""
 
 BIG: Final = 10**9
+PACKAGES: Final = ("", "Git", "-y", "git;reboot", "git jq", "git=1.0", "$(id)", "p" * 61)
+SYSCTL_KEYS: Final = ("", "fs", "fs/inotify", "fs.", ".fs", "Fs.x", "fs.a b", "fs.x;y", "fs." + "x" * 80)
+PINNED: Final = (
+    "", "ghcr.io/org/runner", "ghcr.io/org/runner:1.0", "ghcr.io/org/runner@sha256:" + "a" * 63, "runner@sha256:" + "a" * 64,
+    "ghcr.io/org/runner:1.0@sha256:" + "a" * 64, "ghcr.io/org/" + "r" * 210 + "@sha256:" + "a" * 64, "ghcr.io/org/$(id)@sha256:" + "a" * 64,
+)  # fmt: skip
 NAMES: Final = (
     "",
     " ",
@@ -248,6 +279,33 @@ REFUSED: Final[Mapping[str, tuple[Any, ...]]] = {
     "gpu-pools/t4-on-demand/sharing/replicas": (*ZERO, 1, 49),
     "gpu-pools/t4-on-demand/scale-down-after-minutes": ZERO,
     "gpu-pools/t4-spot/interruptions-per-hour": (-0.1, 10.1, True, "0.1"),
+    "gpu-pools/t4-on-demand/image": (
+        "", "latest", "Own", "ami-", "ami-0123456789abcdef", "ami-0123456789abcdefg", "AMI-12345678", "own ", "projects/p/global/images/x",
+    ),
+    # machine images
+    "eks-image/version": ("1.35.2", "1.99", "v1.35", ""),
+    **{
+        f"{image}/{path}": values
+        for image in ("eks-image", "ec2-image")
+        for path, values in {
+            "zone": ZONES,
+            "instance-types": ([], ["g4dn.xlarge"] * 2),
+            "instance-types/0": ("", "g4dn", "g4dn.3xlarge", "G4DN.xlarge", "m7i.large"),
+            "disk": (*SIZES, "19Gi"),
+            "packages": ([], ["git", "git"], [f"p{n}" for n in range(31)]),
+            "packages/0": PACKAGES,
+            f"sysctl/{KEY}": SYSCTL_KEYS,
+            "sysctl/fs.inotify.max_user_watches": (-1, 2**53 + 1, True, "1", 1.5),
+            "pre-pull": ([f"a.b/c{n}@sha256:{'a' * 64}" for n in range(16)], [f"a.b/c@sha256:{'a' * 64}"] * 2),
+            "pre-pull/0": PINNED,
+            "keep": (*ZERO, 1, 21),
+            "build": ZERO,
+        }.items()
+    },
+    "ec2-image/serial": ("", "2026110", "current", "19991231", "20261105.123", "20261105a"),
+    "ec2-image/driver": ("", "R580", "58", "5800", "580.65"),
+    "ec2-image/regions": ([], ["us-west-2"] * 2, ["us-east-1"]),
+    "ec2-image/regions/1": ("", "us-west-9", "us-west-2a", "cn-north-1", "US-EAST-1", "us-west-2"),
     # services
     "autoscaler/scale-down-after-minutes": ZERO,
     "autoscaler/provision-timeout-minutes": (*ZERO, 1441),
@@ -511,6 +569,15 @@ ACCEPTED: Final[Mapping[str, tuple[Any, ...]]] = {
     "gpu-pools/t4-on-demand/sharing/replicas": (2, 48),
     "gpu-pools/t4-on-demand/scale-down-after-minutes": (1, 1440),
     "gpu-pools/t4-spot/interruptions-per-hour": (0, 0.01, 10),
+    "gpu-pools/t4-on-demand/image": ("stock", "own", "ami-12345678", "ami-0123456789abcdef0"),
+    f"eks-image/sysctl/{KEY}": ("net.ipv4.conf.eth0-1.rp_filter", "vm.max_map_count"),
+    "eks-image/sysctl/fs.inotify.max_user_watches": (0, 2**53),
+    "eks-image/disk": ("20Gi", "200Gi"),
+    "eks-image/pre-pull": ([], ["localhost:5000/a/b__c@sha256:" + "0" * 64]),
+    "eks-image/packages": (["libstdc++", "python3.11", "a" * 60],),
+    "eks-image/keep": (2, 20),
+    "ec2-image/serial": ("20261105.1", "20260101"),
+    "ec2-image/regions": (["us-west-2"], ["eu-west-1", "us-west-2"]),
     "autoscaler/expander": (["random"], ["priority", "least-waste", "most-pods"]),
     "monitoring/dcgm/interval-seconds": (600, 10),
     f"ecr/{KEY}": ("team/runner-gpu", "runner_gpu", "a1", "a.b/c-d/e__f", "r" * 208),

@@ -77,6 +77,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
             "config.gcp",
             "config.gpu_tests",
             "config.instance_types",
+            "config.machine_images",
             "config.machines",
             "config.runners",
             "config.section",

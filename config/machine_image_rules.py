@@ -1,0 +1,102 @@
+"""Rules of machine images on AWS and of the GPU pools that use them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from config import pins
+from config.aws_rules import OTHER_PARTITIONS, types_are_known, unknown_region, unknown_zone
+from config.faults import Fault
+from config.machines import IMAGE_ROOT_GIB, OWN
+from config.values import gibibytes
+from gpu.machines.zones import AWS_ZONES
+from gpu.nearest import did_you_mean
+from gpu.regions import region_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from config.machine_images import MachineImageSettings
+    from config.settings import Settings
+    from config.stated import Reference, Rule, Stated
+
+
+def images(settings: Settings) -> dict[str, MachineImageSettings]:
+    """Return the images that the stack builds on AWS, by section."""
+    stated = {"eks-image": settings.eks_image, "ec2-image": settings.ec2_image}
+    return {path: image for path, image in stated.items() if image is not None}
+
+
+def builders_are_in_the_region(settings: Settings) -> Iterator[Fault]:
+    """Check the zone of each builder: Image Builder builds in the region of the stack."""
+    if settings.aws is None:
+        return
+    region = settings.aws.region
+    for path, image in images(settings).items():
+        zones = AWS_ZONES.get(region, ())
+        if region_of(image.zone) != region:
+            yield Fault(f"{path}.zone", f"{image.zone} is not a zone of {region}", f"write {region}{image.zone[-1]}")
+        elif zones and image.zone not in zones:
+            yield unknown_zone(f"{path}.zone", image.zone, zones)
+        if gibibytes(image.disk) < IMAGE_ROOT_GIB:
+            problem = f"{image.disk} is smaller than the base image of {IMAGE_ROOT_GIB} GiB"
+            yield Fault(f"{path}.disk", problem, f"state {IMAGE_ROOT_GIB}Gi or more")
+
+
+def builders_have_a_gpu(settings: Settings, stated: Stated) -> Iterator[Fault]:
+    """Accept only known types with a GPU: without one, every test of the image fails."""
+    for path, image in images(settings).items():
+        yield from types_are_known(path, image.instance_types, settings, stated, gpu=True)
+
+
+def copies_include_the_original(settings: Settings) -> Iterator[Fault]:
+    """Check the regions of the copies."""
+    image, aws = settings.ec2_image, settings.aws
+    for index, region in enumerate(image.regions if image is not None else ()):
+        path = f"ec2-image.regions[{index}]"
+        if region.startswith(OTHER_PARTITIONS):
+            yield Fault(path, f"{region} is in another partition, which gets no copy", "use a commercial region")
+        else:
+            yield from unknown_region(path, region, AWS_ZONES)
+    if image is not None and aws is not None and aws.region not in image.regions:
+        problem = f"does not contain {aws.region}, where the image is built"
+        yield Fault("ec2-image.regions", problem, f"add {aws.region}")
+
+
+def own_nodes_have_an_image(settings: Settings, stated: Stated) -> Iterator[Fault]:
+    """Require the section of the image where a pool uses it."""
+    for name, pool in settings.gpu_pools.items() if "eks-image" not in stated.sections else ():
+        if pool.image == OWN:
+            fix = "state eks-image, or image: stock"
+            yield Fault(f"gpu-pools.{name}.image", "own needs eks-image, which is missing", fix)
+
+
+def own_nodes_fit_their_image(settings: Settings) -> Iterator[Fault]:
+    """Compare the pools that use the image with it: the Kubernetes version, the disk and the pulled images."""
+    image, cluster = settings.eks_image, settings.cluster
+    if image is None:
+        return
+    if image.version not in pins.EKS_AMI_RELEASES:
+        fix = did_you_mean(image.version, pins.EKS_AMI_RELEASES)
+        yield Fault("eks-image.version", f"{image.version} has no pinned node image", fix)
+    for name, pool in settings.gpu_pools.items():
+        path = f"gpu-pools.{name}"
+        if pool.image != OWN:
+            continue
+        if cluster is not None and cluster.version != image.version:
+            problem = f"own is an image of Kubernetes {image.version}, but the cluster has {cluster.version}"
+            yield Fault(f"{path}.image", problem, f'write eks-image.version: "{cluster.version}", or image: stock')
+        if gibibytes(pool.disk.size) < gibibytes(image.disk):
+            problem = f"{pool.disk.size} is smaller than the {image.disk} of eks-image"
+            yield Fault(f"{path}.disk.size", problem, f"write {image.disk} or more, or lower eks-image.disk")
+        if pool.fast_image_pull and image.pre_pull:
+            problem = "does not use the container images of eks-image.pre-pull"
+            yield Fault(f"{path}.fast-image-pull", problem, "write false, or remove eks-image.pre-pull")
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    builders_are_in_the_region,
+    copies_include_the_original,
+    own_nodes_fit_their_image,
+)
+REFERENCES: Final[tuple[Reference, ...]] = (builders_have_a_gpu, own_nodes_have_an_image)
