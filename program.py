@@ -20,13 +20,14 @@ from back_ends.registry import BACK_ENDS, stack_of
 from config import pins
 from config.identity import Identity
 from config.load import load
+from config.machines import OWN, STOCK
 from config.values import gibibytes
 from gpu.quotas.gcp import METRICS
 from gpu.regions import region_of
-from wiring import host_image, kubernetes, outputs, tools
+from wiring import aws_images, host_image, kubernetes, outputs, tools
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from components.aws.network import Network
@@ -128,6 +129,10 @@ def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
         pulumi.export("repositories", dict(registry.urls))
         pulumi.export("registry_login", outputs.ecr_login(account.account, account.region))
 
+    images, built = _machine_images(site=site, account=account)
+    declared |= built
+    site = replace(site, images=images.get("ec2-image", {}))
+
     if settings.network is None:
         return site, declared
     network = Network(
@@ -159,9 +164,44 @@ def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
     if settings.cluster is None or settings.system_nodes is None:
         return site, declared
     site, inside = _cluster(
-        site=site, account=account, stated=settings.cluster, nodes=settings.system_nodes, network=network
-    )
+        site=site, account=account, stated=settings.cluster, nodes=settings.system_nodes, network=network,
+        own_images=images.get("eks-image", {}),
+    )  # fmt: skip
     return site, {**declared, **inside}
+
+
+def _machine_images(*, site: Site, account: AwsSettings) -> tuple[dict[str, Mapping[str, Output[str]]], Declared]:
+    """Declare the machine images and their networks; return the AMIs by section and region."""
+    from components.aws.image_factory import ImageFactory, ImageFactoryArgs
+    from components.aws.pinned_images import PinnedImages, PinnedImagesArgs
+    from components.aws.runner_network import RunnerNetwork, RunnerNetworkArgs
+
+    settings, identity = site.stack.settings, site.stack.identity
+    images: dict[str, Mapping[str, Output[str]]] = {}
+    declared: Declared = {}
+    for path, (stated, content) in aws_images.contents(settings, account.region).items():
+        title = f"{identity.prefix}-{path}"
+        network = RunnerNetwork(
+            f"{path}-network", RunnerNetworkArgs(title=title, zones={account.region: [stated.zone]}), site.aws
+        )
+        factory = ImageFactory(
+            path,
+            ImageFactoryArgs(
+                title=title,
+                content=content,
+                instance_types=stated.instance_types,
+                subnet_id=network.subnet_ids[stated.zone],
+                group_id=network.group_ids[account.region],
+                keep=stated.keep,
+                tags=identity.tags,
+            ),
+            site.aws,
+        )
+        images[path], declared[path] = factory.amis, factory
+        pulumi.export(path.replace("-", "_"), {"base": content.parent, "content": content.hash, "amis": factory.amis})
+    if pinned := aws_images.pinned(settings):
+        PinnedImages("pinned-images", PinnedImagesArgs(amis=pinned), site.aws)
+    return images, declared
 
 
 def _cluster(
@@ -171,11 +211,12 @@ def _cluster(
     stated: ClusterSettings,
     nodes: SystemNodesSettings,
     network: Network,
+    own_images: Mapping[str, Output[str]],
 ) -> tuple[Site, Declared]:
     """Declare the control plane, its add-ons and nodes, and the provider for what runs in the cluster."""
     from components.aws.add_ons import AddOnsArgs, ClusterAddOns, NodeAddOns
     from components.aws.cluster import Cluster, ClusterArgs
-    from components.aws.gpu_pool import GpuPool, GpuPoolArgs
+    from components.aws.gpu_pool import GpuPool, GpuPoolArgs, OwnImage
     from components.aws.node_group import Disk, NodeGroupArgs
     from components.aws.nodes import NodeRole, NodeRoleArgs, SystemNodes
     from components.kubernetes.connection import Connection, ConnectionArgs
@@ -230,6 +271,17 @@ def _cluster(
         site.aws,
     )
 
+    def own_image(image: str) -> OwnImage | None:
+        if image == STOCK:
+            return None
+        return OwnImage(
+            ami=own_images[account.region] if image == OWN else image,
+            cluster_name=cluster.facts.name,
+            endpoint=cluster.facts.endpoint,
+            certificate_authority=cluster.facts.certificate_authority,
+            service_range=str(stated.service_cidr),
+        )
+
     pools = {
         name: GpuPool(
             f"pool-{name}",
@@ -238,6 +290,7 @@ def _cluster(
                 node=kubernetes.gpu_node(name, pool, settings.machines),
                 capacity=pool.capacity,
                 fast_image_pull=pool.fast_image_pull,
+                image=own_image(pool.image),
             ),
             site.aws,
         )

@@ -44,6 +44,18 @@ NEEDED: Final = (
         reason="a machine with a runner reaches GitHub without a NAT gateway; its security group has no incoming rule",
     ),
     Needed(
+        rule="machines-have-no-public-address",
+        type="aws:ec2/subnet:Subnet",
+        name=r"(eks|ec2)-image-network-[a-z0-9-]+",
+        reason="the builder of an image needs no NAT gateway; its security group accepts no connection",
+    ),
+    Needed(
+        rule="data-is-encrypted",
+        type="aws:cloudwatch/logGroup:LogGroup",
+        name=r"(eks|ec2)-image",
+        reason="the log of an image's build has no secret, and CloudWatch encrypts it with a key of its own",
+    ),
+    Needed(
         rule="no-broad-role",
         type="gcp:projects/iAMMember:IAMMember",
         name=r"host-image-archive-(build|machine)-.+",

@@ -3,15 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import pulumi
 import pulumi_aws as aws
-from pulumi import Output, ResourceOptions
+from pulumi import Input, Output, ResourceOptions
 
-from components.aws.bootstrap import user_data
-from components.aws.gpu_node import GpuNode, api_taints, autoscaler_tags, node_labels
+from components.aws.bootstrap import own_image_user_data, user_data
+from components.aws.gpu_node import GpuNode, api_taints, autoscaler_tags, node_labels, node_taints
 from components.aws.node_group import NodeGroupArgs, auto_scaling_group, node_group
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PREFIX_LIMIT: Final = 37
+"""The largest prefix of a node group's name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnImage:
+    """An image that is not of EKS, and what its nodes need to join the cluster."""
+
+    ami: Input[str]
+    """The AMI."""
+    cluster_name: Input[str]
+    endpoint: Input[str]
+    """The URL of the Kubernetes API."""
+    certificate_authority: Input[str]
+    """Base64, as EKS returns it."""
+    service_range: str
+    """Addresses of Kubernetes services."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +47,8 @@ class GpuPoolArgs:
     """The capacity type of the instances."""
     fast_image_pull: bool
     """Whether layers are pulled in parallel onto the NVMe disks of the instance."""
+    image: OwnImage | None = None
+    """The image; None for that of EKS."""
 
 
 class GpuPool(pulumi.ComponentResource):
@@ -39,17 +62,19 @@ class GpuPool(pulumi.ComponentResource):
         super().__init__("gpu-ci:aws:GpuPool", name, None, opts)
         child = ResourceOptions(parent=self)
         tags = autoscaler_tags(args.node)
+        own = args.image
         self.node_group = node_group(
             name,
             args.nodes,
-            prefix=f"{args.node.pool}-",
-            ami_type="AL2023_x86_64_NVIDIA",
+            prefix=_prefix(args.node.pool, own=own is not None),
+            ami_type="AL2023_x86_64_NVIDIA" if own is None else None,
             spot=args.capacity == "spot",
             labels=node_labels(args.node),
             # The default strategy starts additional nodes, and a GPU quota seldom has room for them.
             update={"max_unavailable": 1, "update_strategy": "MINIMAL"},
             child=child,
-            user_data=user_data(fast_image_pull=args.fast_image_pull),
+            user_data=user_data(fast_image_pull=args.fast_image_pull) if own is None else _join(args, own),
+            image_id=own.ami if own is not None else None,
             taints=api_taints(args.node),
             tags=tags,
             repair=True,
@@ -63,3 +88,33 @@ class GpuPool(pulumi.ComponentResource):
                 opts=child,
             )
         self.register_outputs({"auto_scaling_group": self.auto_scaling_group})
+
+
+def _prefix(pool: str, *, own: bool) -> str:
+    """Return the start of the group's name.
+
+    A change between an image of EKS and another one needs a new group. The provider does not replace a group that
+    loses its image variant, so the name does.
+    """
+    suffix = "-own-" if own else "-"
+    return f"{pool[: PREFIX_LIMIT - len(suffix)]}{suffix}"
+
+
+def _join(args: GpuPoolArgs, own: OwnImage) -> Output[str]:
+    """Return the user data of nodes that EKS does not configure."""
+    facts: Mapping[str, Input[str]] = {
+        "name": own.cluster_name,
+        "apiServerEndpoint": own.endpoint,
+        "certificateAuthority": own.certificate_authority,
+        "cidr": own.service_range,
+    }
+
+    def render(cluster: Mapping[str, Any]) -> str:
+        return own_image_user_data(
+            cluster=cluster,
+            labels=node_labels(args.node),
+            taints=node_taints(args.node),
+            fast_image_pull=args.fast_image_pull,
+        )
+
+    return Output.all(**facts).apply(render)

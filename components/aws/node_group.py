@@ -63,12 +63,13 @@ def node_group(
     args: NodeGroupArgs,
     *,
     prefix: str,
-    ami_type: str,
+    ami_type: str | None,
     spot: bool,
     labels: Mapping[str, str],
     update: Mapping[str, Any],
     child: ResourceOptions,
-    user_data: str | None = None,
+    user_data: Input[str] | None = None,
+    image_id: Input[str] | None = None,
     taints: Sequence[Mapping[str, str]] = (),
     tags: Mapping[str, str] | None = None,
     repair: bool = False,
@@ -79,18 +80,19 @@ def node_group(
         name: the logical name of both resources.
         args: the common properties.
         prefix: the start of the group's name. Most changes replace the group, and the new one needs another name.
-        ami_type: the EKS image variant.
+        ami_type: the EKS image variant; None with `image_id`.
         spot: whether the nodes are spot instances.
         labels: Kubernetes labels.
         update: the number of nodes that EKS updates at a time, and the strategy.
         child: options with the component as the parent.
-        user_data: configuration of the node; EKS adds its own.
+        user_data: configuration of the node; EKS adds its own, except with `image_id`.
+        image_id: an AMI that is not of EKS. EKS then refuses a release and a version.
         taints: taints in the form of the EKS API.
         tags: tags of the node group itself.
         repair: whether EKS replaces unhealthy nodes.
 
     """
-    template = _launch_template(name, args, user_data, child)
+    template = _launch_template(name, args, user_data, image_id, child)
     guards = ResourceOptions.merge(
         refuse_update(f"{name}-sizes", refused_sizes), warn_of_update(f"{name}-nodes", replaced_nodes)
     )
@@ -101,8 +103,8 @@ def node_group(
         node_role_arn=args.role_arn,
         subnet_ids=list(args.subnet_ids),
         ami_type=ami_type,
-        release_version=args.ami_release,
-        version=args.version,
+        release_version=args.ami_release if image_id is None else None,
+        version=args.version if image_id is None else None,
         capacity_type="SPOT" if spot else "ON_DEMAND",
         instance_types=list(args.instance_types),
         scaling_config={"min_size": args.min, "desired_size": args.min, "max_size": args.max},
@@ -139,9 +141,13 @@ def auto_scaling_group(group: aws.eks.NodeGroup) -> Output[str]:
 
 
 def _launch_template(
-    name: str, args: NodeGroupArgs, user_data: str | None, child: ResourceOptions
+    name: str,
+    args: NodeGroupArgs,
+    user_data: Input[str] | None,
+    image_id: Input[str] | None,
+    child: ResourceOptions,
 ) -> aws.ec2.LaunchTemplate:
-    """Declare a template without an image and a type. The node group states them, and EKS refuses them in both.
+    """Declare a template without a type and an image of EKS. The node group states them; EKS refuses them in both.
 
     Every update of the template is a new version, with which EKS replaces all nodes. So tags do not update it: they are
     those of its creation.
@@ -150,6 +156,7 @@ def _launch_template(
     return aws.ec2.LaunchTemplate(
         name,
         update_default_version=True,
+        image_id=image_id,
         user_data=user_data,
         block_device_mappings=[
             {

@@ -1,4 +1,4 @@
-"""The networks of cirun's machines: one VPC in each region. They accept no connection from outside.
+"""The networks of cirun's machines and of image builders: one VPC in each region. They accept no connection.
 
 A machine without a stated subnet gets the default VPC of its region, whose default security group and neighbours are
 those of other workloads.
@@ -39,12 +39,15 @@ class RunnerNetwork(pulumi.ComponentResource):
     """Region to VPC."""
     subnet_ids: Mapping[str, Output[str]]
     """Zone, or region where AWS chooses the zone, to subnet."""
+    group_ids: Mapping[str, Output[str]]
+    """Region to the security group, which accepts no connection."""
 
     def __init__(self, name: str, args: RunnerNetworkArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:aws:RunnerNetwork", name, None, opts)
         child = ResourceOptions(parent=self)
         arns: dict[str, Output[str]] = {}
         subnets: dict[str, Output[str]] = {}
+        groups: dict[str, Output[str]] = {}
         for region, zones in args.zones.items():
             title = f"{args.title}-{region}"
             vpc = aws.ec2.Vpc(
@@ -57,7 +60,7 @@ class RunnerNetwork(pulumi.ComponentResource):
                 opts=child,
             )
             # A machine without a stated group gets this one.
-            aws.ec2.DefaultSecurityGroup(
+            group = aws.ec2.DefaultSecurityGroup(
                 f"{name}-{region}",
                 region=region,
                 vpc_id=vpc.id,
@@ -65,9 +68,9 @@ class RunnerNetwork(pulumi.ComponentResource):
                 tags={"Name": title},
                 opts=child,
             )
-            arns[region] = vpc.arn
+            arns[region], groups[region] = vpc.arn, group.id
             subnets |= _subnets(name, title, region, zones, vpc, child)
-        self.vpc_arns, self.subnet_ids = arns, subnets
+        self.vpc_arns, self.subnet_ids, self.group_ids = arns, subnets, groups
         self.register_outputs({"subnet_ids": subnets})
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _ROLLING: Final = {
     "version": "Kubernetes version",
     "releaseVersion": "image release",
-    "launchTemplate.version": "launch template: disk or node configuration",
+    "launchTemplate.version": "launch template: image, disk or node configuration",
 }
 """Inputs of a node group whose change makes EKS replace every node."""
 
@@ -53,6 +53,18 @@ def replaced_nodes(update: Update) -> str | None:
         f"EKS replaces all {running} running nodes one after another ({', '.join(changed)}). It waits 15 minutes for "
         "the jobs on a node. If one runs longer, the update fails with PodEvictionFailure; run `pulumi up` again later"
     )
+
+
+def refused_image(update: Update) -> str | None:
+    """Return the reason and the fix if a machine image has no AMI, because its last build failed.
+
+    Every other change of an image replaces it. The engine updates a resource whose creation failed; the provider then
+    changes the tags only, and the failed image would count as built.
+    """
+    built = any(_at(output, "amis") for output in update.old_outputs.get("outputResources") or ())
+    if built:
+        return None
+    return f"the last build of the image failed, or its tests did not pass. Correct it, and raise `{update.name}.build`"
 
 
 def refused_subnets(update: Update) -> str | None:

@@ -126,6 +126,7 @@ AWS_ITEMS: Mapping[str, Price] = MappingProxyType(
         "logs-storage": Price(usd=Decimal("0.03"), unit=Unit.GB_MONTH, source=_COMMON),
         "alarm": Price(usd=Decimal("0.10"), unit=Unit.MONTH, source=_CLOUDWATCH),
         "metric": Price(usd=Decimal("0.30"), unit=Unit.MONTH, source=_CLOUDWATCH),
+        "snapshot-storage": Price(usd=Decimal("0.05"), unit=Unit.GB_MONTH, source=_COMMON),
         "kms-key": Price(usd=Decimal("1.00"), unit=Unit.MONTH, source=_COMMON),
     }
 )

@@ -58,9 +58,9 @@ def test_a_maximum_below_the_running_nodes_is_refused() -> None:
     [
         ({"version": "1.36"}, "(Kubernetes version)"),
         ({"releaseVersion": "1.35.7-20260814"}, "(image release)"),
-        ({"launchTemplate": {"id": "lt-1", "version": "2"}}, "(launch template: disk or node configuration)"),
+        ({"launchTemplate": {"id": "lt-1", "version": "2"}}, "(launch template: image, disk or node configuration)"),
         # The preview does not know the version of a template that is updated.
-        ({"launchTemplate": {"id": "lt-1", "version": None}}, "(launch template: disk or node configuration)"),
+        ({"launchTemplate": {"id": "lt-1", "version": None}}, "(launch template: image, disk or node configuration)"),
         ({"version": "1.36", "releaseVersion": "1.36.1-20260814"}, "(Kubernetes version, image release)"),
     ],
 )

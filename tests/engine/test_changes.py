@@ -95,7 +95,7 @@ def test_an_update_that_replaces_nodes_is_reported(live: Engine) -> None:
 
     assert outcome.ok
     assert [line.partition(" EKS waits")[0].partition(" It waits")[0] for line in warnings(outcome)] == [
-        "system-nodes: EKS replaces all 2 running nodes one after another (launch template: disk or node configuration)."
+        "system-nodes: EKS replaces all 2 running nodes one after another (launch template: image, disk or node configuration)."
     ]
 
 

@@ -1,0 +1,91 @@
+"""The content of a machine image that EC2 Image Builder makes: its documents, and the version that is derived. Pure.
+
+Limits: AWS, Image Builder API reference, CreateComponent and CreateImageRecipe, 2026. A version cannot be changed, so
+that other content needs another one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+LIMIT: Final = 16_000
+"""The largest component document that is part of a request, in characters."""
+IN_USE_TAG: Final = "gpu-ci-in-use"
+"""The tag of an AMI that no lifecycle policy deletes."""
+NONE: Final = "-"
+"""The value of an empty list: a constant has at least one character."""
+_VERSIONS: Final = 2**30
+"""The number of values of each part of a version."""
+_CONSTANT: Final = re.compile(r"\{\{ ([A-Z]+) \}\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageContent:
+    """Everything that decides the content of an image."""
+
+    build: str
+    """The document of the installation."""
+    test: str
+    """The document of the tests on a machine that was started from the image."""
+    parent: str
+    """The base image: `ssm:` and the public parameter of one exact release."""
+    system: str
+    """The operating system, as Image Builder names it, for example `Amazon Linux 2023`."""
+    device: str
+    """The device name of the root volume."""
+    disk_gib: int
+    regions: Sequence[str]
+    """Regions with a copy. Another region needs another build."""
+    number: int
+    """The number of the build. A higher one builds the same content again."""
+
+    @property
+    def hash(self) -> str:
+        """Return the hash of all parts."""
+        parts = {
+            "build": self.build, "test": self.test, "parent": self.parent, "device": self.device,
+            "disk": self.disk_gib, "regions": sorted(self.regions), "number": self.number,
+        }  # fmt: skip
+        return _digest(json.dumps(parts, sort_keys=True))
+
+    @property
+    def version(self) -> str:
+        """Return the version of the recipe."""
+        return _version(self.hash)
+
+
+def document_version(text: str) -> str:
+    """Return the version of a component with this document."""
+    return _version(_digest(text))
+
+
+def document(text: str, constants: Mapping[str, str]) -> str:
+    """Return a component document with the constants that it uses.
+
+    Raises:
+        KeyError: it uses a constant that is not given.
+        ValueError: the document is too long.
+
+    """
+    used = sorted(set(_CONSTANT.findall(text)))
+    added = "".join(f"  - {name}:\n      type: string\n      value: {json.dumps(constants[name])}\n" for name in used)
+    rendered = f"{text}constants:\n{added}" if used else text
+    if len(rendered) > LIMIT:
+        message = f"the document has {len(rendered)} characters; Image Builder accepts {LIMIT}"
+        raise ValueError(message)
+    return rendered
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _version(digest: str) -> str:
+    return f"1.0.{int(digest[:8], 16) % _VERSIONS}"
