@@ -5,7 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from checks.machine_groups import build_groups, machine_groups
+from checks.machine_groups import build_groups, factory_groups, machine_groups
+from config.machine_image_rules import images
+from config.machine_images import Ec2ImageSettings
 from gpu.cost.month import Bill, Item, Quantity, group_hours, machine_items, running_items
 from gpu.cost.prices import HOURS_A_MONTH
 from gpu.cost.prices_aws import aws_price
@@ -28,8 +30,10 @@ FLOW_LOGS_GB: Final = Decimal(20)
 """The flow logs of a small cluster in a month. An estimate: they grow with the number of connections."""
 HOST_IMAGE_GB: Final = Decimal(10)
 """The stored, compressed size of a machine image. An estimate: a system, a driver and Docker."""
+BUILD_HOURS: Final = Decimal("1.25")
+"""The time in which EC2 Image Builder runs a machine to build and another one to test. An estimate with a margin."""
 BUILDS_A_MONTH: Final = 1
-"""The expected builds of the host image: its base image and its driver have about one release a month."""
+"""The expected builds of an image: its base image and its driver have about one release a month."""
 
 
 def bill(stack: Stack, loads: Sequence[JobLoad]) -> Bill:
@@ -45,7 +49,7 @@ def bill(stack: Stack, loads: Sequence[JobLoad]) -> Bill:
     for name in settings.artifact_registry:
         gb = Decimal(str(USUAL_IMAGE_GIB)) * settings.artifact_registry[name].keep
         items.append(_always(f"artifact-registry.{name}", "container images", GCP_ITEMS["registry-storage"], gb))
-    return Bill(items=(*items, *_host_image(settings)))
+    return Bill(items=(*items, *_host_image(settings), *_aws_images(settings)))
 
 
 def _always(path: str, what: str, price: Price | NoPrice, units: Decimal) -> Item:
@@ -120,3 +124,16 @@ def _host_image(settings: Settings) -> Iterator[Item]:
         once = (Decimal(minutes[purpose] * BUILDS_A_MONTH) / 60).quantize(Decimal("0.000001"))
         hours = Quantity(idle=once, expected=once, worst=once * (image.builder.attempts if controller else 1))
         yield from machine_items(group, hours, f" to {purpose}")
+
+
+def _aws_images(settings: Settings) -> Iterator[Item]:
+    """Yield the snapshots of the kept images, which are at most as large as their disks, and the builders."""
+    groups, stated = factory_groups(settings), images(settings)
+    for path, group in groups.items():
+        image = stated[path]
+        regions = image.regions if isinstance(image, Ec2ImageSettings) else [group.expected.region]
+        for region in regions:
+            gb = Decimal(group.disk.gib * image.keep)
+            yield _always(path, f"machine images in {region}", aws_price("snapshot-storage", region), gb)
+        hours = BUILD_HOURS * BUILDS_A_MONTH
+        yield from machine_items(group, Quantity.always(hours), " to build and test")

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 CHECK: Final = "compatibility"
 DRIVER_KEY: Final = "host-image.driver"
-"""The only key that chooses a driver: the nodes of EKS have the one of their image."""
+EC2_DRIVER_KEY: Final = "ec2-image.driver"
+"""The keys that choose a driver: the nodes of EKS have the one of their image."""
 _CHECKED_ELSEWHERE: Final = frozenset({"driver", "image", "image_cuda"})
 """Fields of a query whose own problems are reported at the host image or the container image."""
 
@@ -38,6 +39,11 @@ def check(stack: Stack) -> Iterator[Verdict]:
         yield from _verdicts("host-image", query, {"driver": DRIVER_KEY})
         broken = any("driver" in finding.parts for finding in findings(query) if finding.level is Level.ERROR)
         driver = None if broken else host.driver
+    if settings.ec2_image is not None:
+        machine = settings.machines.ec2(settings.ec2_image.instance_types[0])
+        gpu = machine.gpu.slug if machine.gpu is not None else None
+        query = Query(gpu=gpu, driver=settings.ec2_image.driver, driver_key=EC2_DRIVER_KEY)
+        yield from _verdicts("ec2-image", query, {"driver": EC2_DRIVER_KEY})
     for name, image in settings.images.items():
         path = f"images.{name}"
         keys = {"image_cuda": f"{path}.cuda", **({"image": f"{path}.tag"} if image.tag else {})}

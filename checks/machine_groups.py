@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from config.machine_image_rules import images
 from config.values import gibibytes
 from gpu.cost.interruptions import GCP_BAND, aws_rate
 from gpu.cost.jobs import REPLACEMENT_MINUTES, JobLoad, mean_minutes
@@ -142,6 +143,26 @@ def build_groups(settings: Settings) -> dict[str, MachineGroup]:
         "verify": machine(verifier.machine_type, verifier.gpu, verifier.gpus)
         if attaches
         else machine(verifier.machine_type),
+    }
+
+
+def factory_groups(settings: Settings) -> dict[str, MachineGroup]:
+    """Return the machines that build and test images on AWS, by the section of the image."""
+    if settings.aws is None:
+        return {}
+    region = settings.aws.region
+    return {
+        path: MachineGroup(
+            path=path,
+            cloud=Cloud.AWS,
+            types=image.instance_types,
+            catalogue=settings.machines,
+            # Image Builder has no option for spot. The test machine starts after the other one has ended.
+            placements=(Placement(region=region, zones=(image.zone,), spot=False),),
+            max=1,
+            disk=Disk(gib=gibibytes(image.disk)),
+        )
+        for path, image in images(settings).items()
     }
 
 

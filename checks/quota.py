@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from checks.machine_groups import build_groups, machine_groups
+from checks.machine_groups import build_groups, factory_groups, machine_groups
 from gpu.nearest import nearest, suggestion
 from gpu.quotas.aws import TITLES, aws_claims, quota_code
 from gpu.quotas.claim import EVERYWHERE, Claim, Quota
@@ -30,7 +30,7 @@ CHECK: Final = "quota"
 def check(stack: Stack) -> Iterator[Verdict]:
     """Yield a warning for each misspelt quota, and one verdict for each quota that the stack uses."""
     settings = stack.settings
-    groups = (*machine_groups(stack), *build_groups(settings).values())
+    groups = (*machine_groups(stack), *build_groups(settings).values(), *factory_groups(settings).values())
     yield from _misspelt(settings.quotas, groups)
     yield from _unknown(groups)
     project = settings.gcp.project if settings.gcp is not None else ""
