@@ -10,6 +10,7 @@ from back_ends.offer import HostSoftware, Machine, Offer, SharedNodes
 from back_ends.protocol import RunsOn
 from components.kubernetes.scale_set_values import LISTENER, job_pod, removal_minutes, runner_pod
 from config import pins
+from config.machines import OWN, STOCK
 from config.values import gibibytes
 from gpu.kubernetes.pods import pod_from_template
 from gpu.machines.start_up import fast_pull_obstacle, shared_node_steps
@@ -50,6 +51,8 @@ class Arc:
             image=stated.image,
         )
         version = settings.cluster.version if settings.cluster else next(iter(pins.EKS_AMI_RELEASES))
+        # The image of `eks-image` has the driver of the image of EKS; that of an AMI is not known.
+        known = all(pool.image in {STOCK, OWN} for pool in pools)
         first = pools[0]
         types = tuple(settings.machines.ec2(one) for one in first.instance_types)
         return Offer(
@@ -62,7 +65,7 @@ class Arc:
                     for one in pool.instance_types
                 )
             ),
-            host=HostSoftware(image=f"AL2023_x86_64_NVIDIA:{pins.EKS_AMI_RELEASES[version]}"),
+            host=HostSoftware(image=f"AL2023_x86_64_NVIDIA:{pins.EKS_AMI_RELEASES[version]}" if known else None),
             steps=shared_node_steps(
                 image_gib=settings.images[stated.image].pulled_gib,
                 idle_on_gpu=shared.idle_on_gpu,
