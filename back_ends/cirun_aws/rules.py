@@ -45,6 +45,23 @@ def every_region_has_an_image(settings: Settings) -> Iterator[Fault]:
                 yield Fault(f"{path}.images.{region}", "is not in regions", did_you_mean(region, section.regions))
 
 
+def amis_of_pools_are_in_their_region(settings: Settings) -> Iterator[Fault]:
+    """Compare the AMIs of GPU pools with those of runners in other regions: an AMI exists in one region only."""
+    if settings.aws is None:
+        return
+    elsewhere = {
+        image: (f"runners.{name}.cirun-aws.images.{region}", region)
+        for name, _, section in settings.served(CirunAwsSection)
+        for region, image in section.images.items()
+        if region != settings.aws.region
+    }
+    for name, pool in settings.gpu_pools.items():
+        if pool.image in elsewhere:
+            path, region = elsewhere[pool.image]
+            problem = f"{pool.image} is the image of {region} in {path}, and an AMI exists in one region only"
+            yield Fault(f"gpu-pools.{name}.image", problem, f"write the id of its copy in {settings.aws.region}")
+
+
 def networks_are_in_the_regions(settings: Settings) -> Iterator[Fault]:
     """Compare zones and subnets with the regions of a runner."""
     for name, _, section in settings.served(CirunAwsSection):
@@ -65,5 +82,10 @@ def networks_are_in_the_regions(settings: Settings) -> Iterator[Fault]:
                     yield Fault(f"{path}.regions[{index}]", f"{region} has no subnet, but other regions have", fix)
 
 
-RULES: Final[tuple[Rule, ...]] = (every_region_has_an_image, networks_are_in_the_regions, *rules.RULES)
+RULES: Final[tuple[Rule, ...]] = (
+    every_region_has_an_image,
+    amis_of_pools_are_in_their_region,
+    networks_are_in_the_regions,
+    *rules.RULES,
+)
 REFERENCES: Final[tuple[Reference, ...]] = (ec2_machines_have_the_gpu, *rules.REFERENCES)
