@@ -1570,6 +1570,99 @@ NETWORKS: Final = (
 )
 """Networks of runners and jobs."""
 
+OWN_IMAGE: Final[dict[str, Any]] = {"eks-image": {"version": "1.35", "zone": "us-west-2a"}}
+"""A valid image of GPU nodes."""
+MACHINE_IMAGES: Final = (
+    Mistake(
+        name="a pool with an image that nothing builds",
+        change=_pool("t4-on-demand", image="own"),
+        path="gpu-pools.t4-on-demand.image",
+        words=("own needs eks-image, which is missing", "state eks-image, or image: stock"),
+    ),
+    Mistake(
+        name="an image of another Kubernetes version",
+        change=merge(_pool("t4-on-demand", image="own"), merge(OWN_IMAGE, {"eks-image": {"version": "1.36"}})),
+        path="gpu-pools.t4-on-demand.image",
+        words=("own is an image of Kubernetes 1.36, but the cluster has 1.35", 'write eks-image.version: "1.35"'),
+    ),
+    Mistake(
+        name="nodes with a smaller disk than their image",
+        change=merge(_pool("t4-on-demand", image="own"), merge(OWN_IMAGE, {"eks-image": {"disk": "300Gi"}})),
+        path="gpu-pools.t4-on-demand.disk.size",
+        words=("200Gi is smaller than the 300Gi of eks-image", "write 300Gi or more"),
+    ),
+    Mistake(
+        name="an image of nodes by its name",
+        change=_pool("t4-on-demand", image="gpu-nodes-v2"),
+        path="gpu-pools.t4-on-demand.image",
+        words=('"gpu-nodes-v2" is not an image of nodes', "write stock, own, or an AMI's id"),
+    ),
+    Mistake(
+        name="a builder in another region",
+        change=merge(OWN_IMAGE, {"eks-image": {"zone": "us-east-1a"}}),
+        path="eks-image.zone",
+        words=("us-east-1a is not a zone of us-west-2", "write us-west-2a"),
+    ),
+    Mistake(
+        name="a builder without a GPU",
+        change=merge(OWN_IMAGE, {"eks-image": {"instance-types": ["m7i.large"]}}),
+        path="eks-image.instance-types[0]",
+        words=("m7i.large has no GPU", "use one of the families"),
+    ),
+    Mistake(
+        name="a container image by its tag",
+        change=merge(OWN_IMAGE, {"eks-image": {"pre-pull": ["ghcr.io/example-org/runner:1.0"]}}),
+        path="eks-image.pre-pull[0]",
+        words=("is not an image with its digest", "registry/repository@sha256:"),
+    ),
+    Mistake(
+        name="an image that pools do not go back to",
+        change=merge(OWN_IMAGE, {"eks-image": {"keep": 1}}),
+        path="eks-image.keep",
+        words=("2",),
+    ),
+    Mistake(
+        name="copies without the original",
+        change={
+            "ec2-image": {"serial": "20261105", "driver": "580", "zone": "us-west-2a", "regions": ["us-east-1"]},
+        },
+        path="ec2-image.regions",
+        words=("does not contain us-west-2, where the image is built", "add us-west-2"),
+    ),
+    Mistake(
+        name="nodes with the AMI of another region",
+        change={
+            "cirun": {"aws": True},
+            "gpu-pools": {"t4-on-demand": {"image": "ami-0fedcba9876543210"}},
+            "runners": {
+                "on-aws": merge(
+                    ON_AWS,
+                    {
+                        "cirun-aws": {
+                            "regions": ["us-west-2", "us-east-1"],
+                            "images": {"us-east-1": "ami-0fedcba9876543210"},
+                        }
+                    },
+                )
+            },
+        },
+        path="gpu-pools.t4-on-demand.image",
+        words=("ami-0fedcba9876543210 is the image of us-east-1", "write the id of its copy in us-west-2"),
+        also_at=("runners.on-aws.cirun-aws.regions[1]",),
+    ),
+    Mistake(
+        name="a driver that has ended",
+        change={
+            "ec2-image": {"serial": "20261105", "driver": "535", "zone": "us-west-2a", "regions": ["us-west-2"]},
+        },
+        level=Severity.ERROR,
+        path="ec2-image.driver",
+        words=("only installs R580", 'set ec2-image.driver to "580"'),
+        check="compatibility",
+    ),
+)
+"""Machine images on AWS."""
+
 MISTAKES: Final = (
     *NAMES,
     *WRITING,
@@ -1580,4 +1673,5 @@ MISTAKES: Final = (
     *PLACES_AND_TIMES,
     *DOMAINS,
     *NETWORKS,
+    *MACHINE_IMAGES,
 )
