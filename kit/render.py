@@ -15,14 +15,14 @@ TEMPLATES: Final = Path(__file__).parent / "templates"
 
 
 def render(template: str, folder: Path = TEMPLATES, /, **values: Any) -> str:
-    """Render `template`, a file in `folder`, with `values`."""
+    """Render `template`, a file in `folder`, with `values`. It may include files of `kit/templates`."""
     return _environment(folder).get_template(template).render(**values)
 
 
 @cache
 def _environment(folder: Path) -> Environment:
     return Environment(
-        loader=FileSystemLoader(folder, encoding="utf-8"),
+        loader=FileSystemLoader([folder, TEMPLATES], encoding="utf-8"),
         autoescape=False,  # noqa: S701 - YAML and shell, not HTML
         undefined=StrictUndefined,
         keep_trailing_newline=True,
