@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from back_ends.machine.section import OWN, STOCK, MachineSection
+from back_ends.machine.section import LABELS, OWN, STOCK, MachineSection
 from config.aws_rules import types_are_known, unknown_region, unknown_zone
 from config.faults import Fault
 from config.gcp_rules import takes_its_gpu, zones_are_known
 from config.runner_rules import other_gpus
+from config.values_github import GITHUB_LABELS
 from gpu.machines.zones import AWS_ZONES
 from gpu.regions import region_of
 from gpu.software.runner_releases import CHECKSUMS, NEWEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from config.runners import RunnerSettings
     from config.settings import Settings
@@ -40,6 +41,13 @@ def machines(settings: Settings) -> Iterator[tuple[str, str, RunnerSettings, Mac
                 yield path, name, runner, section
             elif isinstance(inside, MachineSection):
                 yield f"{path}.machine", name, runner, inside
+
+
+def common_labels(names: Iterable[str]) -> Iterator[Fault]:
+    """Reject names of runners that other runners have as labels: those would get the jobs."""
+    for name in names:
+        if name in {*GITHUB_LABELS, *LABELS}:
+            yield Fault(f"runners.{name}", "other runners have this label and would get the jobs", "use another name")
 
 
 def machines_have_a_cloud(settings: Settings, stated: Stated) -> Iterator[Fault]:

@@ -12,6 +12,8 @@ from config.values_gcp import DriverBranch
 from config.values_github import RunnerGroup
 from gpu.software.runner_releases import NEWEST
 
+LABELS: Final = ("self-hosted", "linux", "x64", "gpu")
+"""The labels of every machine, in addition to the name of its runner."""
 STOCK: Final = "stock"
 OWN: Final = "own"
 

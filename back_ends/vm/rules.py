@@ -8,7 +8,6 @@ from zoneinfo import available_timezones
 from back_ends.machine import rules
 from back_ends.vm.section import VmSection
 from config.faults import Fault
-from config.values_github import GITHUB_LABELS
 from gpu.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -17,15 +16,10 @@ if TYPE_CHECKING:
     from config.settings import Settings
     from config.stated import Reference, Rule
 
-GPU_LABEL: Final = "gpu"
-"""The label of every machine with a GPU."""
-
 
 def names_are_no_common_labels(settings: Settings) -> Iterator[Fault]:
     """Reject names that other runners have as labels: those would get the jobs."""
-    for name, _, _ in settings.served(VmSection):
-        if name in {*GITHUB_LABELS, GPU_LABEL}:
-            yield Fault(f"runners.{name}", "other runners have this label and would get the jobs", "use another name")
+    yield from rules.common_labels(name for name, _, _ in settings.served(VmSection))
 
 
 def schedules_have_hours(settings: Settings) -> Iterator[Fault]:
