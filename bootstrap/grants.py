@@ -13,11 +13,15 @@ ROLE_NAMES: Final = (
     "autoscaler",
     "cluster",
     "cluster-add-ons-ebs",
+    "ec2-image*",
+    "eks-image*",
     "flow-logs",
     "node-add-ons-vpc-cni",
     "node-role",
+    "start-stop-*",
+    "vm-*",
 )
-"""The logical names of the stack's roles. Pulumi appends seven hexadecimal digits."""
+"""The logical names of the stack's roles and instance profiles. Pulumi appends seven hexadecimal digits."""
 
 MANAGED: Final = (
     "AmazonEC2ContainerRegistryPullOnly",
@@ -25,7 +29,9 @@ MANAGED: Final = (
     "AmazonEKSWorkerNodePolicy",
     "AmazonEKS_CNI_Policy",
     "AmazonSSMManagedInstanceCore",
+    "EC2InstanceProfileForImageBuilder",
     "service-role/AmazonEBSCSIDriverPolicy",
+    "service-role/EC2ImageBuilderLifecycleExecutionPolicy",
 )
 """The managed policies of AWS that the stack attaches to its roles."""
 _POLICIES: Final = [f"arn:aws:iam::aws:policy/{name}" for name in MANAGED]
@@ -79,6 +85,11 @@ class Grant:
         """The actions with their service."""
         return tuple(f"{self.service}:{verb}" for verb in self.verbs)
 
+    @property
+    def subject(self) -> str:
+        """The service, and for IAM the kind of its resources: `ec2`, `iam:role`."""
+        return f"iam:{self.resources[0].split(':')[5].split('/')[0]}" if self.service == "iam" else self.service
+
 
 def any_(service: str, verbs: str) -> Grant:
     """Return actions on every resource of the region: the service has no names, or the action has no resource."""
@@ -91,15 +102,20 @@ def named(service: str, resources: str, verbs: str, *, iam: bool = False) -> Gra
     return Grant(service=service, verbs=tuple(verbs.split()), resources=tuple(start + one for one in resources.split()))
 
 
-_ROLES: Final = (
-    "arn:aws:iam::{account}:role/{prefix}-*",
-    *(f"arn:aws:iam::{{account}}:role/{name}-???????" for name in ROLE_NAMES),
-)
+def identities(kind: str, verbs: str, condition: str = "resource-tags") -> Grant:
+    """Return actions on the stack's roles or instance profiles: those with its prefix, and those that Pulumi names."""
+    names = ("{prefix}-*", *(f"{name}-???????" for name in ROLE_NAMES))
+    return Grant(
+        service="iam",
+        verbs=tuple(verbs.split()),
+        resources=tuple(f"arn:aws:iam::{{account}}:{kind}/{name}" for name in names),
+        condition=condition,
+    )
 
 
 def roles(verbs: str, condition: str = "resource-tags") -> Grant:
-    """Return actions on the stack's roles: those with its prefix, and those that Pulumi names."""
-    return Grant(service="iam", verbs=tuple(verbs.split()), resources=_ROLES, condition=condition)
+    """Return actions on the stack's roles."""
+    return identities("role", verbs, condition)
 
 
 def keys(verbs: str) -> Grant:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bootstrap.grants import LINKED, Grant, Place, any_, document, keys, named, roles
+from bootstrap.grants import LINKED, Grant, Place, any_, document, identities, keys, named, roles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -129,6 +129,7 @@ AWS: Final[Mapping[str, tuple[Grant, ...]]] = {
     "aws:ec2/subnet:Subnet": _ec2(
         "CreateSubnet DeleteSubnet DescribeNetworkInterfaces DescribeSubnets ModifySubnetAttribute"
     ),
+    "aws:ec2/tag:Tag": (_EC2_TAGS,),
     "aws:ec2/vpc:Vpc": _ec2(
         "CreateVpc DeleteVpc DescribeNetworkAcls DescribeRouteTables DescribeSecurityGroups DescribeVpcAttribute"
         " DescribeVpcs ModifyVpcAttribute"
@@ -199,12 +200,11 @@ AWS: Final[Mapping[str, tuple[Grant, ...]]] = {
         _PASS,
     ),
     "aws:iam/instanceProfile:InstanceProfile": (
-        named(
-            "iam",
-            "instance-profile/{prefix}-*",
-            "AddRoleToInstanceProfile CreateInstanceProfile DeleteInstanceProfile GetInstanceProfile"
-            " RemoveRoleFromInstanceProfile TagInstanceProfile UntagInstanceProfile",
-            iam=True,
+        identities("instance-profile", "CreateInstanceProfile TagInstanceProfile", "request-tags"),
+        identities(
+            "instance-profile",
+            "AddRoleToInstanceProfile DeleteInstanceProfile GetInstanceProfile RemoveRoleFromInstanceProfile"
+            " UntagInstanceProfile",
         ),
         _PASS,
     ),
@@ -263,19 +263,20 @@ AWS: Final[Mapping[str, tuple[Grant, ...]]] = {
 
 CHAPTERS: Final[Mapping[str, tuple[str, ...]]] = {
     "cluster": ("ecr", "eks"),
-    "identity": ("iam", "kms"),
+    "keys": ("iam:instance-profile", "iam:user", "kms"),
     "machines": ("autoscaling", "ec2", "imagebuilder", "ssm"),
     "operation": ("cloudwatch", "events", "logs"),
+    "roles": ("iam:role",),
 }
-"""The managed policies of the role that deploys, by name: each has the actions of some services."""
+"""The managed policies of the role that deploys, by name: each has the actions on some subjects."""
 
 
 def deploy_policies(place: Place) -> dict[str, str]:
     """Return the policies of the role that deploys a stack, by name: the union of all rows."""
     grants = [grant for row in AWS.values() for grant in row]
     return {
-        name: document([grant for grant in grants if grant.service in services], place)
-        for name, services in CHAPTERS.items()
+        name: document([grant for grant in grants if grant.subject in subjects], place)
+        for name, subjects in CHAPTERS.items()
     }
 
 

@@ -76,7 +76,7 @@ NEEDED: Final = (
     Needed(
         rule="no-unbounded-permission",
         type="aws:iam/policy:Policy",
-        name="deploy-identity",
+        name="deploy-keys",
         reason="a KMS key has no name; the statements are limited to keys with the tags of the stack",
     ),
 )
