@@ -38,3 +38,10 @@ POLICY: Final = "aws:iam/policy:Policy"
 BUCKET: Final = "aws:s3/bucket:Bucket"
 
 REPOSITORY: Final = "aws:ecr/repository:Repository"
+
+SCHEDULE: Final = "aws:scheduler/schedule:Schedule"
+FUNCTION: Final = "aws:lambda/function:Function"
+TOPIC: Final = "aws:sns/topic:Topic"
+SUBSCRIPTION: Final = "aws:sns/topicSubscription:TopicSubscription"
+QUEUE: Final = "aws:sqs/queue:Queue"
+ALARM: Final = "aws:cloudwatch/metricAlarm:MetricAlarm"
