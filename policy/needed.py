@@ -56,6 +56,18 @@ NEEDED: Final = (
         reason="the log of an image's build has no secret, and CloudWatch encrypts it with a key of its own",
     ),
     Needed(
+        rule="data-is-encrypted",
+        type="aws:cloudwatch/logGroup:LogGroup",
+        name=r"(vm|start-stop)-[a-z0-9-]+-limit",
+        reason="its lines contain only the id and the age of a machine, and CloudWatch encrypts them with its own key",
+    ),
+    Needed(
+        rule="data-is-encrypted",
+        type="aws:sns/topic:Topic",
+        name=r"(vm|start-stop)-[a-z0-9-]+-alarms",
+        reason="its messages leave as plain e-mail, and CloudWatch cannot send to a topic with the key of AWS",
+    ),
+    Needed(
         rule="no-broad-role",
         type="gcp:projects/iAMMember:IAMMember",
         name=r"host-image-archive-(build|machine)-.+",
