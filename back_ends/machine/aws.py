@@ -51,7 +51,11 @@ def declare(site: Site, kind: str, runners: Mapping[str, MachineRunner]) -> dict
                 egress_ports=one.section.egress_ports,
                 key_parameter=key_parameter(identity.prefix),
                 user_data=one.user_data,
+                max_hours=one.section.max_hours,
                 tags=identity.tags,
+                hours=one.hours,
+                email=one.section.alerts.email if one.section.alerts is not None else "",
+                idle_minutes=one.section.alerts.idle_minutes if one.section.alerts is not None else 0,
             ),
             site.aws,
         )

@@ -10,12 +10,17 @@ import pulumi_aws as aws
 from pulumi import Input, Output, ResourceOptions
 
 from back_ends.machine import aws_permissions
+from back_ends.machine.aws_alarms import MachineAlarms, MachineAlarmsArgs
 from back_ends.machine.aws_network import MachineNetwork, MachineNetworkArgs
+from back_ends.machine.aws_schedule import MachineSchedule, MachineScheduleArgs
+from back_ends.machine.aws_time_limit import TimeLimit, TimeLimitArgs
 from components.aws.documents import service_trust
 from gpu.regions import region_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from back_ends.machine.hours import Hours
 
 UBUNTU: Final = "/aws/service/canonical/ubuntu/server/{}/stable/current/amd64/hvm/ebs-gp3/ami-id"
 """Canonical's public SSM parameter of a release of Ubuntu (Canonical, "Find Ubuntu images on AWS", 2026)."""
@@ -49,8 +54,16 @@ class Ec2MachineArgs:
     """The SSM parameter with the private key of the GitHub App."""
     user_data: str
     """The boot configuration as text. It contains no secret."""
+    max_hours: int
+    """Hours after each start at which the machine is stopped."""
     tags: Mapping[str, str]
     """The tags of the stack, for the launch template: it does not pass on the default tags of the provider."""
+    hours: Hours | None = None
+    """The hours in which the machine runs; none without a schedule."""
+    email: str = ""
+    """The address of alarms; empty without alarms."""
+    idle_minutes: int = 60
+    """Minutes without use of the GPU before an alarm."""
 
 
 class Ec2Machine(pulumi.ComponentResource):
@@ -113,7 +126,31 @@ class Ec2Machine(pulumi.ComponentResource):
             f"{name}-status", role=role.name, policy=instance.arn.apply(aws_permissions.own_status), opts=child
         )
         self.instance_id, self.arn = instance.id, instance.arn
+        self._watch(name, args, region)
         self.register_outputs({"instance_id": self.instance_id, "arn": self.arn})
+
+    def _watch(self, name: str, args: Ec2MachineArgs, region: str) -> None:
+        """Declare the limit of the running time, the schedule and the alarms."""
+        child = ResourceOptions(parent=self)
+        place = {"title": args.title, "region": region, "instance_id": self.instance_id}
+        owned = {**place, "account": args.account, "arn": self.arn}
+        limit = TimeLimit(f"{name}-limit", TimeLimitArgs(**owned, hours=args.max_hours), child)
+        schedule = None
+        if args.hours is not None:
+            schedule = MachineSchedule(f"{name}-schedule", MachineScheduleArgs(**owned, hours=args.hours), child)
+        if args.email:
+            MachineAlarms(
+                f"{name}-alarms",
+                MachineAlarmsArgs(
+                    **place,
+                    email=args.email,
+                    idle_minutes=args.idle_minutes,
+                    hours=args.hours,
+                    function=limit.function,
+                    failed=schedule.failed if schedule is not None else None,
+                ),
+                child,
+            )
 
 
 _SPOT: Final = {

@@ -16,6 +16,9 @@ NAMESPACE: Final = "gpu-ci"
 STATUS_TAG: Final = "gpu-ci-runner"
 """The tag in which the machine states the status of its runner."""
 
+RECOVERY_TAG: Final = "gpu-ci-recovery"
+"""The tag of a machine that is stopped to be started on another host (`function/index.py`)."""
+
 
 def key_parameter(prefix: str) -> str:
     """Return the SSM parameter with the private key of the GitHub App."""
@@ -50,4 +53,38 @@ def switching(instance: str, *, dead_letters: str) -> str:
     return document(
         allow(["ec2:StartInstances", "ec2:StopInstances"], [instance]),
         allow(["sqs:SendMessage"], [dead_letters]),
+    )
+
+
+def scheduler_trust(account: str) -> str:
+    """Return a trust document for the schedules of one account, and no other's."""
+    return document(
+        {
+            "Effect": "Allow",
+            "Principal": {"Service": "scheduler.amazonaws.com"},
+            "Action": "sts:AssumeRole",
+            "Condition": {"StringEquals": {"aws:SourceAccount": account}},
+        }
+    )
+
+
+def calling(function: str) -> str:
+    """Return the permission to call one function."""
+    return document(allow(["lambda:InvokeFunction"], [function]))
+
+
+def limiting(instance: str, log: str) -> str:
+    """Return the permissions of the time limit: see instances, switch and mark one, and write one log.
+
+    EC2 restricts `Describe*` to no instance.
+    """
+    return document(
+        allow(["ec2:DescribeInstanceStatus", "ec2:DescribeInstances"], ["*"]),
+        allow(["ec2:StartInstances", "ec2:StopInstances"], [instance]),
+        allow(
+            ["ec2:CreateTags", "ec2:DeleteTags"],
+            [instance],
+            {"ForAllValues:StringEquals": {"aws:TagKeys": [RECOVERY_TAG]}},
+        ),
+        allow(["logs:CreateLogStream", "logs:PutLogEvents"], [f"{log}:*"]),
     )

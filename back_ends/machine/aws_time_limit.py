@@ -1,0 +1,102 @@
+"""The limit of a machine's running time on AWS that does not depend on the machine, on GitHub or on a workflow."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pulumi
+import pulumi_aws as aws
+from pulumi import Output, ResourceOptions
+
+from back_ends.machine import aws_permissions
+from components.aws.documents import service_trust
+
+MINUTES: Final = 15
+"""Minutes between two checks. A lost stop costs at most `max-hours` and these minutes."""
+RUNTIME: Final = "python3.13"
+_LOG_DAYS: Final = 30
+_SOURCE: Final = Path(__file__).parent / "function" / "index.py"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeLimitArgs:
+    """The machine and its limit."""
+
+    title: str
+    """The name of the machine."""
+    account: str
+    region: str
+    instance_id: Output[str]
+    """The instance."""
+    arn: Output[str]
+    """The ARN of the instance."""
+    hours: int
+    """Hours after a start at which the instance is stopped."""
+
+
+class TimeLimit(pulumi.ComponentResource):
+    """A schedule, and the function that it calls: the function stops the machine, and replaces a failed host."""
+
+    function: Output[str]
+    """The name of the function."""
+
+    def __init__(self, name: str, args: TimeLimitArgs, opts: ResourceOptions | None = None) -> None:
+        super().__init__("gpu-ci:aws:TimeLimit", name, None, opts)
+        child = ResourceOptions(parent=self)
+        log = aws.cloudwatch.LogGroup(name, region=args.region, retention_in_days=_LOG_DAYS, opts=child)
+        role = aws.iam.Role(
+            name,
+            assume_role_policy=service_trust("lambda.amazonaws.com"),
+            description=f"The time limit of {args.title}",
+            opts=child,
+        )
+        permissions = aws.iam.RolePolicy(
+            name,
+            role=role.name,
+            policy=Output.all(args.arn, log.arn).apply(lambda arns: aws_permissions.limiting(*arns)),
+            opts=child,
+        )
+        function = aws.lambda_.Function(
+            name,
+            region=args.region,
+            runtime=RUNTIME,
+            architectures=["arm64"],
+            handler="index.handler",
+            code=pulumi.AssetArchive({"index.py": pulumi.StringAsset(_SOURCE.read_text(encoding="utf-8"))}),
+            role=Output.all(role.arn, permissions.id).apply(lambda values: str(values[0])),
+            timeout=60,
+            logging_config={"log_format": "Text", "log_group": log.name},
+            description=f"Stops {args.title} after {args.hours} hours",
+            opts=child,
+        )
+        caller = aws.iam.Role(
+            f"{name}-schedule",
+            assume_role_policy=aws_permissions.scheduler_trust(args.account),
+            description=f"Calls the time limit of {args.title}",
+            opts=child,
+        )
+        calls = aws.iam.RolePolicy(
+            f"{name}-schedule", role=caller.name, policy=function.arn.apply(aws_permissions.calling), opts=child
+        )
+        aws.scheduler.Schedule(
+            name,
+            region=args.region,
+            flexible_time_window={"mode": "OFF"},
+            schedule_expression=f"rate({MINUTES} minutes)",
+            description=f"The time limit of {args.title}",
+            target={
+                "arn": function.arn,
+                "role_arn": Output.all(caller.arn, calls.id).apply(lambda values: str(values[0])),
+                "input": args.instance_id.apply(
+                    lambda instance: json.dumps({"hours": args.hours, "instance": instance})
+                ),
+                # A later call is as good as a repeated one.
+                "retry_policy": {"maximum_event_age_in_seconds": MINUTES * 60, "maximum_retry_attempts": 3},
+            },
+            opts=child,
+        )
+        self.function = function.name
+        self.register_outputs({"function": self.function})

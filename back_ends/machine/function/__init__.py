@@ -1,0 +1,1 @@
+"""The function of AWS Lambda that limits how long a machine runs."""
