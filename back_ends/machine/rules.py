@@ -27,6 +27,8 @@ _ARCHIVE_PORT: Final = 80
 """Ubuntu's archive speaks HTTP only."""
 _IMAGE_SECTIONS: Final = {"aws": "ec2-image", "gcp": "host-image"}
 """Cloud to the section that builds `image: own`."""
+_LONGEST_NAME: Final = 32
+"""Leaves room for the stack's name and `-egress` in the 63 characters of a name on Google Cloud."""
 _CLOUDS: Final = {"aws": "EC2", "gcp": "Compute Engine"}
 _EXAMPLES: Final = {"aws": "g4dn.xlarge", "gcp": "g2-standard-4"}
 
@@ -173,7 +175,39 @@ def jobs_of_forks_have_no_rights_of_root(settings: Settings) -> Iterator[Fault]:
             yield Fault(f"{path}.docker", problem, "remove docker, or remove forks")
 
 
+def names_fit_compute_engine(settings: Settings) -> Iterator[Fault]:
+    """Check the length of a runner's name: with the stack's name it is the name of an instance."""
+    for path, name, _, machine in machines(settings):
+        if machine.cloud == "gcp" and len(name) > _LONGEST_NAME:
+            problem = f"{len(name)} characters are too many for the name of an instance of Compute Engine"
+            yield Fault(path, problem, f"use a name of at most {_LONGEST_NAME}")
+
+
+def own_images_are_built(settings: Settings) -> Iterator[Fault]:
+    """Reject the image of `host-image` while its builder runs as a resource: there is no image yet."""
+    image = settings.host_image
+    if image is None or image.mode != "declared" or image.phase != "build":
+        return
+    for path, _, _, machine in machines(settings):
+        if machine.cloud == "gcp" and machine.image == OWN:
+            problem = "own needs an image, but host-image.phase: build creates only its builder"
+            yield Fault(f"{path}.image", problem, "write stock until host-image.phase is image")
+
+
+def variables_have_a_machine(settings: Settings) -> Iterator[Fault]:
+    """Reject variables at GitHub where no runner uses them."""
+    if settings.github is None or not settings.github.set_variables:
+        return
+    sections = [section for runner in settings.runners.values() for section in runner.stated.values()]
+    if not any(isinstance(section, MachineSection) or hasattr(section, "machine") for section in sections):
+        problem = "has no effect, because no runner has a machine of its own"
+        yield Fault("github.set-variables", problem, "remove it")
+
+
 RULES: Final[tuple[Rule, ...]] = (
+    names_fit_compute_engine,
+    own_images_are_built,
+    variables_have_a_machine,
     machines_are_in_a_zone,
     machines_reach_github,
     runner_archives_have_a_checksum,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from back_ends.machine import aws, gcp
+from back_ends.machine import aws, gcp, github_variables
 from back_ends.machine.hours import Hours
 from back_ends.machine.offers import machine_offer
 from back_ends.machine.runner import MachineRunner
@@ -77,12 +77,15 @@ class Vm:
                 hours=_hours(section),
             )
         on_aws, on_gcp = aws.declare(site, KIND, places["aws"]), gcp.declare(site, KIND, places["gcp"])
+        unset = github_variables.declare(f"{KIND}-github", settings.github, {github_variables.SWITCH: "true"})
+        enable = {"enable-tests": unset[github_variables.SWITCH]} if unset else {}
         ids = pulumi.Output.all(**{name: machine.instance_id for name, machine in on_aws.items()})
         pulumi.export(
             "vm",
             ids.apply(
                 lambda known: {
-                    name: commands(site.stack, KIND, name, section, known.get(name)) for name, section in served.items()
+                    name: commands(site.stack, KIND, name, section, known.get(name)) | enable
+                    for name, section in served.items()
                 }
             ),
         )
