@@ -57,7 +57,7 @@ class Vm:
         """Declare the machines, and export the commands for each."""
         settings = site.stack.settings
         served = {name: section for name, _, section in settings.served(VmSection)}
-        if not served:
+        if not served or settings.github is None:
             return {}
         import pulumi  # noqa: PLC0415 - as the clouds' SDKs
 

@@ -1663,6 +1663,66 @@ MACHINE_IMAGES: Final = (
 )
 """Machine images on AWS."""
 
+ON_GCE: Final[Mapping[str, Any]] = {
+    "needs": {"gpu": "l4", "cpu": 3, "memory": "12Gi", "cuda": "12.9"},
+    "timeout-minutes": 60,
+    "vm": {
+        "cloud": "gcp",
+        "zone": "us-central1-b",
+        "machine-type": "g2-standard-4",
+        "image": "stock",
+        "driver": "580",
+        "egress-ports": [80, 443],
+    },
+}
+"""A valid runner on one machine of Compute Engine."""
+
+
+def _on_gce(name: str = "on-gce", /, **change: Any) -> dict[str, Any]:
+    return {"runners": {name: merge(ON_GCE, change)}}
+
+
+DECLARED: Final = {"mode": "declared", "zones": ["us-central1-b"], "verifier": OUT, "export": OUT, "keep": OUT}
+GOOGLE_MACHINES: Final = (
+    Mistake(
+        name="a name that is too long for an instance of Compute Engine",
+        change=_on_gce("nightly-tests-of-the-vision-models"),
+        path="runners.nightly-tests-of-the-vision-models.vm",
+        words=("34 characters are too many", "use a name of at most 32"),
+    ),
+    Mistake(
+        name="a machine type without GPUs that takes none on Compute Engine",
+        change=_on_gce(needs={"gpu": "t4"}, vm={"machine-type": "n2-standard-4"}),
+        path="runners.on-gce.vm.machine-type",
+        words=("n2-standard-4", "use an n1 machine type, or one that includes the GPU"),
+    ),
+    Mistake(
+        name="a zone of EC2 for a machine on Compute Engine",
+        change=_on_gce(vm={"zone": "us-west-2a"}),
+        path="runners.on-gce.vm.zone",
+        words=("us-west-2a is a zone of EC2, but cloud is gcp", "as in us-central1-a"),
+    ),
+    Mistake(
+        name="an AMI for a machine on Compute Engine",
+        change=_on_gce(vm={"image": "ami-0123456789abcdef0", "driver": OUT}),
+        path="runners.on-gce.vm.image",
+        words=("is not an image of Compute Engine", "write projects/PROJECT/global/images/NAME, stock or own"),
+    ),
+    Mistake(
+        name="the image of host-image before it exists",
+        change={**_on_gce(vm={"image": "own", "driver": OUT}), "host-image": DECLARED},
+        path="runners.on-gce.vm.image",
+        words=("own needs an image", "write stock until host-image.phase is image"),
+    ),
+    Mistake(
+        name="variables at GitHub that no runner uses",
+        change={"github": {"set-variables": True}},
+        path="github.set-variables",
+        words=("has no effect, because no runner has a machine of its own", "remove it"),
+    ),
+)
+"""Machines with a runner of their own on Compute Engine."""
+
 MISTAKES: Final = (
     *NAMES,
     *WRITING,
@@ -1674,4 +1734,5 @@ MISTAKES: Final = (
     *DOMAINS,
     *NETWORKS,
     *MACHINE_IMAGES,
+    *GOOGLE_MACHINES,
 )
