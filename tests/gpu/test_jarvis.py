@@ -87,4 +87,4 @@ def test_a_group_of_one_instance_is_priced_in_any_region() -> None:
     found = expected_machine(group)
 
     assert isinstance(found, PricedMachine)
-    assert (found.hour.usd, found.disk.usd) == (Decimal("0.44"), 5)
+    assert (found.hour.usd, found.disk.usd) == (Decimal("0.44"), Decimal(5))
