@@ -164,7 +164,7 @@ def _running(group: MachineGroup, machine: Standing, loads: Sequence[JobLoad]) -
         f"a month has {hours.idle:.0f} hours without jobs, {hours.expected:.0f} with the stated jobs, "
         f"{hours.worst:.0f} at most",
         (
-            f"a start that nothing ends ends after {longest.normalize():f} hours{costs}",
+            f"one start lasts at most {longest.normalize():f} hours{costs}",
             "the disk and the alarms cost the same while the machine is stopped",
         ),
     )

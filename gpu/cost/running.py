@@ -5,10 +5,10 @@ stated number of scheduled starts, and a month has 730 / 168 weeks.
 
 - Idle: every scheduled start lasts until the machine has been idle for the stated minutes; where it does not stop when
   it is idle, until the end. Without a schedule nothing starts the machine.
-- Expected: the idle month, and for each stated job its start, its minutes, attempts lost to interruptions, and the
-  minutes until the machine stops: those of the idle stop, or of the workflow's own job that stops it. Where nothing
-  stops an idle machine, a job without a schedule costs a whole start. Jobs that follow each other within one start cost
-  less, so that the figure is on the high side.
+- Expected: the idle month, and for each stated job its start, its minutes and attempts lost to interruptions. With a
+  schedule the jobs run one after another within its starts. Without one each job has a start of its own, which also
+  lasts until the machine stops: for the minutes of the idle stop, or until the workflow's own job has stopped it; and
+  for a whole start where nothing stops an idle machine. Jobs that share a start cost less.
 - Worst: every hour of the schedule; without one the whole month, because a start can follow each stop. A schedule does
   not prevent additional starts by a person, which are not included.
 """
@@ -58,7 +58,7 @@ def expected_hours(time: RunningTime, loads: Iterable[JobLoad], rate: float) -> 
     longest = longest_start(time)
     total = idle_hours(time)
     for load in loads:
-        alone = machine_hours(load.mean_minutes, rate) + _tail_minutes(time) / 60
+        alone = machine_hours(load.mean_minutes, rate) + (0.0 if time.schedule else _tail_minutes(time) / 60)
         total += load.jobs_per_month * _exact(min(alone, longest))
     return min(total, most)
 
