@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from back_ends.machine.section import OWN, STOCK
 from back_ends.offer import HostSoftware, Machine, Offer, OwnMachines
 from config.values import gibibytes
 from gpu.machines import attach, gpu_model
 from gpu.machines.groups import Placement
-from gpu.machines.start_up import own_machine_steps
+from gpu.machines.start_up import FIRST_BOOT, standing_machine_steps
 from gpu.regions import Cloud, region_of
 from gpu.software.machine_images import on_ubuntu
 
@@ -18,6 +19,20 @@ if TYPE_CHECKING:
     from back_ends.offer import Standing
     from config.runners import RunnerSettings
     from config.settings import Settings
+    from gpu.machines.running import RunningTime
+
+_METRICS: Final = 3
+"""The figures that a machine publishes each minute: runner online, runner busy, and use of the GPU."""
+_AWS_ALARMS: Final = 3
+"""Runner offline, GPU idle, and a failed time limit."""
+_AWS_ALARMS_OF_HOURS: Final = 2
+"""A job outside the hours of the schedule, and a failed start or stop."""
+_GCP_ALARMS: Final = 2
+"""Runner offline, and GPU idle."""
+_GCP_ALARMS_OF_HOURS: Final = 1
+"""A job outside the hours of the schedule."""
+_UBUNTU_GIB: Final = 10
+"""The size of Canonical's images on Google Cloud; those on AWS have 8 GiB."""
 
 
 def machine_offer(
@@ -49,8 +64,9 @@ def machine_offer(
                 disk_gib=disk_gib,
             ),
         ),
-        host=_software(key, machine),
-        steps=own_machine_steps(),
+        host=_software(key, machine, settings),
+        steps=standing_machine_steps(by_workflow=standing.time.by_workflow),
+        first_steps=(FIRST_BOOT,) if machine.image == STOCK else (),
         own=OwnMachines(
             cloud=cloud,
             types=(machine.machine_type,),
@@ -63,13 +79,39 @@ def machine_offer(
             disk_kind=settings.machines.gce(machine.machine_type).boot_disk if on_gcp else "gp3",
             attached_gpu=needs.gpu if attached else None,
             attached_gpus=needs.gpus if attached else 0,
-            standing=standing,
+            image_gib=_image_gib(machine, settings),
+            standing=replace(standing, time=_with_costs(standing.time, machine, settings)),
         ),
     )
 
 
-def _software(key: str, machine: MachineSection) -> HostSoftware:
+def _software(key: str, machine: MachineSection, settings: Settings) -> HostSoftware:
     """Return the software below the jobs; that of an image of others is not known."""
+    built = settings.ec2_image
     if machine.image == STOCK and machine.driver is not None:
         return HostSoftware(image=on_ubuntu(machine.os, machine.driver), image_key=f"{key}.driver")
+    if machine.image == OWN and machine.cloud == "aws" and built is not None:
+        return HostSoftware(image=on_ubuntu(built.os, built.driver), image_key="ec2-image.driver")
     return HostSoftware(builds_image=machine.image == OWN and machine.cloud == "gcp")
+
+
+def _image_gib(machine: MachineSection, settings: Settings) -> int:
+    """Return the size of the image, which no disk is smaller than; 0 where it is not known."""
+    on_aws, on_gcp = settings.ec2_image, settings.host_image
+    if machine.image == STOCK:
+        return _UBUNTU_GIB
+    if machine.image == OWN and machine.cloud == "aws" and on_aws is not None:
+        return gibibytes(on_aws.disk)
+    if machine.image == OWN and machine.cloud == "gcp" and on_gcp is not None:
+        return gibibytes(on_gcp.builder.disk)
+    return 0
+
+
+def _with_costs(time: RunningTime, machine: MachineSection, settings: Settings) -> RunningTime:
+    """Return the running time with what costs money besides the hours."""
+    on_aws = machine.cloud == "aws"
+    alarms = (_AWS_ALARMS if on_aws else _GCP_ALARMS) if machine.alerts is not None else 0
+    if alarms and time.schedule is not None:
+        alarms += _AWS_ALARMS_OF_HOURS if on_aws else _GCP_ALARMS_OF_HOURS
+    public = on_aws or settings.gcp is None or settings.gcp.public_addresses
+    return replace(time, public_address=public, alarms=alarms, metrics=_METRICS)
