@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import time
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -400,6 +401,49 @@ def test_the_status_names_the_state_and_the_runner(run: Callable[..., int], caps
     assert run("start") == 0
     assert run("status") == 0
     assert "jarvis-l4: running, runner online: jarvis-l4-77-1" in lines(capsys)
+
+
+ADDRESSES: Final = (
+    "/users/fetch",
+    "/create",
+    "/resume",
+    "/misc/pause",
+    "/misc/status",
+    "/scripts/",
+    "/generate-jitconfig",
+    "GET /api",
+    "DELETE /api",
+)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_any_faults_leave_one_instance_that_a_stop_pauses(
+    world: World, run: Callable[..., int], capsys: pytest.CaptureFixture[str], seed: int
+) -> None:
+    chance = random.Random(seed)  # noqa: S311 - chooses faults
+    for status in ("Paused", "Running"):
+        if not world.instances and chance.random() < 0.4:
+            world.add("ci gpu", status)
+    world.unlisted = timedelta(seconds=chance.choice([0, 15, 40]))
+    world.faults += [
+        Fault(
+            chance.choice(ADDRESSES),
+            chance.choice([0, 429, 500, 502, 503, 504]),
+            times=chance.randint(1, 6),
+            after=chance.random() < 0.5,
+        )
+        for _ in range(chance.randint(1, 5))
+    ]
+
+    started = run("start")
+    assert started in {0, 7, 8}
+    assert (started == 0) == ([one["status"] for one in world.runners.values()] == ["online"])
+    world.faults.clear()
+    world.sleep(60)
+    assert run("stop") == 0
+    assert len(world.instances) <= 1
+    assert {one["status"] for one in world.instances} <= {"Paused"}
+    assert len([one for one in lines(capsys).splitlines() if one.startswith("::error::")]) == (started != 0)
 
 
 CRON: Final = timedelta(minutes=30)
