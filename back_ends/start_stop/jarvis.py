@@ -28,6 +28,8 @@ API_KEY: Final = "TOKEN_JARVIS"
 """The secret with the API key of Jarvis Labs."""
 APP_KEY: Final = "GPU_APP_PRIVATE_KEY"
 """The secret with the private key of the GitHub App."""
+ENVIRONMENT: Final = "gpu-jarvis"
+"""The environment of the repository that has both secrets."""
 # renovate: datasource=github-tags depName=actions/create-github-app-token
 SIGN_IN: Final = "actions/create-github-app-token@1b10c78c7865c340bc4f6099eb2f838309f1e8c3 # v3.1.1"
 
@@ -116,15 +118,15 @@ def owner(url: str) -> str:
     return f"repos/{'/'.join(parts)}" if len(parts) > 1 else f"orgs/{parts[0]}"
 
 
-def secret_commands(environment: str, url: str) -> dict[str, str]:
-    """Return the commands that store the secrets in an environment of the repository.
+def commands() -> dict[str, str]:
+    """Return the commands that store the secrets in the repository. They run in a checkout of it.
 
     The generated files contain the other values, so no variables are needed: the name of the instance, of its script
     and of the workflow, and the time after which a queued run is cancelled.
     """
-    where = owner(url).removeprefix("repos/") if owner(url).startswith("repos/") else f"{owner(url)[5:]}/REPOSITORY"
     return {
-        "environment": f"gh api --method PUT repos/{where}/environments/{environment}",
-        API_KEY: f"gh secret set {API_KEY} --repo {where} --env {environment}",
-        APP_KEY: f"gh secret set {APP_KEY} --repo {where} --env {environment} < github-app.pem",
+        "environment": f"gh api --method PUT repos/:owner/:repo/environments/{ENVIRONMENT}",
+        "api-key": f"gh secret set {API_KEY} --env {ENVIRONMENT}",
+        "github-app-key": f"gh secret set {APP_KEY} --env {ENVIRONMENT} < github-app.pem",
+        "files": "make kit OUT=../REPOSITORY",
     }
