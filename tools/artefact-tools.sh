@@ -63,6 +63,7 @@ debian jq jq jq
 debian shellcheck shellcheck shellcheck
 debian dot graphviz graphviz
 debian systemd-analyze systemd ""
+debian cloud-init cloud-init ""
 go_tool_actionlint
 
 if [ ${#missing[@]} -gt 0 ]; then

@@ -12,6 +12,7 @@ import pytest
 
 GOT = {
     "actionlint": "go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12",
+    "cloud-init": "apt-get install cloud-init",
     "jq": "apt-get install jq",
     "shellcheck": "apt-get install shellcheck",
     "systemd-analyze": "apt-get install systemd",
