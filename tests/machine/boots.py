@@ -1,11 +1,16 @@
-"""Settings of the software on a machine, for tests."""
+"""Settings of the software on a machine, and the golden copies of its user data.
+
+`python -m tests.machine.boots` writes the copies.
+"""
 
 from __future__ import annotations
 
+import re
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from back_ends.machine.user_data import BootArgs
+from back_ends.machine.user_data import BootArgs, user_data
 from gpu.software.runner_releases import CHECKSUMS, NEWEST
 
 if TYPE_CHECKING:
@@ -59,3 +64,21 @@ def every_boot() -> Iterator[BootArgs]:
         CLOUDS, REGISTRATIONS, ("580", None), (False, True), (False, True)
     ):
         yield boot_args(cloud, registration, driver=driver, docker=docker, spot=spot)
+
+
+GOLDEN: Final = Path(__file__).parent / "golden"
+
+
+def golden() -> dict[str, str]:
+    """Return the user data of typical machines by file name, without the compressed program."""
+    boots = {f"{cloud}-{one}": boot_args(cloud, one, spot=True) for cloud, one in product(CLOUDS, REGISTRATIONS)}
+    return {
+        f"{name}.yaml": re.sub(r"(encoding: b64\n  content: ).*", r"\1PROGRAM", user_data(args))
+        for name, args in boots.items()
+    }
+
+
+if __name__ == "__main__":
+    GOLDEN.mkdir(exist_ok=True)
+    for name, text in golden().items():
+        (GOLDEN / name).write_text(text, encoding="utf-8")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from back_ends.machine.user_data import (
@@ -69,6 +70,7 @@ def unpacked(text: str) -> str:
     return bz2.decompress(base64.b64decode(files(text)[ARCHIVE])).decode()
 
 
+@hypothesis_settings(max_examples=50)
 @given(BOOTS)
 def test_user_data_is_smaller_than_ec2_accepts_and_has_every_file_unchanged(args: BootArgs) -> None:
     text = user_data(args)
@@ -79,6 +81,7 @@ def test_user_data_is_smaller_than_ec2_accepts_and_has_every_file_unchanged(args
     assert {name: files(text)[f"/etc/systemd/system/{name}"] for name in units(args)} == units(args)
 
 
+@hypothesis_settings(max_examples=50)
 @given(BOOTS)
 def test_bash_reads_the_settings_as_they_were_written(args: BootArgs) -> None:
     script = f'{settings(args)}printf "%s\\0" "$GROUP" "$NAME" "$KEY" "$LABELS"'

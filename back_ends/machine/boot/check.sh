@@ -16,6 +16,12 @@ fact() {
 
 not() { ! "$@"; }
 
+in_groups() {
+  local groups
+  groups=" $(id -nG runner) "
+  [[ $groups == *' video '* && $groups == *' render '* ]]
+}
+
 online_at_github() {
   TRIES=1
   github GET "$SCOPE/actions/runners?per_page=100" &&
@@ -31,7 +37,7 @@ check() {
   fact 'gpu-ci-watch.timer stops an idle machine' systemctl is-active gpu-ci-watch.timer
   fact 'gpu-ci-limit.timer stops the machine in any case' systemctl is-active gpu-ci-limit.timer
   fact "the user runner sees $GPUS GPUs" test "$(gpus_of_runner)" = "$GPUS"
-  fact 'the user runner is in the groups video and render' grep -qw 'render video' <<<"$(id -nG runner | tr ' ' '\n' | sort | xargs)"
+  fact 'the user runner is in the groups video and render' in_groups
   fact 'the user runner has no sudo' not as_runner sudo -n true
   fact 'the user runner cannot reach the metadata server' not metadata_of_runner
   fact "$LEAST_FREE GiB of the disk are free" test "$(free_gib)" -ge "$LEAST_FREE"

@@ -2,6 +2,7 @@
 # Docker for jobs: the user joins its group, and its data is part of the disk that is cleaned.
 
 join_docker() {
+  step 'let the user runner use Docker'
   docker info >/dev/null
   usermod --append --groups docker runner
 }

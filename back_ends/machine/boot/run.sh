@@ -65,7 +65,6 @@ run() {
   flock --nonblock 9 || { say 'runs already' && exit 0; }
   trap stop_run TERM
   trap run_ended EXIT
-  join_docker
   while :; do
     make_room
     register

@@ -22,6 +22,7 @@ setup() {
   step 'block the metadata server for jobs'
   block_metadata
   install_software
+  join_docker
   step "download runner $VERSION and compare its checksum"
   fetch_runner
   step 'verify the GPU as the user runner'
