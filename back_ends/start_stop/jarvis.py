@@ -28,8 +28,6 @@ API_KEY: Final = "TOKEN_JARVIS"
 """The secret with the API key of Jarvis Labs."""
 APP_KEY: Final = "GPU_APP_PRIVATE_KEY"
 """The secret with the private key of the GitHub App."""
-ENVIRONMENT: Final = "gpu-jarvis"
-"""The environment of the repository that has both secrets."""
 # renovate: datasource=github-tags depName=actions/create-github-app-token
 SIGN_IN: Final = "actions/create-github-app-token@1b10c78c7865c340bc4f6099eb2f838309f1e8c3 # v3.1.1"
 
@@ -118,15 +116,17 @@ def owner(url: str) -> str:
     return f"repos/{'/'.join(parts)}" if len(parts) > 1 else f"orgs/{parts[0]}"
 
 
-def commands() -> dict[str, str]:
-    """Return the commands that store the secrets in the repository. They run in a checkout of it.
+def secret_commands(environment: str, url: str) -> dict[str, str]:
+    """Return the commands that store the secrets in an environment of the repository.
 
     The generated files contain the other values, so no variables are needed: the name of the instance, of its script
     and of the workflow, and the time after which a queued run is cancelled.
     """
+    kind, _, rest = owner(url).partition("/")
+    # An organisation does not state which of its repositories use the instance.
+    where = rest if kind == "repos" else f"{rest}/REPOSITORY"
     return {
-        "environment": f"gh api --method PUT repos/:owner/:repo/environments/{ENVIRONMENT}",
-        "api-key": f"gh secret set {API_KEY} --env {ENVIRONMENT}",
-        "github-app-key": f"gh secret set {APP_KEY} --env {ENVIRONMENT} < github-app.pem",
-        "files": "make kit OUT=../REPOSITORY",
+        "environment": f"gh api --method PUT repos/{where}/environments/{environment}",
+        "api-key": f"gh secret set {API_KEY} --repo {where} --env {environment}",
+        "github-app-key": f"gh secret set {APP_KEY} --repo {where} --env {environment} < github-app.pem",
     }
