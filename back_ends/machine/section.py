@@ -14,10 +14,6 @@ from gpu.software.runner_releases import NEWEST
 
 LABELS: Final = ("self-hosted", "linux", "x64", "gpu")
 """The labels of every machine, in addition to the name of its runner."""
-METRICS: Final = 3
-"""Metrics that every machine publishes: runner online, runner busy, use of the GPU."""
-ALARMS: Final = 5
-"""Alarms of a machine on AWS with a schedule, the largest number."""
 STOCK: Final = "stock"
 OWN: Final = "own"
 

@@ -8,7 +8,7 @@ from back_ends.machine import aws, gcp, github_variables
 from back_ends.machine.hours import Hours
 from back_ends.machine.offers import machine_offer
 from back_ends.machine.runner import MachineRunner
-from back_ends.machine.section import ALARMS, LABELS, METRICS
+from back_ends.machine.section import LABELS
 from back_ends.machine.software import boot, commands
 from back_ends.offer import Offer, Standing
 from back_ends.protocol import RunsOn
@@ -104,8 +104,6 @@ def _standing(section: str, stated: VmSection) -> Standing:
             schedule=Schedule(days=len(schedule.days), minutes=schedule.minutes) if schedule is not None else None,
             idle_minutes=stated.idle_minutes,
             most_hours=stated.max_hours,
-            alarms=ALARMS if stated.alerts is not None else 0,
-            metrics=METRICS,
         ),
         schedule_key=f"{section}.schedule" if schedule is not None else "",
         idle_key=f"{section}.idle-stop-minutes",
