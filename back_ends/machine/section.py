@@ -20,7 +20,7 @@ OWN: Final = "own"
 MachineZone = Annotated[
     str,
     Matching(
-        r"[a-z]{2}(-[a-z]+)+-?\d+-?[a-z]",
+        r"[a-z]+(-[a-z]+)+-?\d+-?[a-z]",
         "a zone",
         "write it as us-west-2a (EC2) or us-central1-a (Compute Engine)",
     ),
