@@ -26,6 +26,8 @@ BASES: Final = {
     "eks-arc": "examples/eks-arc.yaml",
     "cirun-aws": "examples/cirun-aws.yaml",
     "cirun-gcp": "examples/cirun-gcp.yaml",
+    "vm-aws": "examples/vm-aws.yaml",
+    "vm-gcp": "examples/vm-gcp.yaml",
 }
 
 
