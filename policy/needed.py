@@ -40,7 +40,7 @@ NEEDED: Final = (
     Needed(
         rule="machines-have-no-public-address",
         type="aws:ec2/subnet:Subnet",
-        name=r"(vm|start-stop)-[a-z0-9-]+",
+        name=r"(vm|start)-[a-z0-9-]+",
         reason="a machine with a runner reaches GitHub without a NAT gateway; its security group has no incoming rule",
     ),
     Needed(

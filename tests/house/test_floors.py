@@ -92,6 +92,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
     {
         "rules": (
             "back_ends.*.rules",
+            "back_ends.*_rules",
             "config.*_rules",
             "config.credentials",
             "config.load",
