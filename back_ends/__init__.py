@@ -7,5 +7,5 @@ from __future__ import annotations
 
 from typing import Final
 
-NAMES: Final = ("arc", "cirun_aws", "cirun_gcp", "vm")
+NAMES: Final = ("arc", "cirun_aws", "cirun_gcp", "vm", "start_stop")
 """The packages, in the order in which the stack file's reference lists their sections."""

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from back_ends.machine.section import MachineSection
 from config.section import Section
 from config.values import Invalid, Matching, Size
+from config.values_github import Branch, GitHubId, Repository
 
 
 class JarvisSettings(Section):
@@ -33,11 +34,33 @@ class JarvisSettings(Section):
     """Hours after a start at which a scheduled workflow pauses the instance in any case."""
 
 
+class StarterSettings(Section):
+    """The only repository whose workflow can start and stop the machine."""
+
+    name: Repository
+    """Its name at GitHub, without the owner in `github.url`."""
+    id: GitHubId
+    """Its number: `gh api repos/OWNER/NAME --jq .id`."""
+    owner_id: GitHubId
+    """The number of its owner: `gh api repos/OWNER/NAME --jq .owner.id`."""
+
+
 class StartStopSection(Section):
     """Served by one machine that a workflow starts for its tests and stops afterwards."""
 
     NEEDS: ClassVar = ("github",)
+    OWN_WORKFLOW: ClassVar = True
 
+    repository: StarterSettings | None = None
+    """The repository whose workflow starts the machine, which trusts no other. An instance of Jarvis Labs has no role
+    that could trust it."""
+    start_minutes: Annotated[int, Field(ge=5, le=55)] = 20
+    """Minutes to wait for capacity, for the machine, and until its runner is online."""
+    queue_minutes: Annotated[int, Field(ge=2, le=120)] = 10
+    """Minutes after which a run is cancelled if no runner has taken its job."""
+    pull_requests_from: tuple[Branch, ...] = ()
+    """The only branches whose pull requests are tested, as in `development`. Without them, every branch of the
+    repository is."""
     machine: MachineSection | None = None
     """A machine on EC2 or Compute Engine."""
     jarvis: JarvisSettings | None = None
@@ -49,6 +72,10 @@ class StartStopSection(Section):
             raise Invalid(
                 "exactly one of machine and jarvis is needed", "state machine (EC2, Compute Engine) or jarvis"
             )
+        if self.machine is not None and self.repository is None:
+            raise Invalid("repository is missing, whose workflow starts the machine", "state repository")
+        if self.jarvis is not None and self.repository is not None:
+            raise Invalid("repository is for machine only", "remove repository: the secrets of Jarvis Labs decide")
         return self
 
 

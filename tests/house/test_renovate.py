@@ -13,7 +13,11 @@ pytestmark = pytest.mark.pure
 
 ROOT = Path(__file__).resolve().parents[2]
 PINS = (ROOT / "config" / "pins.py").read_text()
-FILES = [path.relative_to(ROOT).as_posix() for folder in ("config", "kit", "back_ends/start_stop") for path in (ROOT / folder).glob("*.py")]
+FILES = [
+    path.relative_to(ROOT).as_posix()
+    for folder in ("config", "kit", "back_ends/start_stop")
+    for path in (ROOT / folder).glob("*.py")
+]
 MARKED = sorted(name for name in FILES if "# renovate: " in (ROOT / name).read_text())
 
 

@@ -104,10 +104,10 @@ def serving(compute: Compute) -> Iterator[Gce]:
 def instance(address: str) -> Gce:
     """Return the instance of the tests at an address."""
     options = {"api_endpoint": address}
-    nobody = AnonymousCredentials()
+    anonymous = AnonymousCredentials()
     return Gce(
-        instances=compute_v1.InstancesClient(credentials=nobody, client_options=options),
-        operations=compute_v1.ZoneOperationsClient(credentials=nobody, client_options=options),
+        instances=compute_v1.InstancesClient(credentials=anonymous, client_options=options),
+        operations=compute_v1.ZoneOperationsClient(credentials=anonymous, client_options=options),
         project="gpu-test",
         zone="us-central1-a",
         name="gpu-ci-test-gpu",

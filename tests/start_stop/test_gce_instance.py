@@ -192,9 +192,9 @@ def test_a_server_that_does_not_answer_is_reported_after_the_deadline() -> None:
 
 
 def test_missing_credentials_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    def nobody() -> None:
+    def without_credentials() -> None:
         raise DefaultCredentialsError("no credentials")
 
-    monkeypatch.setattr(gce.compute_v1, "InstancesClient", nobody)
+    monkeypatch.setattr(gce.compute_v1, "InstancesClient", without_credentials)
     with pytest.raises(Denied, match="no usable credentials of Google Cloud"):
         gce.open_instance({"cloud": "gcp", "project": "p", "zone": "z", "name": "n"})

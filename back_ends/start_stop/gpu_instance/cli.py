@@ -1,4 +1,4 @@
-"""The command `gpu-instance`: start, stop, status and sweep.
+"""The command `gpu-instance`: start, stop, status, sweep and guard.
 
 Exit codes: 0 done, 1 another failure, 2 a wrong argument or file, 3 no such machine, 4 not allowed, 5 no capacity,
 6 the runner failed, 7 not in time, 8 the cloud did not answer. A failure is reported in one line.
@@ -9,11 +9,14 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import os
 import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from back_ends.start_stop.gpu_instance.github_runners import GitHub
+from back_ends.start_stop.gpu_instance.guard import guard
 from back_ends.start_stop.gpu_instance.life import Life, SystemClock
 from back_ends.start_stop.gpu_instance.problems import Problem
 
@@ -50,15 +53,18 @@ def main(
     clock: Clock | None = None,
 ) -> int:
     """Run one command and return its exit code."""
-    asked = _parser().parse_args(words)
+    asked, clock = _parser().parse_args(words), clock or SystemClock()
     try:
+        if asked.command == "guard":
+            _guard(asked, clock)
+            return 0
         machines = _machines(folder / FILE, asked.runner)
-    except Wrong as problem:
+    except Problem as problem:
         return _failed(problem)
     code = 0
     for name, facts in machines.items():
         try:
-            _run(asked, name, facts, Life(instance=opener(facts), clock=clock or SystemClock(), say=_say))
+            _run(asked, name, facts, Life(instance=opener(facts), clock=clock, say=_say))
         except Problem as problem:
             code = max(code, _failed(problem))
     return code
@@ -68,6 +74,18 @@ def _failed(problem: Problem) -> int:
     """Report a problem in one line, as GitHub shows errors; return its exit code."""
     print(f"::error::{' '.join(str(problem).split())}", file=sys.stderr)  # noqa: T201 - the output of the command
     return problem.code
+
+
+def _guard(asked: argparse.Namespace, clock: Clock) -> None:
+    """Guard the run that this command is part of."""
+    variables = ("GITHUB_TOKEN", "GITHUB_REPOSITORY", "GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT")
+    missing = [name for name in variables if not os.environ.get(name)]
+    if missing:
+        raise Wrong(f"{', '.join(missing)} is not set; guard is a step of a workflow")
+    token, repository, run, attempt = (os.environ[name] for name in variables)
+    api = os.environ.get("GITHUB_API_URL", "https://api.github.com")
+    github = GitHub(token=token, owner=f"repos/{repository}", api=api)
+    guard(github, run, attempt, asked.job, timedelta(minutes=asked.minutes), clock, _say)
 
 
 def _run(asked: argparse.Namespace, name: str, facts: Mapping[str, Any], life: Life) -> None:
@@ -106,6 +124,9 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text)
         command.add_argument("runner", nargs="?" if name == "sweep" else None, help="the runner in the stack file")
         command.add_argument("--minutes", type=int, default=minutes, help=f"the time limit, by default {minutes}")
+    command = commands.add_parser("guard", help="cancel this run if no runner takes a job of it")
+    command.add_argument("job", help="the name of the job")
+    command.add_argument("--minutes", type=int, default=10, help="the time limit, by default 10")
     return parser
 
 

@@ -98,6 +98,15 @@ class GitHub:
         ]
         return max(starts, default=None)
 
+    def job(self, run: str, attempt: str, job: str) -> str | None:
+        """Return the status of a job in one attempt of a run; None before GitHub has created it."""
+        jobs = self._pages(f"{self.owner}/actions/runs/{run}/attempts/{attempt}/jobs", "jobs")
+        return next((str(one["status"]) for one in jobs if one["name"] == job), None)
+
+    def cancel(self, run: str) -> None:
+        """Cancel a run. Its jobs with `if: always()` still run."""
+        self._ask("POST", f"{self.owner}/actions/runs/{run}/cancel")
+
     def _pages(self, path: str, key: str, **query: str) -> Iterator[dict[str, Any]]:
         """Yield the entries of a list; at most the first 1000, which is GitHub's limit."""
         for page in range(1, 11):

@@ -39,12 +39,12 @@ class Runner:
 
     @property
     def ready(self) -> bool:
-        """Whether it takes jobs, now or after the current one."""
+        """True if it takes jobs, now or after the current one."""
         return self.word in {"online", "busy"}
 
     @property
     def failed(self) -> bool:
-        """Whether it will take no job until someone repairs it."""
+        """True if it takes no job until someone repairs it."""
         return self.word == "failed"
 
     @property

@@ -1,4 +1,4 @@
-"""The life of a machine around the tests: it is started, observed and stopped, whatever the cloud answers."""
+"""The life of a machine around the tests: it is started, observed and stopped, also when calls fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ways in which a command fails, with their exit codes. Each is reported in one line."""
+"""The failures of a command, with their exit codes. Each is reported in one line."""
 
 from __future__ import annotations
 
