@@ -107,9 +107,7 @@ class Cloud:
             obj.phase = Phase.READY
             for check in kind.ends:
                 if words := check(self, obj):
-                    extra = {**extra, **kind.failed}
-                    obj.outputs = {**inputs, **extra}
-                    raise UnfinishedError(words, obj.id, extra)
+                    raise UnfinishedError(words, obj.id, {key: obj.outputs[key] for key in extra})
             for effect in kind.after_create:
                 effect(self, obj)
         return obj.id, extra

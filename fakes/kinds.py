@@ -94,9 +94,7 @@ class Kind:
     """The time that creating takes in the real cloud. A provider waits 60 minutes, or for a stated time."""
     before_create: Sequence[Check] = ()
     ends: Sequence[Check] = ()
-    """Rules that fail the creation of an object that already exists."""
-    failed: Mapping[str, Any] = field(default_factory=dict)
-    """The outputs of an object whose creation failed, where they differ."""
+    """Rules that fail the creation of an object that already exists. They may change its outputs."""
     before_update: Sequence[ChangeCheck] = ()
     before_delete: Sequence[Check] = ()
     after_create: Sequence[Effect] = ()

@@ -1,4 +1,4 @@
-"""Commands and image builds on the local machine. Only the checks of scale sets can fail.
+"""Commands and image builds on the local machine. Only the checks of scale sets and of machine images can fail.
 
 Only a changed trigger replaces a command (pulumi-command 1.2).
 """
@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from components.aws.image_factory import STATE as IMAGE_STATE
 from components.kubernetes.arc_check import COMMAND as CHECK
 from fakes import arc
+from fakes.aws import image_builder
 from fakes.kinds import Kind
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ def _image(request: Request) -> Created:
 
 
 def _create(cloud: Cloud, obj: CloudObject) -> str | None:
+    if obj.inputs.get("create") == IMAGE_STATE:
+        return image_builder.state_problem(cloud, str(obj.inputs["environment"]["IMAGE"]))
     return _run(cloud, str(obj.inputs.get("create")))
 
 

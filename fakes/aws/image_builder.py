@@ -1,7 +1,7 @@
 """EC2 Image Builder: components, recipes, builds with their tests, and the lifecycle of images.
 
-A build ends with the failure of its tests if the machine has no GPU, the driver is another one, or an image cannot be
-pulled; the image then exists without an AMI. Sources: `ForceNew` in hashicorp/terraform-provider-aws 6.x
+A build fails if a container image cannot be pulled, and its tests fail if the GPU does not work. The image then exists,
+as with the real provider. Sources: `ForceNew` in hashicorp/terraform-provider-aws 6.x
 (`internal/service/imagebuilder`) for replacements, the Image Builder API reference and user guide for refusals, the
 outputs of the pulumi-aws 7 SDK for answers (2026-11).
 """
@@ -39,6 +39,7 @@ BUILD_MINUTES: Final = 75
 """The duration of a build. That of an image with large containers exceeds the provider's default limit of 60."""
 DATA_LIMIT: Final = 16_000
 ACTIONS: Final = frozenset({"ExecuteBash", "Reboot"})
+_OPEN_FROM: Final = (7, 5)
 _EKS: Final = re.compile(r"/(?P<version>1\.\d\d)/.*-nvidia-1\.\d\d-v(?P<date>\d{8})/image_id$")
 _NO_ARN: Final = "ResourceNotFoundException: The resource dependency with ARN '{value}' does not exist."
 
@@ -125,29 +126,51 @@ def builder_has_permissions(cloud: Cloud, image: CloudObject) -> str | None:
     return "SSM execution timed out: the SSM agent of the build instance did not become active"
 
 
+def build_succeeds(cloud: Cloud, image: CloudObject) -> str | None:
+    """Let a build fail whose container images do not exist. It leaves no AMI."""
+    if f"sha256:{'0' * 64}" not in _constants(cloud, image).get("IMAGES", ""):
+        return None
+    image.outputs = {**image.outputs, "outputResources": []}
+    return _failed(image, "build", "an image in IMAGES was not found")
+
+
 def tests_pass(cloud: Cloud, image: CloudObject) -> str | None:
-    """Let the tests fail on a machine without a GPU, with another driver, or for a missing container image."""
+    """Let the tests fail if the GPU does not work, or another driver runs. The AMI exists then (ParallelCluster 3210).
+
+    The open kernel modules of the image for EC2 work from Turing on.
+    """
     recipe = _at(cloud, RECIPE, image, "imageRecipeArn")
     infrastructure = _at(cloud, INFRASTRUCTURE, image, "infrastructureConfigurationArn")
     (first, *_) = infrastructure.inputs.get("instanceTypes") or ["m5.large"]
-    documents = _documents(cloud, recipe)
-    constants = {
-        name: one["value"] for document in documents for item in document["constants"] for name, one in item.items()
-    }
-    release = _EKS.search(str(recipe.inputs.get("parentImage")))
-    words = None
-    if TABLES.ec2_types[first].gpu is None:
-        words = "nvidia-smi: NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver"
-    elif release and str(driver_of(f"AL2023_x86_64_NVIDIA:{release['date']}").branch.number) != constants["DRIVER"]:
-        words = f"another driver runs, and branch {constants['DRIVER']} was expected"
-    elif "sha256:" + "0" * 64 in constants["IMAGES"]:
-        words = "an image in IMAGES was not found"
-    if words is None:
+    machine, release = TABLES.ec2_types.get(first), _EKS.search(str(recipe.inputs.get("parentImage")))
+    if machine is not None and (machine.gpu is None or (release is None and machine.gpu.capability < _OPEN_FROM)):
+        return _failed(image, "test", "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver")
+    wanted = _constants(cloud, image).get("DRIVER")
+    if release and str(driver_of(f"AL2023_x86_64_NVIDIA:{release['date']}").branch.number) != wanted:
+        return _failed(image, "test", f"another driver runs, and branch {wanted} was expected")
+    return None
+
+
+def state_problem(cloud: Cloud, arn: str) -> str | None:
+    """Return the error of the command that asks for the state of an image."""
+    image = cloud.find(IMAGE, arn)
+    if image is not None and not any(check(cloud, image) for check in (build_succeeds, tests_pass)):
         return None
+    return "exit status 1: the last build of the image is FAILED, so nothing uses it"
+
+
+def _failed(image: CloudObject, phase: str, words: str) -> str:
     return (
         f"waiting for Image Builder Image ({image.id}) create: unexpected state 'FAILED', wanted target 'AVAILABLE'. "
-        f"last error: the test phase failed: {words}"
+        f"last error: the {phase} phase failed: {words}"
     )
+
+
+def _constants(cloud: Cloud, image: CloudObject) -> dict[str, str]:
+    """Return the constants of the documents of an image."""
+    documents = _documents(cloud, _at(cloud, RECIPE, image, "imageRecipeArn"))
+    listed = [item for document in documents for item in document.get("constants") or ()]
+    return {name: one["value"] for item in listed for name, one in item.items()}
 
 
 def _documents(cloud: Cloud, recipe: CloudObject) -> list[dict[str, Any]]:
@@ -267,8 +290,7 @@ TABLE: Final = (
         slow=True,
         minutes=BUILD_MINUTES,
         before_create=[builder_has_permissions],
-        ends=[tests_pass],
-        failed={"outputResources": []},
+        ends=[build_succeeds, tests_pass],
     ),
     Kind(
         type=LIFECYCLE,
