@@ -172,6 +172,8 @@ def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
 
 def _machine_images(*, site: Site, account: AwsSettings) -> tuple[dict[str, Mapping[str, Output[str]]], Declared]:
     """Declare the machine images and their networks; return the AMIs by section and region."""
+    import pulumi_command as command
+
     from components.aws.image_factory import ImageFactory, ImageFactoryArgs
     from components.aws.pinned_images import PinnedImages, PinnedImagesArgs
     from components.aws.runner_network import RunnerNetwork, RunnerNetworkArgs
@@ -179,7 +181,9 @@ def _machine_images(*, site: Site, account: AwsSettings) -> tuple[dict[str, Mapp
     settings, identity = site.stack.settings, site.stack.identity
     images: dict[str, Mapping[str, Output[str]]] = {}
     declared: Declared = {}
-    for path, (stated, content) in aws_images.contents(settings, account.region).items():
+    contents = aws_images.contents(settings, account.region)
+    commands = ResourceOptions(providers=[command.Provider("image-commands")]) if contents else None
+    for path, (stated, content) in contents.items():
         title = f"{identity.prefix}-{path}"
         network = RunnerNetwork(
             f"{path}-network", RunnerNetworkArgs(title=title, zones={account.region: [stated.zone]}), site.aws
@@ -188,6 +192,7 @@ def _machine_images(*, site: Site, account: AwsSettings) -> tuple[dict[str, Mapp
             path,
             ImageFactoryArgs(
                 title=title,
+                region=account.region,
                 content=content,
                 instance_types=stated.instance_types,
                 subnet_id=network.subnet_ids[stated.zone],
@@ -195,7 +200,7 @@ def _machine_images(*, site: Site, account: AwsSettings) -> tuple[dict[str, Mapp
                 keep=stated.keep,
                 tags=identity.tags,
             ),
-            site.aws,
+            ResourceOptions.merge(site.aws, commands),
         )
         images[path], declared[path] = factory.amis, factory
         pulumi.export(path.replace("-", "_"), {"base": content.parent, "content": content.hash, "amis": factory.amis})

@@ -47,6 +47,8 @@ def _needed(settings: Settings) -> Iterator[tuple[str, str]]:
     """Yield each program that the stack needs, with the fix."""
     if settings.cluster is not None:
         yield "aws", "install version 2 of the AWS CLI where this runs; it authenticates at the cluster"
+    elif settings.eks_image is not None or settings.ec2_image is not None:
+        yield "aws", "install version 2 of the AWS CLI where this runs; it reads whether the tests of an image passed"
     if settings.arc is not None:
         yield "kubectl", "install it where this runs; it checks the listeners of the runners"
         yield "python3", "make it the interpreter of this program, which runs the checks"

@@ -53,17 +53,12 @@ class ImageContent:
             "build": self.build, "test": self.test, "parent": self.parent, "device": self.device,
             "disk": self.disk_gib, "regions": sorted(self.regions), "number": self.number,
         }  # fmt: skip
-        return _digest(json.dumps(parts, sort_keys=True))
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     @property
     def version(self) -> str:
-        """Return the version of the recipe."""
-        return _version(self.hash)
-
-
-def document_version(text: str) -> str:
-    """Return the version of a component with this document."""
-    return _version(_digest(text))
+        """Return the version of the recipe and of its components."""
+        return f"1.0.{int(self.hash[:8], 16) % _VERSIONS}"
 
 
 def document(text: str, constants: Mapping[str, str]) -> str:
@@ -81,11 +76,3 @@ def document(text: str, constants: Mapping[str, str]) -> str:
         message = f"the document has {len(rendered)} characters; Image Builder accepts {LIMIT}"
         raise ValueError(message)
     return rendered
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _version(digest: str) -> str:
-    return f"1.0.{int(digest[:8], 16) % _VERSIONS}"

@@ -1,9 +1,11 @@
 """A machine image by EC2 Image Builder: built and tested on a GPU, copied to regions, and cleaned up later.
 
-`Image` ends only after the tests passed, so that nothing refers to an image that failed them. The old images stay at
-Image Builder, and its lifecycle policy deletes them with their AMIs: deleting an `Image` alone leaves the AMI and its
-snapshots without an owner (AWS, DeleteImage, 2026). A recipe that an image depends on cannot be deleted, so that
-recipes and components stay, too; they cost nothing.
+`Image` fails if its tests fail, but its AMI then exists, and the next refresh reads the image without the error. So a
+command asks Image Builder for the state of the image, and nothing gets the AMI before.
+
+The old images stay at Image Builder, and its lifecycle policy deletes them with their AMIs: deleting an `Image` alone
+leaves the AMI and its snapshots without an owner (AWS, DeleteImage, 2026). A recipe that an image depends on cannot be
+deleted, so that recipes and components stay, too; they cost nothing.
 """
 
 from __future__ import annotations
@@ -13,12 +15,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pulumi
 import pulumi_aws as aws
+import pulumi_command as command
 from pulumi import CustomTimeouts, Input, Output, ResourceOptions
 
 from components.aws.documents import service_trust
-from components.aws.image_content import IN_USE_TAG, ImageContent, document_version
-from components.aws.update_reasons import refused_image
-from components.update_guard import refuse_update
+from components.aws.image_content import IN_USE_TAG, ImageContent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,6 +38,15 @@ LAUNCHED_DAYS: Final = 90
 BUILD_LIMIT: Final = "4h"
 """A build with two machines, snapshots and copies takes 25 to 60 minutes, and the default of the provider is 60."""
 LOG_DAYS: Final = 30
+STATE: Final = (
+    'state=$(aws imagebuilder get-image --region "$REGION" --image-build-version-arn "$IMAGE"'
+    " --query image.state.status --output text) || exit 1\n"
+    'if [ "$state" != AVAILABLE ]; then\n'
+    '  echo "the last build of the image is $state, so nothing uses it: correct it, and raise $SECTION.build" >&2\n'
+    "  exit 1\n"
+    "fi\n"
+)
+"""The command that fails unless the tests of an image passed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +55,7 @@ class ImageFactoryArgs:
 
     title: str
     """The name of the recipe, and the start of the AMI's name."""
+    region: str
     content: ImageContent
     instance_types: Sequence[str]
     """GPU types of the builder, in order of preference."""
@@ -73,7 +84,6 @@ class ImageFactory(pulumi.ComponentResource):
             retention_in_days=LOG_DAYS,
             opts=ResourceOptions.merge(child, ResourceOptions(delete_before_replace=True)),
         )
-        guard = refuse_update(f"{name}-build", refused_image)
         image = aws.imagebuilder.Image(
             name,
             image_recipe_arn=_recipe(name, args, child).arn,
@@ -83,11 +93,18 @@ class ImageFactory(pulumi.ComponentResource):
             logging_configuration={"log_group_name": log.name},
             tags={OWNER_TAG: args.title},
             opts=ResourceOptions.merge(
-                ResourceOptions.merge(child, guard),
-                ResourceOptions(retain_on_delete=True, custom_timeouts=CustomTimeouts(create=BUILD_LIMIT)),
+                child, ResourceOptions(retain_on_delete=True, custom_timeouts=CustomTimeouts(create=BUILD_LIMIT))
             ),
         )
-        self.amis = {region: _ami(image, region, name) for region in args.content.regions}
+        passed = command.local.Command(
+            f"{name}-passed",
+            create=STATE,
+            environment={"IMAGE": image.arn, "REGION": args.region, "SECTION": name},
+            interpreter=["/bin/sh", "-c"],
+            triggers=[image.arn],
+            opts=child,
+        )
+        self.amis = {region: _ami(image, passed, region) for region in args.content.regions}
         for region, ami in self.amis.items():
             aws.ec2.Tag(
                 f"{name}-in-use-{region}", region=region, resource_id=ami, key=IN_USE_TAG, value="true", opts=child
@@ -96,20 +113,14 @@ class ImageFactory(pulumi.ComponentResource):
         self.register_outputs({"amis": self.amis})
 
 
-def _ami(image: aws.imagebuilder.Image, region: str, path: str) -> Output[str]:
-    """Return the AMI of a region."""
+def _ami(image: aws.imagebuilder.Image, passed: command.local.Command, region: str) -> Output[str]:
+    """Return the AMI of a region, after the tests passed. A failed build may have none, and nothing gets it."""
 
     def find(outputs: Sequence[Any]) -> str:
-        found = [str(ami.image) for output in outputs for ami in output.amis or () if ami.region == region]
-        if not found:
-            raise ImageMissingError(f"{path} has no image in {region}: its last build failed. Raise {path}.build")
-        return found[0]
+        return next((str(ami.image) for output in outputs for ami in output.amis if ami.region == region), "")
 
-    return image.output_resources.apply(find)
-
-
-class ImageMissingError(pulumi.RunError):
-    """A build has failed. Pulumi prints the message without a traceback."""
+    found = image.output_resources.apply(find)
+    return Output.all(found, passed.stdout).apply(lambda known: str(known[0]))
 
 
 def _recipe(name: str, args: ImageFactoryArgs, child: ResourceOptions) -> aws.imagebuilder.ImageRecipe:
@@ -119,7 +130,7 @@ def _recipe(name: str, args: ImageFactoryArgs, child: ResourceOptions) -> aws.im
         aws.imagebuilder.Component(
             f"{name}-{purpose}",
             name=f"{args.title}-{purpose}",
-            version=document_version(text),
+            version=content.version,
             platform="Linux",
             supported_os_versions=[content.system],
             data=text,

@@ -55,18 +55,6 @@ def replaced_nodes(update: Update) -> str | None:
     )
 
 
-def refused_image(update: Update) -> str | None:
-    """Return the reason and the fix if a machine image has no AMI, because its last build failed.
-
-    Every other change of an image replaces it. The engine updates a resource whose creation failed; the provider then
-    changes the tags only, and the failed image would count as built.
-    """
-    built = any(_at(output, "amis") for output in update.old_outputs.get("outputResources") or ())
-    if built:
-        return None
-    return f"the last build of the image failed, or its tests did not pass. Correct it, and raise `{update.name}.build`"
-
-
 def refused_subnets(update: Update) -> str | None:
     """Return the reason and the fix if an update moves a control plane to other subnets."""
     before, after = (_at(inputs, "vpcConfig.subnetIds") for inputs in (update.old_inputs, update.new_inputs))
