@@ -1,4 +1,4 @@
-"""What a stack needs before its first update: the bucket of its state, the key of its secrets, access for pipelines.
+"""The resources that a stack needs before its first update: the bucket of its state, its key, access for pipelines.
 
 The stack cannot declare these resources: its own state is in the bucket. This program is a Pulumi project of its own,
 with its state in a local folder. Its resources have the tag `Project: gpu-ci-bootstrap`, so that the role that deploys,

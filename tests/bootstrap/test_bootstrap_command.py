@@ -14,6 +14,7 @@ import pytest
 
 from ops.cli.options import ROOT
 from ops.engine.pulumi_cli import WANTED
+from tests.bootstrap.declared import COMMITTED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +69,7 @@ class Machine:
         self.commands = folder / "commands"
         self.folder.mkdir()
         self.commands.mkdir()
-        shutil.copy(ROOT / "bootstrap" / "Pulumi.staging.yaml", self.folder)
+        shutil.copy(COMMITTED.path, self.folder)
         for name, script in (("aws", AWS), ("gcloud", GCLOUD)):
             self.put(name, f"#!/bin/sh\n{script}\n")
         self.put("pulumi", PULUMI)
@@ -237,3 +238,12 @@ def test_after_ctrl_c_pulumi_writes_its_state(machine: Machine) -> None:
     assert machine.calls.read_text().splitlines()[-1] == "state written"
     assert "Traceback" not in err
     assert time.monotonic() - started < 20
+
+
+def test_the_program_imports_the_project_from_any_folder(tmp_path: Path) -> None:
+    """Pulumi starts it in its own folder, without the project on the path."""
+    ended = subprocess.run(
+        [sys.executable, str(ROOT / "bootstrap")], capture_output=True, check=False, cwd=tmp_path, text=True
+    )
+
+    assert ended.stderr.splitlines()[-1] == "  deploy: missing; state deploy"

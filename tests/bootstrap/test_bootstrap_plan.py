@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+import re
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+import yaml
 
 from bootstrap.permissions_gcp import DEPLOYER
 from bootstrap.program import run
 from bootstrap.settings import settings_of
 from components.aws.github_trust import provider_arn
 from config.load import StackFileError
+from ops.cli.options import ROOT
 from ops.plan.recorder import record
+from ops.plan.stack_file import read
 from policy.rules import findings
 from tests.bootstrap.declared import BOTH, COMMITTED, plan, section, variant
 from tests.components.iam import accepts
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.plan
 
@@ -157,7 +164,7 @@ def test_a_provider_that_exists_is_used() -> None:
 
 
 def test_the_variables_are_those_of_the_workflow() -> None:
-    workflow = (COMMITTED.path.parents[1] / ".github" / "workflows" / "ci.yml").read_text()
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
     variables = plan(*BOTH).outputs["deploy_variables"]
 
     assert [name for name in variables if f"vars.{name}" not in workflow] == []
@@ -219,3 +226,19 @@ def test_a_name_that_is_too_long_for_google_cloud_is_refused() -> None:
     file = variant("deploy", "gcp")
     with pytest.raises(StackFileError, match=r"stack name: .* has 17 characters"):
         settings_of(file.config, "s" * 17, "the settings")
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "bootstrap").glob("Pulumi.*.yaml")), ids=lambda path: path.name)
+def test_the_settings_of_every_stack_are_valid(path: Path) -> None:
+    file = read(path)
+
+    assert settings_of(file.config, file.name, path.name).deploy.environment != ""
+
+
+def test_the_page_shows_valid_settings() -> None:
+    page = (ROOT / "docs" / "how-to" / "bootstrap.md").read_text(encoding="utf-8")
+    shown = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    stated = {key: value for text in shown for key, value in yaml.safe_load(text).items()}
+    config = {key: json.dumps(value) for key, value in stated.items()}
+
+    assert settings_of(config, "staging", "the page") == settings_of(COMMITTED.config, "staging", "the file")
