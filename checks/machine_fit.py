@@ -53,7 +53,7 @@ def _machine(path: str, machine: InstanceType | MachineType, needs: Needs) -> It
         for what, has, wants in (
             ("cores", machine.vcpus, needs.cpu),
             ("MiB of memory", machine.memory_mib, memory_mib),
-            ("GPUs", machine.gpus, needs.gpus),
+            ("GPUs", machine.devices, needs.gpus),
         )
         if has < wants
     ]

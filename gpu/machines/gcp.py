@@ -47,6 +47,11 @@ class MachineType:
         return self.gpu.memory_mib if self.gpu else 0
 
     @property
+    def devices(self) -> int:
+        """The number of GPUs that a driver sees."""
+        return self.gpus
+
+    @property
     def gvnic(self) -> bool:
         """Return whether the type only has a Google Virtual NIC, which a request must state.
 

@@ -92,3 +92,7 @@ def test_the_suggested_disk_is_the_smallest_that_passes(gib: int, wanted: int, i
 
         assert disk(max(enough, image, wanted + 10), wanted, image) == []
         assert disk(enough - 1, wanted, image) != []
+
+
+def test_a_part_of_a_gpu_is_one_device_of_which_another_check_reports_the_memory() -> None:
+    assert [found.level for found in fit(ec2_type("g6f.xlarge"))] == [Level.OK]
