@@ -1723,6 +1723,100 @@ GOOGLE_MACHINES: Final = (
 )
 """Machines with a runner of their own on Compute Engine."""
 
+_T4_ON_EC2: Final[Mapping[str, Any]] = {
+    "needs": {"gpu": "t4", "cpu": 3, "memory": "12Gi", "cuda": "12.9"},
+    "timeout-minutes": 60,
+    "vm": {
+        "cloud": "aws", "zone": "us-west-2a", "machine-type": "g4dn.xlarge", "image": "stock", "driver": "580",
+        "egress-ports": [80, 443], "runner-group": "gpu",
+    },
+}  # fmt: skip
+
+
+def _on_ec2(**change: Any) -> dict[str, Any]:
+    changed = {key.replace("_", "-"): value for key, value in change.items()}
+    return {"runners": {"on-ec2": merge(_T4_ON_EC2, changed)}}
+
+
+CHECKS_OF_MACHINES: Final = (
+    Mistake(
+        name="a machine whose GPU is below the minimum",
+        change=_on_ec2(needs={"gpu": "l4"}, vm={"machine-type": "g6f.xlarge"}),
+        level=Severity.ERROR,
+        check="floor",
+        path="runners.on-ec2",
+        words=("g6f.xlarge has 3 GB of GPU memory; the minimum is 8", "choose a type with a whole GPU"),
+    ),
+    Mistake(
+        name="a runner release that GitHub does not register, on a machine",
+        change=_on_ec2(vm={"runner-version": "2.328.0", "runner-sha256": "0" * 64}),
+        level=Severity.ERROR,
+        check="runner-version",
+        path="runners.on-ec2.vm.runner-version",
+        words=("the runner 2.328.0 cannot register at GitHub", "2.329.0", 'write "2.337.0"'),
+    ),
+    Mistake(
+        name="a driver of the first boot that is too old for CUDA",
+        change=_on_ec2(needs={"cuda": "13.0"}, vm={"driver": "550"}),
+        level=Severity.ERROR,
+        check="compatibility",
+        path="runners.on-ec2.vm.driver",
+        words=("CUDA 13.0 cannot run on driver R550", 'set runners.on-ec2.vm.driver to "580"'),
+    ),
+    Mistake(
+        name="a job that is too large for its machine",
+        change=_on_ec2(needs={"disk": "95Gi"}),
+        level=Severity.ERROR,
+        check="fit",
+        path="runners.on-ec2",
+        words=("90Gi of disk besides the system, and it asks for 95Gi", "runners.on-ec2.vm.disk: 105Gi"),
+    ),
+    Mistake(
+        name="a target for a machine that someone starts",
+        change=_on_ec2(queue_target_minutes=10),
+        level=Severity.WARNING,
+        check="queue-time",
+        path="runners.on-ec2.queue-target-minutes",
+        words=("a job waits until someone starts the machine", "use a runner that starts for each job"),
+    ),
+    Mistake(
+        name="more jobs than the hours of a schedule",
+        change=_on_ec2(
+            workload={"jobs-per-month": 5000, "minutes": 15},
+            vm={"schedule": {"time-zone": "Europe/Prague", "start": "02:00", "stop": "06:00"}},
+        ),
+        level=Severity.WARNING,
+        check="money",
+        path="runners.on-ec2",
+        words=("need 1500 machine hours a month, and at most 87 are available", "lengthen runners.on-ec2.vm.schedule"),
+    ),
+    Mistake(
+        name="one machine on the spot market",
+        change=_on_ec2(vm={"spot": True}),
+        level=Severity.WARNING,
+        check="counts",
+        path="runners.on-ec2.vm.spot",
+        words=("without spot capacity it does not start", "set it to false, unless jobs can wait"),
+    ),
+    Mistake(
+        name="a machine in the runner group of every repository",
+        change=_on_ec2(vm={"runner-group": "default"}),
+        level=Severity.WARNING,
+        check="untrusted-jobs",
+        path="runners.on-ec2.vm.runner-group",
+        words=("every repository of example-org may use the runners", "limit the runner group to named repositories"),
+    ),
+    Mistake(
+        name="a GPU that the only zone of a machine does not offer",
+        change=_on_gce(vm={"zone": "us-central1-f"}),
+        level=Severity.ERROR,
+        check="gpu-zones",
+        path="runners.on-gce.vm.zone",
+        words=("us-central1-f does not offer l4, and no other zone is stated", "use us-central1-a"),
+    ),
+)
+"""Verdicts on machines that exist between jobs."""
+
 MISTAKES: Final = (
     *NAMES,
     *WRITING,
@@ -1735,4 +1829,5 @@ MISTAKES: Final = (
     *NETWORKS,
     *MACHINE_IMAGES,
     *GOOGLE_MACHINES,
+    *CHECKS_OF_MACHINES,
 )
