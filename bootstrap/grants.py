@@ -18,7 +18,7 @@ ROLE_NAMES: Final = (
     "flow-logs",
     "node-add-ons-vpc-cni",
     "node-role",
-    "start-stop-*",
+    "start-*",
     "vm-*",
 )
 """The logical names of the stack's roles and instance profiles. Pulumi appends seven hexadecimal digits."""

@@ -13,7 +13,7 @@ from bootstrap import grants
 from bootstrap.grants import Place
 from bootstrap.permissions_aws import AWS, LIMIT, deploy_policies, push_policy
 from config.identity import PROJECT, own_tags
-from fakes import tables
+from fakes import request, tables
 from policy.rules import findings
 from tests.plan.stacks import NAMES, planned
 
@@ -55,7 +55,7 @@ def test_a_statement_matches_the_name_of_every_resource(name: str) -> None:
     region = providers[0].inputs["region"] if providers else "us-west-2"
     account = json.loads(providers[0].inputs["allowedAccountIds"])[0] if providers else ACCOUNT
     mine = Place(account=account, region=region, prefix=f"{PROJECT}-{stack}", tags={})
-    here = tables.Place(account=account, region=region)
+    here = request.Place(account=account, region=region)
     unmatched = []
     for resource in declared(name):
         _, computed = tables.computed(resource.type, resource.name, resource.urn, resource.inputs, place=here)
