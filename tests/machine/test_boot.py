@@ -71,7 +71,7 @@ def test_the_first_boot_prepares_the_machine(make_box: MakeBox, cloud: Cloud) ->
     box = make_box(cloud, docker=True)
     run = box.call("setup")
 
-    assert (run.code, box.clouds.status) == (0, [])
+    assert (run.code, box.states) == (0, [])
     assert [call.split(" install ")[1] for call in box.called("apt-get") if " install " in call] == [
         (
             f"linux-{cloud} linux-modules-nvidia-580-server-open-{cloud} nvidia-headless-no-dkms-580-server-open "
@@ -92,7 +92,7 @@ def test_the_first_boot_prepares_the_machine(make_box: MakeBox, cloud: Cloud) ->
 
 
 def test_jobs_cannot_reach_the_metadata_servers(make_box: MakeBox) -> None:
-    box = make_box().prepared()
+    box = make_box().installed()
     rules = [call for call in box.called("tables") if " -A " in call]
 
     assert rules == [
@@ -107,21 +107,21 @@ def test_jobs_cannot_reach_the_metadata_servers(make_box: MakeBox) -> None:
 
 
 def test_a_machine_without_docker_installs_none(make_box: MakeBox) -> None:
-    box = make_box().prepared()
+    box = make_box().installed()
 
     assert [call for call in box.stubs.calls() if call.startswith(("docker", "nvidia-ctk"))] == []
     assert box.called("usermod") == ["usermod --groups video,render runner"]
 
 
 def test_an_image_with_a_driver_installs_nothing(make_box: MakeBox) -> None:
-    box = make_box(driver=None).prepared()
+    box = make_box(driver=None).installed()
 
     assert box.called("apt") == []
     assert len(box.clouds.lines("actions-runner-linux-x64-2.337.0.tar.gz")) == 1
 
 
 def test_a_second_start_installs_and_downloads_nothing(make_box: MakeBox) -> None:
-    box = make_box(docker=True).prepared()
+    box = make_box(docker=True).installed()
     before = len(box.called("apt-get"))
     box.stubs.add("getent")
     box.stubs.add("iptables")
@@ -143,7 +143,7 @@ def test_a_new_kernel_is_started_with_one_reboot(make_box: MakeBox) -> None:
     after = box.call("setup")
 
     assert (before.code, reboots, after.code, len(box.called("systemctl reboot"))) == (0, 1, 0, 1)
-    assert box.clouds.status == ["waiting: reboot into the kernel of the driver"]
+    assert box.states == ["waiting: reboot into the kernel of the driver"]
     assert len(box.called("apt-get")) == 2
 
 
@@ -154,7 +154,7 @@ def test_a_driver_without_a_module_fails_after_the_reboot(make_box: MakeBox) -> 
     after = box.call("setup")
 
     assert (after.code, len(box.called("systemctl reboot"))) == (1, 1)
-    assert box.clouds.status[-1] == "failed: install driver 580-server-open"
+    assert box.states[-1] == "failed: install driver 580-server-open"
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_a_failed_step_is_published_and_fails_the_unit(make_box: MakeBox, comman
     run = box.call("setup")
 
     assert run.code != 0
-    assert box.clouds.status[-1].startswith(status)
+    assert box.states[-1].startswith(status)
 
 
 def test_an_archive_with_another_checksum_is_deleted(make_box: MakeBox) -> None:
@@ -190,7 +190,7 @@ def test_an_archive_with_another_checksum_is_deleted(make_box: MakeBox) -> None:
     run = box.call("setup")
 
     assert run.code != 0
-    assert box.clouds.status == ["failed: download runner 2.337.0 and compare its checksum"]
+    assert box.states == ["failed: download runner 2.337.0 and compare its checksum"]
     assert list((box.root / "var/lib/gpu-ci").glob("runner*")) == []
 
 
@@ -211,8 +211,8 @@ def test_an_ephemeral_runner_registers_again_after_each_job(make_box: MakeBox, c
     assert (box.folder / "jits").read_text().splitlines()[0] == f"ACTIONS_RUNNER_INPUT_JITCONFIG={JIT_CONFIG}"
     assert set((box.folder / "modes").read_text().split()) == {"600"}
     assert not (box.root / "run/gpu-ci/job.env").exists()
-    assert box.clouds.status[0] == "online"
-    assert box.clouds.status[-1] == "stopped: the machine or its service was stopped"
+    assert box.states[0] == "online"
+    assert box.states[-1] == "stopped: the machine or its service was stopped"
     assert len(box.clouds.lines("access_tokens")) == 1
 
 
@@ -234,10 +234,10 @@ def test_a_persistent_runner_is_configured_once(make_box: MakeBox) -> None:
     box = make_box(registration="persistent", runner_group="GPU Team").prepared()
     box.job(LISTENING, polls=1000)
     work = box.root / "opt/actions-runner/_work/cache"
-    code = box.serve(lambda: "online" in box.clouds.status)
+    code = box.serve(lambda: "online" in box.states)
     work.parent.mkdir()
     work.write_text("kept")
-    box.serve(lambda: box.clouds.status.count("online") == 2)
+    box.serve(lambda: box.states.count("online") == 2)
 
     assert (code, box.jobs(), work.read_text()) == (0, 2, "kept")
     assert (box.root / "opt/actions-runner/configured").read_text().strip() == (
@@ -251,7 +251,7 @@ def test_a_persistent_runner_is_configured_once(make_box: MakeBox) -> None:
 def test_a_stop_deregisters_the_runner(make_box: MakeBox, registration: Registration, url: str) -> None:
     box = make_box(registration=registration, github_url=url).prepared()
     box.job(LISTENING, polls=1000)
-    code = box.serve(lambda: "online" in box.clouds.status)
+    code = box.serve(lambda: "online" in box.states)
     scope = "repos/acme/vision" if "vision" in url else "orgs/acme"
 
     assert code == 0
@@ -265,7 +265,7 @@ def test_a_stop_ends_although_github_is_down(make_box: MakeBox) -> None:
     box = make_box().prepared()
     box.job(LISTENING, polls=1000)
     box.clouds.faults["DELETE"] = [json_answer(502, {})] * 9
-    code = box.serve(lambda: "online" in box.clouds.status)
+    code = box.serve(lambda: "online" in box.states)
 
     assert (code, len(box.clouds.lines("DELETE"))) == (0, 2)
     assert f"runner {RUNNER_ID} stays registered" in box.output()
@@ -277,16 +277,16 @@ def test_a_machine_without_the_key_waits_and_registers_when_it_is_there(make_box
     key, box.clouds.key = box.clouds.key, None
 
     def reported() -> bool:
-        if box.clouds.status and len(box.called("sleep")) > 3:
+        if box.states and len(box.called("sleep")) > 3:
             box.clouds.key = key
-        return "online" in box.clouds.status
+        return "online" in box.states
 
     code = box.serve(reported)
     place = "SSM parameter /gpu-ci-staging" if cloud == "aws" else "secret gpu-ci-staging"
 
     assert code == 0
-    assert box.clouds.status[0].startswith(f"waiting: {place}")
-    assert box.clouds.status[0].endswith("has no key that this machine can read")
+    assert box.states[0].startswith(f"waiting: {place}")
+    assert box.states[0].endswith("has no key that this machine can read")
 
 
 @pytest.mark.parametrize(
@@ -309,17 +309,17 @@ def test_a_machine_without_the_key_waits_and_registers_when_it_is_there(make_box
 def test_a_failed_request_is_repeated(make_box: MakeBox, fault: Answer, status: str, sleep: str) -> None:
     box = make_box().prepared()
     box.clouds.faults["generate-jitconfig"] = [fault, fault]
-    code = box.serve(lambda: "online" in box.clouds.status)
+    code = box.serve(lambda: "online" in box.states)
 
     assert code == 0
-    assert box.clouds.status[0].startswith(status.strip())
+    assert box.states[0].startswith(status.strip())
     assert any(call.endswith(sleep) for call in box.called("sleep"))
 
 
 def test_an_expired_token_is_replaced(make_box: MakeBox) -> None:
     box = make_box().prepared()
     box.clouds.faults["generate-jitconfig"] = [json_answer(401, {"message": "Bad credentials"})]
-    box.serve(lambda: "online" in box.clouds.status)
+    box.serve(lambda: "online" in box.states)
 
     assert len(box.clouds.lines("access_tokens")) == 2
 
@@ -328,9 +328,9 @@ def test_an_expired_token_is_replaced(make_box: MakeBox) -> None:
 def test_the_time_of_github_counts_where_the_clock_is_wrong(make_box: MakeBox, skew: int) -> None:
     box = make_box().prepared()
     box.clouds.skew = skew
-    box.serve(lambda: "online" in box.clouds.status)
+    box.serve(lambda: "online" in box.states)
 
-    assert box.clouds.status[0] == "online"
+    assert box.states[0] == "online"
     assert f"the clock is off by {-skew // 100}" in box.output()
 
 
@@ -340,7 +340,7 @@ def test_a_runner_that_github_refuses_fails_clearly(make_box: MakeBox) -> None:
     code = box.serve(lambda: False)
 
     assert (code, box.jobs()) == (77, 1)
-    assert box.clouds.status == ["failed: GitHub refuses runner 2.337.0: state a newer runner-version"]
+    assert box.states == ["failed: GitHub refuses runner 2.337.0: state a newer runner-version"]
     assert len(box.clouds.lines("DELETE")) == 1
 
 
@@ -360,7 +360,7 @@ def test_a_disk_that_stays_full_stops_taking_jobs(make_box: MakeBox) -> None:
     code = box.serve(lambda: False)
 
     assert (code, box.jobs(), box.clouds.lines("generate-jitconfig")) == (77, 0, [])
-    assert box.clouds.status == ["failed: less than 10 GiB of the disk are free"]
+    assert box.states == ["failed: less than 10 GiB of the disk are free"]
 
 
 def test_a_second_start_of_a_running_registration_does_nothing(make_box: MakeBox) -> None:
@@ -369,7 +369,7 @@ def test_a_second_start_of_a_running_registration_does_nothing(make_box: MakeBox
     second: list[int] = []
 
     def started_twice() -> bool:
-        if "online" in box.clouds.status and not second:
+        if "online" in box.states and not second:
             second.append(box.call("run").code)
         return bool(second)
 
@@ -400,16 +400,16 @@ def test_an_unknown_runner_group_fails_clearly(make_box: MakeBox) -> None:
     box = make_box(runner_group="nobody's").prepared()
 
     assert box.serve(lambda: False) == 77
-    assert box.clouds.status == ["failed: GitHub has no runner group nobody s for this App"]
+    assert box.states == ["failed: GitHub has no runner group nobody s for this App"]
 
 
 def test_a_running_job_is_published(make_box: MakeBox) -> None:
     box = make_box().prepared()
     box.stubs.add("pgrep")
     box.job(LISTENING, polls=1000)
-    box.serve(lambda: "busy" in box.clouds.status)
+    box.serve(lambda: "busy" in box.states)
 
-    assert box.clouds.status[0] == "busy"
+    assert box.states[0] == "busy"
 
 
 def test_a_status_is_published_once_and_repeated_after_a_failure(make_box: MakeBox) -> None:
@@ -418,7 +418,7 @@ def test_a_status_is_published_once_and_repeated_after_a_failure(make_box: MakeB
     texts = [box.call("status", "online").err for _ in range(3)]
 
     assert ["cannot be published" in text for text in texts] == [True, False, False]
-    assert box.clouds.status == ["online"]
+    assert box.states == ["online"]
 
 
 @pytest.mark.parametrize("cloud", CLOUDS)
@@ -491,14 +491,14 @@ def test_the_reason_of_a_stop_is_published(make_box: MakeBox) -> None:
     box.job(LISTENING, polls=1000)
 
     def idle() -> bool:
-        online = "online" in box.clouds.status
+        online = "online" in box.states
         if online:
             box.call("power_off", "no job for 30 minutes")
         return online
 
     box.serve(idle)
 
-    assert box.clouds.status[-1] == "stopped: no job for 30 minutes"
+    assert box.states[-1] == "stopped: no job for 30 minutes"
 
 
 @pytest.mark.parametrize("cloud", CLOUDS)
@@ -518,7 +518,7 @@ def test_a_spot_notice_ends_the_runner(make_box: MakeBox, cloud: Cloud) -> None:
 @pytest.mark.parametrize("cloud", CLOUDS)
 @pytest.mark.parametrize("registration", REGISTRATIONS)
 def test_no_secret_is_in_arguments_output_or_files(make_box: MakeBox, cloud: Cloud, registration: Registration) -> None:
-    box = make_box(cloud, registration).prepared()
+    box = make_box(cloud, registration).installed()
     box.clouds.faults["generate-jitconfig"] = [json_answer(500, {"message": "down"})]
     box.clouds.faults["access_tokens"] = [json_answer(401, {"message": "expired"})]
     box.serve(lambda: box.jobs() == 2)

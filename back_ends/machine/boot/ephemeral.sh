@@ -5,7 +5,7 @@ GROUP_ID=1
 
 # The API wants the number of the group. That of the default group is 1.
 find_group() {
-  if [ "$GROUP" != default ] && [ "$GROUP_ID" = 1 ]; then
+  if [ "${GROUP,,}" != default ] && [ "$GROUP_ID" = 1 ]; then
     github GET "$SCOPE/actions/runner-groups?per_page=100"
     GROUP_ID=$(printf '%s' "$ANSWER" | python3 -c 'import json, sys
 print(*[g["id"] for g in json.load(sys.stdin)["runner_groups"] if g["name"].lower() == sys.argv[1].lower()])' "$GROUP")

@@ -24,11 +24,12 @@ except (KeyError, TypeError, ValueError):
 print(value)' "$@"
 }
 
-# Publishes online, busy, "waiting: …", "stopped: …" or "failed: …" where it has changed.
-# Tags of EC2 allow few signs. A failed publication is repeated with the next change or minute.
+# Publishes online, busy, "waiting: …", "stopped: …" or "failed: …" where it has changed. Tags of EC2 allow few signs.
+# A failed publication is repeated each minute.
 status() {
   local text=${*//[^A-Za-z0-9 .:_\/@=+-]/ }
   text=${text:0:200}
+  printf '%s' "$text" >"$RUN/wanted"
   [ "$text" != "$(published)" ] || return 0
   say "status: $text"
   if put_status "$text"; then

@@ -10,7 +10,7 @@ register() {
   rm -f "$APP"/.runner "$APP"/.credentials*
   github POST "$SCOPE/actions/runners/registration-token"
   token=$(answer token)
-  [ "$GROUP" = default ] || option=(--runnergroup "$GROUP")
+  [ "${GROUP,,}" = default ] || option=(--runnergroup "$GROUP")
   (cd "$APP" && ACTIONS_RUNNER_INPUT_TOKEN=$token runuser -u runner -- ./config.sh --unattended --replace --url "$URL" \
     --name "$NAME" --labels "$LABELS" --work _work "${option[@]}")
   RUNNER_ID=$(field agentId <"$APP/.runner")

@@ -56,7 +56,9 @@ stop_run() {
 }
 
 run_ended() {
-  case $? in 0 | 77) ;; *) status 'waiting: the runner could not be registered: journalctl -u gpu-ci' ;; esac
+  case $? in 0 | 77) return ;; esac
+  status 'waiting: the runner could not be registered: journalctl -u gpu-ci'
+  deregister
 }
 
 run() {
@@ -65,6 +67,7 @@ run() {
   flock --nonblock 9 || { say 'runs already' && exit 0; }
   trap stop_run TERM
   trap run_ended EXIT
+  status 'waiting: register the runner'
   while :; do
     make_room
     register

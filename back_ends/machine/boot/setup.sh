@@ -6,7 +6,7 @@ STEP=start
 
 step() {
   STEP=$*
-  say "$STEP"
+  status "waiting: $STEP"
 }
 
 setup_ended() {

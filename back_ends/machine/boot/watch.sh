@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Runs each minute: publishes metrics, and stops an idle machine. Time is that since the start, which no change of the
+# Runs each minute: publishes metrics and a status that could not be published, and stops an idle machine. Time is that since the start, which no change of the
 # clock moves.
 
 gpu_use() { nvidia-smi --query-gpu=utilization.gpu --format=csv,noheader,nounits | sort -n | tail -n 1; }
@@ -7,6 +7,9 @@ gpu_use() { nvidia-smi --query-gpu=utilization.gpu --format=csv,noheader,nounits
 watch() {
   local now used online=0 busy=0 use
   now=$(seconds_up)
+  if [ -e "$RUN/wanted" ]; then
+    status "$(cat "$RUN/wanted")"
+  fi
   case $(published) in online | busy) online=1 ;; esac
   if busy; then
     busy=1
@@ -14,7 +17,7 @@ watch() {
   use=$(gpu_use) || use=0
   put_metrics RunnerOnline "$online" Count RunnerBusy "$busy" Count GpuUtilization "${use:-0}" Percent ||
     say 'the metrics cannot be published'
-  # Ends without an idle time during the first installation, which may be longer.
+  # The first installation may take longer than an idle machine may run.
   if [ "$busy" = 1 ] || [ ! -e "$RUN/used" ] || [ "$(systemctl is-active gpu-ci-setup.service)" = activating ]; then
     printf '%s' "$now" >"$RUN/used"
   fi
