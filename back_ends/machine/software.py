@@ -57,6 +57,7 @@ def boot(
         registration=registration,
         driver=section.driver,
         docker=section.docker,
+        forks=section.forks,
         gpus=stack.settings.runners[name].needs.gpus,
         spot=section.spot,
         idle_stop_minutes=idle_minutes,

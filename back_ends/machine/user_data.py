@@ -26,6 +26,8 @@ FOLDER: Final = Path(__file__).parent / "boot"
 PROGRAM: Final = "/usr/local/sbin/gpu-ci"
 ARCHIVE: Final = "/var/lib/gpu-ci/program.bz2"
 SETTINGS: Final = "/etc/gpu-ci.conf"
+HOOK: Final = "/usr/local/lib/gpu-ci/refuse-forks.sh"
+"""The script that GitHub's runner calls before a job (GitHub, "Running scripts before or after a job", 2026)."""
 LEAST_FREE_GIB: Final = 10
 """Free space below which the machine takes no job."""
 TOOLKIT_VERSION: Final = "1.20.0-1"
@@ -57,6 +59,8 @@ class BootArgs:
     driver: str | None
     """The driver branch to install on Canonical's Ubuntu, as in `580`; none where the image has a driver."""
     docker: bool = False
+    forks: bool = False
+    """Whether jobs of pull requests from forks may run."""
     gpus: int
     """The number of GPUs that the machine must have."""
     spot: bool = False
@@ -99,12 +103,17 @@ def units(args: BootArgs) -> dict[str, str]:
     """Return the systemd units of the machine, by name."""
     names = sorted(path.name for path in (FOLDER / "units").iterdir() if args.spot or "spot" not in path.name)
     texts = {name: (FOLDER / "units" / name).read_text(encoding="utf-8") for name in names}
-    return {name: text.replace("@MAX_HOURS@", str(args.max_hours)) for name, text in texts.items()}
+    values = {"@MAX_HOURS@": str(args.max_hours), "@HOOK@": "" if args.forks else HOOK}
+    for sign, value in values.items():
+        texts = {name: text.replace(sign, value) for name, text in texts.items()}
+    return texts
 
 
 def _document(args: BootArgs) -> Iterator[str]:
     yield "#cloud-config\nwrite_files:\n"
     yield _file(SETTINGS, settings(args))
+    if not args.forks:
+        yield _file(HOOK, (FOLDER / "hooks" / Path(HOOK).name).read_text(encoding="utf-8"))
     texts = units(args)
     for name, text in texts.items():
         yield _file(f"/etc/systemd/system/{name}", text)

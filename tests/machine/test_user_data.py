@@ -52,6 +52,7 @@ BOOTS = st.builds(
     registration=st.sampled_from(REGISTRATIONS),
     driver=st.sampled_from(["580", None]),
     docker=st.booleans(),
+    forks=st.booleans(),
     gpus=st.integers(1, 16),
     spot=st.booleans(),
     idle_stop_minutes=st.integers(0, 1440),
