@@ -258,6 +258,37 @@ AWS: Final[Mapping[str, tuple[Grant, ...]]] = {
             " ScheduleKeyDeletion UntagResource UpdateKeyDescription"
         ),
     ),
+    "aws:lambda/function:Function": (
+        named(
+            "lambda",
+            "function:{prefix}-*",
+            "CreateFunction DeleteFunction GetFunction GetFunctionCodeSigningConfig ListTags ListVersionsByFunction"
+            " TagResource UntagResource UpdateFunctionCode UpdateFunctionConfiguration",
+        ),
+        _PASS,
+    ),
+    "aws:scheduler/schedule:Schedule": (
+        named("scheduler", "schedule/default/{prefix}-*", "CreateSchedule DeleteSchedule GetSchedule UpdateSchedule"),
+        _PASS,
+    ),
+    "aws:sns/topic:Topic": (
+        named(
+            "sns",
+            "{prefix}-*",
+            "CreateTopic DeleteTopic GetTopicAttributes ListTagsForResource SetTopicAttributes TagResource"
+            " UntagResource",
+        ),
+    ),
+    "aws:sns/topicSubscription:TopicSubscription": (
+        named("sns", "{prefix}-*", "GetSubscriptionAttributes SetSubscriptionAttributes Subscribe Unsubscribe"),
+    ),
+    "aws:sqs/queue:Queue": (
+        named(
+            "sqs",
+            "{prefix}-*",
+            "CreateQueue DeleteQueue GetQueueAttributes ListQueueTags SetQueueAttributes TagQueue UntagQueue",
+        ),
+    ),
 }
 """Type to the calls of its life."""
 
@@ -265,7 +296,7 @@ CHAPTERS: Final[Mapping[str, tuple[str, ...]]] = {
     "cluster": ("ecr", "eks"),
     "keys": ("iam:instance-profile", "iam:user", "kms"),
     "machines": ("autoscaling", "ec2", "imagebuilder", "ssm"),
-    "operation": ("cloudwatch", "events", "logs"),
+    "operation": ("cloudwatch", "events", "lambda", "logs", "scheduler", "sns", "sqs"),
     "roles": ("iam:role",),
 }
 """The managed policies of the role that deploys, by name: each has the actions on some subjects."""

@@ -66,7 +66,8 @@ def test_a_statement_matches_the_name_of_every_resource(name: str) -> None:
             one.format(account=mine.account, region=mine.region, prefix=mine.prefix)
             for grant in AWS[resource.type]
             for one in grant.resources
-            if grant.service == arn.split(":")[2] and any(verb.startswith(("Create", "Put")) for verb in grant.verbs)
+            if grant.service == arn.split(":")[2]
+            and any(verb.startswith(("Create", "Put", "Subscribe")) for verb in grant.verbs)
         ]
         if not any(fnmatchcase(arn, one) for one in resources):
             unmatched.append(f"{arn} ({', '.join(resources)})")
