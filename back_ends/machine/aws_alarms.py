@@ -55,7 +55,9 @@ class MachineAlarms(pulumi.ComponentResource):
     def __init__(self, name: str, args: MachineAlarmsArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:aws:MachineAlarms", name, None, opts)
         child = ResourceOptions(parent=self)
-        topic = aws.sns.Topic(name, region=args.region, display_name=args.title, opts=child)
+        topic = aws.sns.Topic(
+            name, name=f"{args.title}-alarms", region=args.region, display_name=args.title, opts=child
+        )
         aws.sns.TopicSubscription(
             name, region=args.region, topic=topic.arn, protocol="email", endpoint=args.email, opts=child
         )
@@ -105,6 +107,7 @@ class MachineAlarms(pulumi.ComponentResource):
         for key, stated in alarms.items():
             aws.cloudwatch.MetricAlarm(
                 f"{name}-{key}",
+                name=f"{args.title}-{key}",
                 region=args.region,
                 # A stopped machine publishes nothing.
                 treat_missing_data="notBreaching",

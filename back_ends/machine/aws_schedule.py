@@ -46,6 +46,7 @@ class MachineSchedule(pulumi.ComponentResource):
         child = ResourceOptions(parent=self)
         queue = aws.sqs.Queue(
             name,
+            name=f"{args.title}-schedule",
             region=args.region,
             message_retention_seconds=_KEPT_SECONDS,
             sqs_managed_sse_enabled=True,
@@ -74,6 +75,7 @@ class MachineSchedule(pulumi.ComponentResource):
         for verb, (cron, call) in calls.items():
             aws.scheduler.Schedule(
                 f"{name}-{verb}",
+                name=f"{args.title}-{verb}",
                 region=args.region,
                 flexible_time_window={"mode": "OFF"},
                 schedule_expression=aws_cron(cron),

@@ -46,7 +46,10 @@ class TimeLimit(pulumi.ComponentResource):
     def __init__(self, name: str, args: TimeLimitArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:aws:TimeLimit", name, None, opts)
         child = ResourceOptions(parent=self)
-        log = aws.cloudwatch.LogGroup(name, region=args.region, retention_in_days=_LOG_DAYS, opts=child)
+        title = f"{args.title}-limit"
+        log = aws.cloudwatch.LogGroup(
+            name, name=f"/aws/lambda/{title}", region=args.region, retention_in_days=_LOG_DAYS, opts=child
+        )
         role = aws.iam.Role(
             name,
             assume_role_policy=service_trust("lambda.amazonaws.com"),
@@ -61,6 +64,7 @@ class TimeLimit(pulumi.ComponentResource):
         )
         function = aws.lambda_.Function(
             name,
+            name=title,
             region=args.region,
             runtime=RUNTIME,
             architectures=["arm64"],
@@ -83,6 +87,7 @@ class TimeLimit(pulumi.ComponentResource):
         )
         aws.scheduler.Schedule(
             name,
+            name=title,
             region=args.region,
             flexible_time_window={"mode": "OFF"},
             schedule_expression=f"rate({MINUTES} minutes)",

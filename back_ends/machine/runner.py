@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from back_ends.machine.hours import Hours
     from back_ends.machine.section import MachineSection
     from config.identity import Identity
     from config.runners import RunnerSettings
+
+_LONGEST: Final = 50
+"""Leaves room for a suffix in the 63 characters of a name on Google Cloud and the 64 of a schedule on AWS."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,5 +29,8 @@ class MachineRunner:
 
 
 def machine_title(identity: Identity, runner: str) -> str:
-    """Return the name of a runner's machine, in its cloud and at GitHub."""
-    return f"{identity.prefix}-{runner}"
+    """Return the name of a runner's machine, in its cloud and at GitHub; a long one ends with a hash."""
+    title = f"{identity.prefix}-{runner}"
+    if len(title) <= _LONGEST:
+        return title
+    return f"{title[: _LONGEST - 9]}-{hashlib.sha256(title.encode()).hexdigest()[:8]}"
