@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 AWS: Final = "examples/cirun-aws.yaml"
 GCP: Final = "examples/cirun-gcp.yaml"
+MACHINE: Final = "examples/vm-aws.yaml"
+"""The stack with a machine on EC2."""
 
 FILES: Final = tuple(str(path.relative_to(ROOT)) for path in golden.stack_files())
 """Every committed stack file, by its path in the project."""

@@ -7,9 +7,10 @@ from typing import Final
 import pytest
 
 from config import rules
+from config.runners import BACK_ENDS
 from config.stated import SECTIONS
 from config.values import IN_QUOTES
-from tests.config import stacks, test_aws_rules, test_gcp_rules
+from tests.config import stacks, test_aws_rules, test_gcp_rules, test_machine_rules
 from tests.config.stacks import AWS, GCP, OUT, PRODUCTION, SHARED, STAGING, Broken, broken
 
 pytestmark = pytest.mark.pure
@@ -282,7 +283,7 @@ CASES = (
     broken(
         "a_runner_has_one_back_end",
         {"runners/gpu-t4/arc": OUT},
-        "runners.gpu-t4: no back end serves it; state one of arc, cirun-aws, cirun-gcp",
+        f"runners.gpu-t4: no back end serves it; state one of {', '.join(BACK_ENDS)}",
     ),
     broken(
         "a_runner_has_one_back_end",
@@ -296,8 +297,8 @@ CASES = (
         "gpus_are_known",
         {"runners/gpu-t4/needs/gpu": "tesla-t4"},
         (
-            'runners.gpu-t4.needs.gpu: "tesla-t4" is not a known GPU model; known: a100, a100-80gb, a10g, b200, '
-            "b300, h100, h200, l4, l40s, p100, p4, rtx-pro-6000, t4, v100, v100-32gb"
+            'runners.gpu-t4.needs.gpu: "tesla-t4" is not a known GPU model; known: a100, a100-80gb, a10g, a30, a5000, '
+            "a6000, b200, b300, h100, h200, l4, l40s, p100, p4, rtx-5000, rtx-6000-ada, rtx-pro-6000, t4, v100, v100-32gb"
         ),
     ),
     broken(
@@ -369,7 +370,7 @@ def test_a_broken_rule_is_reported_at_its_path_with_the_fix(case: Broken) -> Non
 
 
 def test_every_rule_is_broken_by_some_case() -> None:
-    cases = (*CASES, *test_aws_rules.CASES, *test_gcp_rules.CASES)
+    cases = (*CASES, *test_aws_rules.CASES, *test_gcp_rules.CASES, *test_machine_rules.CASES)
 
     assert {rule.__name__ for rule in (*rules.RULES, *rules.REFERENCES)} == {
         rule for case in cases for rule in case.rules
