@@ -144,10 +144,13 @@ def document(grants: list[Grant], place: Place) -> str:
 
 
 def _condition(name: str, place: Place) -> dict[str, dict[str, Any]]:
-    tags = {"request-tags": "aws:RequestTag", "resource-tags": "aws:ResourceTag", "attached": "aws:ResourceTag"}
-    if name in tags:
-        owned = {f"{tags[name]}/{key}": value for key, value in place.tags.items()}
-        return {"StringEquals": owned, **({"ArnEquals": {"iam:PolicyARN": _POLICIES}} if name == "attached" else {})}
     if name == "passed":
         return {"StringEquals": {"iam:PassedToService": list(SERVICES)}}
-    return {"StringEquals": {"aws:RequestedRegion": place.region}}
+    if name == "region":
+        return {"StringEquals": {"aws:RequestedRegion": place.region}}
+    owned = {f"aws:ResourceTag/{key}": value for key, value in place.tags.items()}
+    if name == "request-tags":
+        # Something with the tags of another stack exists, and must not get the tags of this one.
+        stated = {f"aws:RequestTag/{key}": value for key, value in place.tags.items()}
+        return {"StringEquals": stated, "StringEqualsIfExists": owned}
+    return {"StringEquals": owned, **({"ArnEquals": {"iam:PolicyARN": _POLICIES}} if name == "attached" else {})}

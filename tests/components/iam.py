@@ -1,12 +1,13 @@
-"""An evaluator of IAM trust policies, as far as this project uses them, for tests with tokens of GitHub."""
+"""An evaluator of IAM policies, as far as this project uses them, for tests with tokens of GitHub and with calls."""
 
 from __future__ import annotations
 
+import json
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 HOST: Final = "token.actions.githubusercontent.com"
 CLAIMS: Final = frozenset(
@@ -48,3 +49,24 @@ def _matches(operator: str, value: str | None, stated: list[str]) -> bool:
 
 def _list(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) else value
+
+
+def allowed(policies: Iterable[str], action: str, resource: str, context: Mapping[str, str]) -> bool:
+    """Return True if one of the policies allows an action on a resource. None of them has a statement that denies."""
+    return any(
+        action in _list(statement["Action"])
+        and any(fnmatchcase(resource, one) for one in _list(statement["Resource"]))
+        and all(
+            _holds(operator, context.get(key), _list(values))
+            for operator, keys in statement.get("Condition", {}).items()
+            for key, values in keys.items()
+        )
+        for text in policies
+        for statement in json.loads(text)["Statement"]
+    )
+
+
+def _holds(operator: str, value: str | None, stated: list[str]) -> bool:
+    if operator.endswith("IfExists"):
+        return value is None or _holds(operator.removesuffix("IfExists"), value, stated)
+    return _matches("StringEquals" if operator == "ArnEquals" else operator, value, stated)
