@@ -50,7 +50,7 @@ class Standing:
     files_key: str = ""
     """The path of the choice between keeping and deleting them."""
     forks: bool = False
-    """Whether jobs of pull requests from forks may run on it. The machine refuses them where it is false."""
+    """Whether it accepts jobs of pull requests from forks. Otherwise it fails them before their first step."""
     forks_key: str = ""
 
 

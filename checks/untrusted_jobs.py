@@ -30,13 +30,17 @@ def check(stack: Stack) -> Iterator[Verdict]:
     settings = stack.settings
     shared = any(offer.shared is not None for offer in stack.offers.values())
     if shared and settings.arc is not None and settings.github is not None:
-        yield _group("arc.runner-group", settings.arc.runner_group, settings.github.url)
+        key = "arc.runner-group"
+        yield _group(key, settings.arc.runner_group, settings.github.url, stated=key)
     own = [(offer, offer.own) for offer in stack.offers.values() if offer.own is not None]
     for offer, machines in own:
         yield from _network(machines)
         if machines.standing is not None and settings.github is not None:
-            yield _group(machines.standing.group_key, machines.standing.group, settings.github.url)
-            yield _forks(offer, machines.standing)
+            standing = machines.standing
+            yield _group(
+                standing.group_key or offer.path, standing.group, settings.github.url, stated=standing.group_key
+            )
+            yield _forks(offer, standing)
     if settings.cirun is not None and any(machines.standing is None for _, machines in own):
         if settings.cirun.access:
             reason = "only the people in cirun.access may start the runners that cirun serves"
@@ -60,19 +64,22 @@ def _network(own: OwnMachines) -> Iterator[Verdict]:
 def _forks(offer: Offer, standing: Standing) -> Verdict:
     if standing.forks:
         reason = "jobs of pull requests from forks may run on the machine, which deletes their files after each job"
-        return ok(CHECK, standing.forks_key, reason, (APPROVAL,))
+        return ok(CHECK, standing.forks_key or offer.path, reason, (APPROVAL,))
     kept = "it keeps the files of jobs for the next ones, and " if standing.keeps_files else ""
     return ok(CHECK, offer.path, f"{kept}the machine refuses jobs of pull requests from forks", (APPROVAL,))
 
 
-def _group(path: str, group: str, url: str) -> Verdict:
+def _group(path: str, group: str, url: str, *, stated: str) -> Verdict:
+    """Return the verdict on a runner group; `stated` is the key that names it, empty where none does."""
     owner = url.rstrip("/").partition("://")[2].split("/")[1:]
     if len(owner) == 1 and group.casefold() == "default":
         return warning(
             CHECK,
             path,
             f"every repository of {owner[0]} may use the runners, and a fork may edit the workflow that asks for them",
-            f"create a runner group at GitHub, {GROUP}, and state its name",
+            f"create a runner group at GitHub, {GROUP}, and state its name"
+            if stated
+            else "write the address of one repository as github.url",
             (APPROVAL,),
         )
     if len(owner) == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -151,6 +152,14 @@ def test_the_default_group_of_an_organisation_is_a_warning() -> None:
 
     assert (warned.level, warned.subject) == (Level.WARNING, f"{SECTION}.runner-group")
     assert forks.reason == "the machine refuses jobs of pull requests from forks"
+
+
+def test_a_machine_whose_group_cannot_be_stated_needs_the_address_of_a_repository() -> None:
+    made = replace(standing(group="default", forks=True), group_key="", forks_key="")
+    warned, forks = said(untrusted_jobs, machine(made), ORGANISATION)
+
+    assert (warned.subject, warned.fix) == (PATH, "write the address of one repository as github.url")
+    assert forks.subject == PATH
 
 
 @pytest.mark.parametrize(
