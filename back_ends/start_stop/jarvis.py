@@ -13,7 +13,7 @@ from config.values import gibibytes
 from gpu.machines.groups import Placement
 from gpu.machines.jarvis import jarvis_gpu, jarvis_instance
 from gpu.machines.running import RunningTime
-from gpu.machines.start_up import own_machine_steps
+from gpu.machines.start_up import PAUSED_INSTANCE, standing_machine_steps
 from gpu.regions import Cloud
 from gpu.software.runner_releases import CHECKSUMS, NEWEST
 
@@ -42,7 +42,7 @@ def jarvis_offer(name: str, runner: RunnerSettings, stated: JarvisSettings) -> O
         section=section,
         machines=(Machine(type=instance, disk_gib=disk_gib),),
         host=HostSoftware(),
-        steps=own_machine_steps(),
+        steps=standing_machine_steps(by_workflow=True, start=PAUSED_INSTANCE),
         own=OwnMachines(
             cloud=Cloud.JARVIS,
             types=(instance.name,),
@@ -60,6 +60,8 @@ def jarvis_offer(name: str, runner: RunnerSettings, stated: JarvisSettings) -> O
                 runner=NEWEST,
                 runner_key="",
                 group_key="",
+                # Its runner has no script before a job. Each start serves one job, and no key is on the instance.
+                forks=True,
             ),
         ),
     )
