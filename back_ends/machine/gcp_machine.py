@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pulumi
 import pulumi_gcp as gcp
@@ -106,9 +106,7 @@ class GcpMachine(pulumi.ComponentResource):
             boot_disk={
                 "initialize_params": {"image": args.image, "size": args.disk_gib, "type": machine.boot_disk},
             },
-            guest_accelerators=[{"type": machine.gpu.gcp, "count": machine.gpus}]
-            if machine.attached and machine.gpu is not None
-            else None,
+            guest_accelerators=_attached(machine),
             network_interfaces=[
                 {
                     "subnetwork": args.base.subnetworks[region],
@@ -177,16 +175,22 @@ class GcpMachine(pulumi.ComponentResource):
         )
 
 
-def _scheduling(args: GcpMachineArgs) -> dict[str, Any]:
+def _attached(machine: MachineType) -> list[gcp.compute.InstanceGuestAcceleratorArgs] | None:
+    """Return the GPUs to attach; none where the machine type has its own."""
+    if not machine.attached or machine.gpu is None or machine.gpu.gcp is None:
+        return None
+    return [gcp.compute.InstanceGuestAcceleratorArgs(type=machine.gpu.gcp, count=machine.gpus)]
+
+
+def _scheduling(args: GcpMachineArgs) -> gcp.compute.InstanceSchedulingArgs:
     """Return when Compute Engine stops the machine. It cannot move a machine with a GPU to another host."""
-    stated: dict[str, Any] = {
-        "provisioning_model": "SPOT" if args.spot else "STANDARD",
-        "preemptible": args.spot,
-        "automatic_restart": not args.spot,
-        "on_host_maintenance": "TERMINATE",
-        "instance_termination_action": "STOP",
-        "max_run_duration": {"seconds": args.max_hours * 3600},
-    }
-    if args.machine.name.startswith(_LOCAL_SSD):
-        stated["on_instance_stop_action"] = {"discard_local_ssd": True}
-    return stated
+    discard = gcp.compute.InstanceSchedulingOnInstanceStopActionArgs(discard_local_ssd=True)
+    return gcp.compute.InstanceSchedulingArgs(
+        provisioning_model="SPOT" if args.spot else "STANDARD",
+        preemptible=args.spot,
+        automatic_restart=not args.spot,
+        on_host_maintenance="TERMINATE",
+        instance_termination_action="STOP",
+        max_run_duration=gcp.compute.InstanceSchedulingMaxRunDurationArgs(seconds=args.max_hours * 3600),
+        on_instance_stop_action=discard if args.machine.name.startswith(_LOCAL_SSD) else None,
+    )

@@ -79,7 +79,9 @@ class Vm:
         on_aws, on_gcp = aws.declare(site, KIND, places["aws"]), gcp.declare(site, KIND, places["gcp"])
         unset = github_variables.declare(f"{KIND}-github", settings.github, {github_variables.SWITCH: "true"})
         enable = {"enable-tests": unset[github_variables.SWITCH]} if unset else {}
-        ids = pulumi.Output.from_input({name: machine.instance_id for name, machine in on_aws.items()})
+        ids = pulumi.Output.all(*(machine.instance_id for machine in on_aws.values())).apply(
+            lambda known: dict(zip(on_aws, known, strict=True))
+        )
         pulumi.export(
             "vm",
             ids.apply(
