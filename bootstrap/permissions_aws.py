@@ -87,7 +87,8 @@ AWS: Final[Mapping[str, tuple[Grant, ...]]] = {
     ),
     "aws:ec2/flowLog:FlowLog": _ec2("CreateFlowLogs DeleteFlowLogs DescribeFlowLogs", _PASS),
     "aws:ec2/instance:Instance": _ec2(
-        "AssociateIamInstanceProfile DescribeIamInstanceProfileAssociations DescribeImages DescribeInstanceAttribute"
+        "AssociateIamInstanceProfile CancelSpotInstanceRequests DescribeIamInstanceProfileAssociations DescribeImages"
+        " DescribeInstanceAttribute DescribeSpotInstanceRequests"
         " DescribeInstanceCreditSpecifications DescribeInstanceStatus DescribeInstanceTypes DescribeInstances"
         " DescribeLaunchTemplateVersions DescribeLaunchTemplates DescribeNetworkInterfaces DescribeVolumes"
         " DescribeVolumesModifications DisassociateIamInstanceProfile ModifyInstanceAttribute"
@@ -95,6 +96,7 @@ AWS: Final[Mapping[str, tuple[Grant, ...]]] = {
         " ReplaceIamInstanceProfileAssociation RunInstances StartInstances StopInstances TerminateInstances"
         " UnmonitorInstances",
         _PASS,
+        _LINKED,
         # The exact image of `resolve:ssm:`.
         Grant(
             service="ssm",
