@@ -103,6 +103,9 @@ def images_fit_the_cloud(settings: Settings, stated: Stated) -> Iterator[Fault]:
                 yield Fault(
                     key, f"own needs the section {section}, which builds it", f"state {section}, or image: stock"
                 )
+            built = settings.ec2_image if machine.cloud == "aws" else None
+            if built is not None and (region := region_of(machine.zone)) not in built.regions:
+                yield Fault(key, f"own has no copy in {region}", f"add {region} to ec2-image.regions")
         elif image != STOCK and image.startswith("ami-") != (machine.cloud == "aws"):
             right = "ami-…" if machine.cloud == "aws" else "projects/PROJECT/global/images/NAME"
             problem = f"{image} is not an image of {_CLOUDS[machine.cloud]}"
