@@ -63,6 +63,95 @@ def test_a_nat_gateway_blocks_deleting_the_internet_gateway(client: Client) -> N
     assert client.cloud.find(aws.INTERNET_GATEWAY, internet) is None
 
 
+def _machine(client: Client, *, route: bool = True, **inputs: Any) -> str:
+    """Create an instance from an AMI in a subnet, with a role and a route to the internet."""
+    vpc, subnet = client.network()
+    if route:
+        table = client.create(aws.ROUTE_TABLE, vpcId=vpc)
+        client.create(aws.ROUTE_TABLE_ASSOCIATION, subnetId=subnet, routeTableId=table)
+        gateway = client.create(aws.INTERNET_GATEWAY, vpcId=vpc)
+        client.create(aws.ROUTE, routeTableId=table, destinationCidrBlock="0.0.0.0/0", gatewayId=gateway)
+    client.create(aws.ROLE, name="machine")
+    client.create(aws.INSTANCE_PROFILE, name="machine", role="machine")
+    stated = {"ami": "ami-0123456789abcdef0", "subnetId": subnet, "iamInstanceProfile": "machine", **inputs}
+    return client.create(aws.INSTANCE, **{key: value for key, value in stated.items() if value is not None})
+
+
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        (
+            {"ami": "ami-00000000000000000"},
+            r"InvalidAMIID.NotFound: The image id '\[ami-00000000000000000\]' does not exist",
+        ),
+        ({"ami": None}, "MissingParameter: The request must contain the parameter ImageId"),
+        ({"launchTemplate": {"id": "lt-0"}, "ami": None}, "InvalidLaunchTemplateId.NotFound"),
+        ({"iamInstanceProfile": "other"}, r"Value \(other\) for parameter iamInstanceProfile.name is invalid"),
+        ({"vpcSecurityGroupIds": ["sg-0"]}, "The security group 'sg-0' does not exist"),
+        ({"userData": "x" * 16_385}, "User data is limited to 16384 bytes"),
+        ({"route": False}, "starts before its route to the internet exists"),
+        (
+            {"instanceMarketOptions": {"spotOptions": {"instanceInterruptionBehavior": "stop"}}},
+            "The interruption behavior stop needs a persistent spot request",
+        ),
+    ],
+)
+def test_a_machine_that_ec2_cannot_start_is_refused(client: Client, inputs: dict[str, Any], words: str) -> None:
+    with pytest.raises(RefusedError, match=words):
+        _machine(client, **inputs)
+
+
+def test_the_role_of_a_machine_cannot_be_deleted_before_its_profile(client: Client) -> None:
+    _machine(client)
+    with pytest.raises(RefusedError, match="must remove roles from instance profile first"):
+        client.delete(aws.ROLE, "machine")
+
+
+def test_a_subnet_with_a_machine_cannot_be_deleted(client: Client) -> None:
+    machine = _machine(client)
+    (subnet,) = client.cloud.of(aws.SUBNET)
+    with pytest.raises(RefusedError, match="has dependencies and cannot be deleted"):
+        client.delete(aws.SUBNET, subnet.id)
+    client.delete(aws.INSTANCE, machine)
+    client.delete(aws.SUBNET, subnet.id)
+
+
+@pytest.mark.parametrize(
+    ("service", "expression", "words"),
+    [
+        ("lambda", "rate(15 minutes)", "must allow AWS EventBridge Scheduler to assume it"),
+        ("scheduler", "15 minutes", "Invalid Schedule Expression 15 minutes"),
+        ("scheduler", "cron(0 2 * * 1)", "Invalid Schedule Expression"),
+    ],
+)
+def test_a_schedule_that_cannot_run_is_refused(client: Client, service: str, expression: str, words: str) -> None:
+    client.create(aws.ROLE, name="caller", assumeRolePolicy=f'{{"Service": "{service}.amazonaws.com"}}')
+    target = {"arn": "arn:aws:scheduler:::aws-sdk:ec2:stopInstances", "roleArn": client.arn(aws.ROLE, "caller")}
+    with pytest.raises(RefusedError, match=words):
+        client.create(aws.SCHEDULE, scheduleExpression=expression, target=target)
+
+
+def test_a_function_whose_role_does_not_trust_it_is_refused(client: Client) -> None:
+    client.create(aws.ROLE, name="other", assumeRolePolicy='{"Service": "ec2.amazonaws.com"}')
+    with pytest.raises(RefusedError, match="cannot be assumed by Lambda"):
+        client.create(aws.FUNCTION, name="limit", role=client.arn(aws.ROLE, "other"))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        ({"period": 300, "evaluationPeriods": 289}, "Metrics cannot be checked across more than a day"),
+        ({"metricQueries": [{"id": "a", "returnData": False}]}, "Exactly one element of the metrics list"),
+        ({"alarmActions": ["arn:aws:sns:us-west-2:123456789012:none"]}, "Invalid alarm action"),
+    ],
+)
+def test_an_alarm_that_cloudwatch_cannot_evaluate_is_refused(
+    client: Client, inputs: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(RefusedError, match=words):
+        client.create(aws.ALARM, **inputs)
+
+
 def test_an_address_in_use_cannot_be_deleted(client: Client) -> None:
     _, address, _ = _gateway(client)
     with pytest.raises(RefusedError, match=f"InvalidIPAddress.InUse: Address with allocation id \\[{address}\\]"):

@@ -1817,6 +1817,100 @@ CHECKS_OF_MACHINES: Final = (
 )
 """Verdicts on machines that exist between jobs."""
 
+EC2_MACHINES: Final = (
+    Mistake(
+        name="a machine on EC2 with a type of Compute Engine",
+        change=_on_ec2(vm={"machine-type": "n1-standard-4"}),
+        path="runners.on-ec2.vm.machine-type",
+        words=("n1-standard-4 is a machine type of Compute Engine, but cloud is aws", "as in g4dn.xlarge"),
+    ),
+    Mistake(
+        name="a machine on EC2 in a zone that does not exist",
+        change=_on_ec2(vm={"zone": "us-west-2e"}),
+        path="runners.on-ec2.vm.zone",
+        words=("us-west-2 has no zone us-west-2e", "write one of us-west-2a"),
+    ),
+    Mistake(
+        name="an own image without the section that builds it",
+        change=_on_ec2(vm={"image": "own", "driver": OUT}),
+        path="runners.on-ec2.vm.image",
+        words=("own needs the section ec2-image", "or image: stock"),
+    ),
+    Mistake(
+        name="Ubuntu without a driver",
+        change=_on_ec2(vm={"driver": OUT}),
+        path="runners.on-ec2.vm.driver",
+        words=("missing, but image: stock installs it", 'state driver: "580"'),
+    ),
+    Mistake(
+        name="Ubuntu without the port of its archive",
+        change=_on_ec2(vm={"egress-ports": [443]}),
+        path="runners.on-ec2.vm.egress-ports",
+        words=("80 is missing", "write [80, 443]"),
+    ),
+    Mistake(
+        name="a machine that cannot reach GitHub",
+        change=_on_ec2(vm={"egress-ports": [80]}),
+        path="runners.on-ec2.vm.egress-ports",
+        words=("443 is missing, on which the runner reaches GitHub", "write [80, 443]"),
+    ),
+    Mistake(
+        name="a malformed version of the runner",
+        change=_on_ec2(vm={"runner-version": "v3.1.0"}),
+        path="runners.on-ec2.vm.runner-version",
+        words=("is not a release of GitHub's runner", "write it without v"),
+    ),
+    Mistake(
+        name="a version of the runner without its checksum",
+        change=_on_ec2(vm={"runner-version": "2.999.0"}),
+        path="runners.on-ec2.vm.runner-sha256",
+        words=("the checksum of the runner 2.999.0 is not known", "from the notes of the release"),
+    ),
+    Mistake(
+        name="a schedule without a time zone",
+        change=_on_ec2(vm={"schedule": {"start": "02:00", "stop": "06:00"}}),
+        path="runners.on-ec2.vm.schedule.time-zone",
+        words=("missing", "state time-zone"),
+    ),
+    Mistake(
+        name="a schedule in an unknown time zone",
+        change=_on_ec2(vm={"schedule": {"time-zone": "Europe/Praha", "start": "02:00", "stop": "06:00"}}),
+        path="runners.on-ec2.vm.schedule.time-zone",
+        words=("is not a time zone", 'did you mean "Europe/Prague"?'),
+    ),
+    Mistake(
+        name="a schedule that ends when it begins",
+        change=_on_ec2(vm={"schedule": {"time-zone": "UTC", "start": "02:00", "stop": "02:00"}}),
+        path="runners.on-ec2.vm.schedule.stop",
+        words=("is the same as start", "write another time"),
+    ),
+    Mistake(
+        name="a limit below the longest job of a machine",
+        change=_on_ec2(timeout_minutes=800),
+        path="runners.on-ec2.vm.max-hours",
+        words=("12 hours are shorter than the longest job of 800 minutes", "write at least 14"),
+    ),
+    Mistake(
+        name="a persistent machine for jobs of forks",
+        change=_on_ec2(vm={"registration": "persistent", "forks": True}),
+        path="runners.on-ec2.vm.forks",
+        words=("a persistent machine keeps the files of a fork's job", "write registration: ephemeral"),
+    ),
+    Mistake(
+        name="a persistent machine with Docker",
+        change=_on_ec2(vm={"registration": "persistent", "docker": True}),
+        path="runners.on-ec2.vm.docker",
+        words=("a persistent machine keeps what jobs do as root", "or remove docker"),
+    ),
+    Mistake(
+        name="Docker for jobs of forks",
+        change=_on_ec2(vm={"docker": True, "forks": True}),
+        path="runners.on-ec2.vm.docker",
+        words=("which can read the key of the GitHub App", "or remove forks"),
+    ),
+)
+"""Machines with a runner of their own on EC2."""
+
 MISTAKES: Final = (
     *NAMES,
     *WRITING,
@@ -1830,4 +1924,5 @@ MISTAKES: Final = (
     *MACHINE_IMAGES,
     *GOOGLE_MACHINES,
     *CHECKS_OF_MACHINES,
+    *EC2_MACHINES,
 )
