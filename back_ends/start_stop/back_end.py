@@ -93,14 +93,21 @@ class StartStop:
     def files(self, repository: Repository) -> Mapping[str, str]:
         """Return the workflows that start, test and stop, and the command that they run."""
         settings = repository.stack.settings
-        return files(
-            repository.stack,
-            [
-                Served(name=name, runner=runner, section=section, runs_on=self.runs_on(name, runner))
-                for name, runner, section in settings.served(StartStopSection)
-                if repository.name is None or section.repository is None or section.repository.name == repository.name
-            ],
-        )
+        served = []
+        for name, runner, section in settings.served(StartStopSection):
+            known = _repository(settings, section) or repository.name or ""
+            if repository.name in {None, known}:
+                line = self.runs_on(name, runner)
+                served.append(Served(name=name, runner=runner, section=section, runs_on=line, repository=known))
+        return files(repository.stack, served)
+
+
+def _repository(settings: Settings, section: StartStopSection) -> str | None:
+    """Return the only repository that can use a machine: the stated one, or the one in `github.url`."""
+    if section.repository is not None:
+        return section.repository.name
+    found = jarvis.owner(settings.github.url) if settings.github is not None else ""
+    return found.rpartition("/")[2] if found.startswith("repos/") else None
 
 
 def _jarvis(stated: StartStopSection) -> jarvis.JarvisSettings:

@@ -58,6 +58,8 @@ class Served:
     runner: RunnerSettings
     section: StartStopSection
     runs_on: RunsOn
+    repository: str
+    """The repository that uses it, without its owner; empty where it is not known."""
 
     @property
     def cloud(self) -> str:
@@ -101,8 +103,7 @@ def facts(stack: Stack, served: Served) -> dict[str, Any]:
 
 def _workflow(stack: Stack, served: Served) -> str:
     settings, section, name = stack.settings, served.section, served.name
-    repository = section.repository
-    stated = settings.gpu_tests.get(repository.name if repository is not None else "", GpuTestsSettings())
+    stated = settings.gpu_tests.get(served.repository, GpuTestsSettings())
     federation = settings.github_federation
     tests = GpuTests(
         runner=name,

@@ -1910,6 +1910,84 @@ EC2_MACHINES: Final = (
     ),
 )
 """Machines with a runner of their own on EC2."""
+_JARVIS_LABS: Final = {
+    "needs": {"gpu": "l4", "cpu": 8, "memory": "32Gi", "cuda": "12.9"},
+    "timeout-minutes": 60,
+    "start-stop": {"jarvis": {"name": "ci gpu"}},
+}
+
+
+def _jarvis(change: Mapping[str, Any]) -> dict[str, Any]:
+    return {"runners": {"at-jarvis": merge(_JARVIS_LABS, change)}}
+
+
+JARVIS_LABS: Final = (
+    Mistake(
+        name="a GPU that Jarvis Labs does not rent",
+        change=_jarvis({"needs": {"gpu": "a10g"}}),
+        path="runners.at-jarvis.needs.gpu",
+        words=("Jarvis Labs does not rent a10g", 'did you mean "a100"?'),
+    ),
+    Mistake(
+        name="more GPUs than an instance of Jarvis Labs has",
+        change=_jarvis({"needs": {"gpus": 16}}),
+        path="runners.at-jarvis.needs.gpus",
+        words=("16 GPUs are stated, but an instance of Jarvis Labs has at most 8", "write 8 or fewer"),
+    ),
+    Mistake(
+        name="an instance whose name Jarvis Labs refuses",
+        change=_jarvis({"start-stop": {"jarvis": {"name": "ci/gpu"}}}),
+        path="runners.at-jarvis.start-stop.jarvis.name",
+        words=("use at most 40 letters, digits, spaces, _ and -",),
+    ),
+    Mistake(
+        name="a virtual machine of Jarvis Labs",
+        change=_jarvis({"start-stop": {"jarvis": {"template": "vm"}}}),
+        path="runners.at-jarvis.start-stop.jarvis.template",
+        words=("runs no startup script", "write pytorch"),
+    ),
+    Mistake(
+        name="storage that Jarvis Labs does not rent",
+        change=_jarvis({"start-stop": {"jarvis": {"storage": "50Gi"}}}),
+        path="runners.at-jarvis.start-stop.jarvis.storage",
+        words=("50Gi is outside the 100 to 5000 GiB", "write 100Gi to 5000Gi"),
+    ),
+    Mistake(
+        name="a job that is longer than its instance runs",
+        change=_jarvis({"timeout-minutes": 300}),
+        path="runners.at-jarvis.start-stop.jarvis.max-hours",
+        words=("the instance is paused after 4 h, but a job may take 300 min", "write 6, or lower timeout-minutes"),
+    ),
+    Mistake(
+        name="an instance of two runners",
+        change={"runners": {"at-jarvis": _JARVIS_LABS, "at-jarvis-too": _JARVIS_LABS}},
+        path="runners.at-jarvis-too.start-stop.jarvis.name",
+        words=('"ci gpu" is the instance of the runner at-jarvis', "write another name"),
+    ),
+    Mistake(
+        name="an instance of an enterprise",
+        change={"github": {"url": "https://github.com/enterprises/example"}, **_jarvis({})},
+        path="github.url",
+        words=("cannot register the runner", "write the address of an organisation or a repository"),
+    ),
+    Mistake(
+        name="a region of Jarvis Labs without the GPU",
+        change=_jarvis({"start-stop": {"jarvis": {"region": "europe-01"}}}),
+        level=Severity.ERROR,
+        path="runners.at-jarvis.start-stop.jarvis.region",
+        words=("europe-01 offers no 1xL4", "remove it, so that Jarvis Labs chooses a region"),
+        check="gpu-zones",
+    ),
+    Mistake(
+        name="more cores than an instance of Jarvis Labs has",
+        change=_jarvis({"needs": {"cpu": 32}}),
+        level=Severity.ERROR,
+        path="runners.at-jarvis",
+        words=("1xL4 has 28 cores but the job needs 32",),
+        check="fit",
+    ),
+)
+"""Instances of Jarvis Labs."""
 
 MISTAKES: Final = (
     *NAMES,
@@ -1922,6 +2000,7 @@ MISTAKES: Final = (
     *DOMAINS,
     *NETWORKS,
     *MACHINE_IMAGES,
+    *JARVIS_LABS,
     *GOOGLE_MACHINES,
     *CHECKS_OF_MACHINES,
     *EC2_MACHINES,
