@@ -28,6 +28,7 @@ BASES: Final = {
     "cirun-gcp": "examples/cirun-gcp.yaml",
     "vm-aws": "examples/vm-aws.yaml",
     "vm-gcp": "examples/vm-gcp.yaml",
+    "start-stop": "examples/start-stop.yaml",
 }
 
 
