@@ -228,6 +228,7 @@ def test_the_next_job_finds_nothing_of_the_last_one(make_box: MakeBox) -> None:
     assert (box.root / "opt/actions-runner/run.sh").exists()
     assert any(call.endswith("/dev/shm -xdev -user runner -delete") for call in box.called("find "))  # noqa: S108
     assert box.called("docker ps")
+    assert box.called("docker volume prune --all --force")
 
 
 def test_a_persistent_runner_is_configured_once(make_box: MakeBox) -> None:

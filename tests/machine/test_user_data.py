@@ -6,6 +6,7 @@ import base64
 import bz2
 import re
 import subprocess
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -148,6 +149,38 @@ def test_every_setting_is_read_and_every_variable_is_set(args: BootArgs) -> None
 
     assert names - read == set()
     assert read - names - written == set()
+
+
+CHANGES: tuple[dict[str, Any], ...] = (
+    {"cloud": "gcp"},
+    {"github_url": "https://github.com/other"},
+    {"app_id": 1},
+    {"installation_id": 1},
+    {"key": "other"},
+    {"runner_name": "other"},
+    {"labels": ("other",)},
+    {"runner_group": "other"},
+    {"runner_version": "2.335.1"},
+    {"runner_sha256": "0" * 64},
+    {"registration": "persistent"},
+    {"driver": "595"},
+    {"docker": True},
+    {"gpus": 4},
+    {"spot": True},
+    {"idle_stop_minutes": 31},
+    {"max_hours": 13},
+    {"forks": True},
+)
+"""A change of each argument."""
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: next(iter(change)))
+def test_every_argument_changes_the_machine(change: dict[str, Any]) -> None:
+    assert user_data(replace(boot_args(), **change)) != user_data(boot_args())
+
+
+def test_every_argument_is_tested() -> None:
+    assert {name for change in CHANGES for name in change} == {one.name for one in fields(BootArgs)}
 
 
 @pytest.mark.parametrize("args", list(every_boot()), ids=str)

@@ -8,6 +8,8 @@ join_docker() {
 }
 
 clean_docker() {
+  # Images stay, as a cache.
   docker ps --all --quiet | xargs --no-run-if-empty docker rm --force >/dev/null
+  docker volume prune --all --force >/dev/null
   [ "${1:-}" != all ] || docker system prune --all --force --volumes
 }
