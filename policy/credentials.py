@@ -63,6 +63,8 @@ def no_static_credential(type_: str, _name: str, inputs: Inputs) -> Iterator[str
         yield "the provider has a static key; remove it, so that it uses the credentials of the environment"
     if type_ == "pulumi:providers:gcp" and part(inputs, "credentials"):
         yield "the provider has a static key; remove it, so that it uses the credentials of the environment"
+    if type_ == "pulumi:providers:github" and part(inputs, "token"):
+        yield "the provider has a token, which is then in the state; remove it, so that it reads GITHUB_TOKEN"
     # A credential that must be in the cluster belongs into a Kubernetes Secret.
     searched = {} if type_ == "kubernetes:core/v1:Secret" else inputs
     for path, value in leaves(searched):

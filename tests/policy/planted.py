@@ -141,6 +141,7 @@ CREDENTIALS: Final[list[Planted]] = [
     ("no-static-credential", "gcp:storage/hmacKey:HmacKey", {"serviceAccountEmail": "s"}),
     ("no-static-credential", "pulumi:providers:aws", {"secretKey": "x"}),
     ("no-static-credential", "pulumi:providers:gcp", {"credentials": "{}"}),
+    ("no-static-credential", "pulumi:providers:github", {"token": "x"}),
     ("no-static-credential", TEMPLATE, {**NODES, "userData": f"export AWS_ACCESS_KEY_ID={ACCESS_KEY}"}),
     ("no-static-credential", TEMPLATE, {**NODES, "userData": b64(f"#!/bin/sh\nexport AWS_ACCESS_KEY_ID={ACCESS_KEY}")}),
     (
