@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pulumi
 import pulumi_aws as aws
@@ -26,7 +26,8 @@ UBUNTU: Final = "/aws/service/canonical/ubuntu/server/{}/stable/current/amd64/hv
 """Canonical's public SSM parameter of a release of Ubuntu (Canonical, "Find Ubuntu images on AWS", 2026)."""
 _ROOT_DEVICE: Final = "/dev/sda1"
 """The root device of Ubuntu's images."""
-_METADATA: Final = {"http_endpoint": "enabled", "http_tokens": "required", "http_put_response_hop_limit": 1}
+_HOPS: Final = 1
+"""Routers between the metadata and a process that reads them; a container would be one more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,24 +93,40 @@ class Ec2Machine(pulumi.ComponentResource):
             opts=child,
         )
         profile = aws.iam.InstanceProfile(name, role=role.name, opts=child)
-        volume = {"volume_type": "gp3", "volume_size": args.disk_gib, "encrypted": True}
         instance = aws.ec2.Instance(
             name,
             region=region,
             instance_type=args.machine_type,
-            **_image(name, args, volume, child),
+            ami=args.image,
+            launch_template=_template(name, args, child),
             subnet_id=network.subnet_id,
             vpc_security_group_ids=[network.security_group_id],
             # The machine reads the App's key during its first boot.
             iam_instance_profile=Output.all(profile.name, permissions.id).apply(lambda values: str(values[0])),
-            metadata_options=_METADATA,
-            root_block_device={**volume, "delete_on_termination": True, "tags": {"Name": args.title}},
+            metadata_options={
+                "http_endpoint": "enabled",
+                "http_tokens": "required",
+                "http_put_response_hop_limit": _HOPS,
+            },
+            root_block_device={
+                "volume_type": "gp3",
+                "volume_size": args.disk_gib,
+                "encrypted": True,
+                "delete_on_termination": True,
+                "tags": {"Name": args.title},
+            },
             user_data=args.user_data,
             # cloud-init reads user data at the first boot only. A machine that keeps running on the old one would
             # contradict the stack file.
             user_data_replace_on_change=True,
             instance_initiated_shutdown_behavior="stop",
-            instance_market_options=_SPOT if args.spot else None,
+            # A one-time request cannot be stopped, only terminated.
+            instance_market_options={
+                "market_type": "spot",
+                "spot_options": {"spot_instance_type": "persistent", "instance_interruption_behavior": "stop"},
+            }
+            if args.spot
+            else None,
             maintenance_options={"auto_recovery": "default"},
             tags={"Name": args.title},
             opts=ResourceOptions.merge(
@@ -132,17 +149,39 @@ class Ec2Machine(pulumi.ComponentResource):
     def _watch(self, name: str, args: Ec2MachineArgs, region: str) -> None:
         """Declare the limit of the running time, the schedule and the alarms."""
         child = ResourceOptions(parent=self)
-        place = {"title": args.title, "region": region, "instance_id": self.instance_id}
-        owned = {**place, "account": args.account, "arn": self.arn}
-        limit = TimeLimit(f"{name}-limit", TimeLimitArgs(**owned, hours=args.max_hours), child)
+        limit = TimeLimit(
+            f"{name}-limit",
+            TimeLimitArgs(
+                title=args.title,
+                account=args.account,
+                region=region,
+                instance_id=self.instance_id,
+                arn=self.arn,
+                hours=args.max_hours,
+            ),
+            child,
+        )
         schedule = None
         if args.hours is not None:
-            schedule = MachineSchedule(f"{name}-schedule", MachineScheduleArgs(**owned, hours=args.hours), child)
+            schedule = MachineSchedule(
+                f"{name}-schedule",
+                MachineScheduleArgs(
+                    title=args.title,
+                    account=args.account,
+                    region=region,
+                    instance_id=self.instance_id,
+                    arn=self.arn,
+                    hours=args.hours,
+                ),
+                child,
+            )
         if args.email:
             MachineAlarms(
                 f"{name}-alarms",
                 MachineAlarmsArgs(
-                    **place,
+                    title=args.title,
+                    region=region,
+                    instance_id=self.instance_id,
                     email=args.email,
                     idle_minutes=args.idle_minutes,
                     hours=args.hours,
@@ -153,21 +192,14 @@ class Ec2Machine(pulumi.ComponentResource):
             )
 
 
-_SPOT: Final = {
-    "market_type": "spot",
-    # A one-time request cannot be stopped, only terminated.
-    "spot_options": {"spot_instance_type": "persistent", "instance_interruption_behavior": "stop"},
-}
-
-
-def _image(name: str, args: Ec2MachineArgs, volume: Mapping[str, Any], child: ResourceOptions) -> dict[str, Any]:
-    """Return the AMI, or a launch template that names the newest AMI of Ubuntu.
+def _template(name: str, args: Ec2MachineArgs, child: ResourceOptions) -> aws.ec2.InstanceLaunchTemplateArgs | None:
+    """Return a launch template that names the newest image of Ubuntu; none for a machine with an AMI.
 
     EC2 resolves the parameter when the machine is created. The machine starts from the first version of the template,
     so that a later one, for example with other tags, does not replace it. Another release has another template.
     """
     if args.image is not None:
-        return {"ami": args.image}
+        return None
     template = aws.ec2.LaunchTemplate(
         f"{name}-ubuntu-{args.ubuntu}",
         region=region_of(args.zone),
@@ -175,13 +207,17 @@ def _image(name: str, args: Ec2MachineArgs, volume: Mapping[str, Any], child: Re
         block_device_mappings=[
             {
                 "device_name": _ROOT_DEVICE,
-                "ebs": {"volume_type": "gp3", "volume_size": volume["volume_size"], "encrypted": "true"},
+                "ebs": {"volume_type": "gp3", "volume_size": args.disk_gib, "encrypted": "true"},
             }
         ],
-        metadata_options=_METADATA,
+        metadata_options={
+            "http_endpoint": "enabled",
+            "http_tokens": "required",
+            "http_put_response_hop_limit": _HOPS,
+        },
         tag_specifications=[
             {"resource_type": kind, "tags": {**args.tags, "Name": args.title}} for kind in ("instance", "volume")
         ],
         opts=child,
     )
-    return {"launch_template": {"id": template.id, "version": "1"}}
+    return aws.ec2.InstanceLaunchTemplateArgs(id=template.id, version="1")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from back_ends.machine import aws, gcp
+from back_ends.machine.aws_permissions import key_parameter
 from back_ends.machine.runner import machine_title
 from back_ends.machine.section import LABELS
 from back_ends.machine.user_data import BootArgs, user_data
@@ -48,7 +49,7 @@ def boot(
         github_url=github.url,
         app_id=github.app_id,
         installation_id=github.installation_id,
-        key=aws.key_parameter(identity.prefix) if on_aws else gcp.names(identity, kind).key_secret,
+        key=key_parameter(identity.prefix) if on_aws else gcp.names(identity, kind).key_secret,
         runner_name=machine_title(identity, name),
         labels=(*LABELS, name),
         runner_group=section.runner_group,
@@ -71,7 +72,7 @@ def commands(stack: Stack, kind: str, name: str, section: MachineSection, instan
     settings, identity = stack.settings, stack.identity
     title, url = machine_title(identity, name), settings.github.url if settings.github is not None else ""
     if instance is not None:
-        parameter = aws.key_parameter(identity.prefix)
+        parameter = key_parameter(identity.prefix)
         found = aws.commands(instance=instance, region=region_of(section.zone), parameter=parameter)
     else:
         project = settings.gcp.project if settings.gcp is not None else ""
