@@ -42,7 +42,11 @@ def plan() -> Plan:
 
 def with_machine(change: Callable[[dict[str, Any]], object]) -> Plan:
     """Return the plan of the example with the machine's section changed."""
-    return record(changed(EXAMPLE, "runners", lambda runners: change(runners["gpu-vm"]["vm"])))
+
+    def changes(runners: dict[str, Any]) -> None:
+        change(runners["gpu-vm"]["vm"])
+
+    return record(changed(EXAMPLE, "runners", changes))
 
 
 def statements(plan: Plan, name: str) -> list[dict[str, Any]]:
