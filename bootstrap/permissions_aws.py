@@ -48,17 +48,6 @@ AWS: Final[Mapping[str, tuple[Grant, ...]]] = {
         # EKS names the group after its node group.
         named("autoscaling", "autoScalingGroup:*:autoScalingGroupName/eks-*", "CreateOrUpdateTags DeleteTags"),
     ),
-    "aws:cloudwatch/eventRule:EventRule": (
-        named(
-            "events",
-            "rule/{prefix}-*",
-            "DeleteRule DescribeRule ListTagsForResource PutRule TagResource UntagResource",
-        ),
-    ),
-    "aws:cloudwatch/eventTarget:EventTarget": (
-        named("events", "rule/{prefix}-*", "ListTargetsByRule PutTargets RemoveTargets"),
-        _PASS,
-    ),
     "aws:cloudwatch/logGroup:LogGroup": (
         any_("logs", "DescribeLogGroups"),
         named(
@@ -238,7 +227,6 @@ AWS: Final[Mapping[str, tuple[Grant, ...]]] = {
         "DistributionConfiguration", "Create Delete Get Update"
     ),
     "aws:imagebuilder/image:Image": (*_image_builder("Image"), _PASS),
-    "aws:imagebuilder/imagePipeline:ImagePipeline": _image_builder("ImagePipeline", "Create Delete Get Update"),
     "aws:imagebuilder/imageRecipe:ImageRecipe": _image_builder("ImageRecipe"),
     "aws:imagebuilder/infrastructureConfiguration:InfrastructureConfiguration": (
         *_image_builder("InfrastructureConfiguration", "Create Delete Get Update"),
@@ -298,7 +286,7 @@ CHAPTERS: Final[Mapping[str, tuple[str, ...]]] = {
     "cluster": ("ecr", "eks"),
     "keys": ("iam:instance-profile", "iam:user", "kms"),
     "machines": ("autoscaling", "ec2", "imagebuilder", "ssm"),
-    "operation": ("cloudwatch", "events", "lambda", "logs", "scheduler", "sns", "sqs"),
+    "operation": ("cloudwatch", "lambda", "logs", "scheduler", "sns", "sqs"),
     "roles": ("iam:role",),
 }
 """The managed policies of the role that deploys, by name: each has the actions on some subjects."""

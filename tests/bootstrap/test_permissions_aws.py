@@ -48,6 +48,10 @@ def test_every_type_that_a_stack_declares_has_a_row(name: str) -> None:
     assert {resource.type for resource in declared(name)} - set(AWS) == set()
 
 
+def test_every_row_is_of_a_type_that_a_stack_declares() -> None:
+    assert set(AWS) - {resource.type for name in NAMES for resource in declared(name)} == set()
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_statement_matches_the_name_of_every_resource(name: str) -> None:
     plan = planned(name)
