@@ -1,7 +1,7 @@
 """Check that GPU, driver, CUDA, container image and frameworks are compatible, for every job, image and machine.
 
-The host image and the container images are checked first. An error in one of them is reported once, at its own key, and
-not for each runner that uses it.
+The images of machines and the container images are checked first. An error in one of them is reported once, at its own
+key, and not for each runner that uses it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from gpu.software.compatibility import Query, explain, findings
 from gpu.software.image_tags import Origin, container_image, cuda_base
+from gpu.software.machine_images import on_ubuntu
 from gpu.verdict import Level, Verdict, ok
 
 if TYPE_CHECKING:
@@ -39,24 +40,30 @@ def check(stack: Stack) -> Iterator[Verdict]:
         yield from _verdicts("host-image", query, {"driver": DRIVER_KEY})
         broken = any("driver" in finding.parts for finding in findings(query) if finding.level is Level.ERROR)
         driver = None if broken else host.driver
-    if settings.ec2_image is not None:
-        machine = settings.machines.ec2(settings.ec2_image.instance_types[0])
-        gpu = machine.gpu.slug if machine.gpu is not None else None
-        query = Query(gpu=gpu, driver=settings.ec2_image.driver, driver_key=EC2_DRIVER_KEY)
-        yield from _verdicts("ec2-image", query, {"driver": EC2_DRIVER_KEY})
+    refused = False
+    if (ec2 := settings.ec2_image) is not None:
+        machine = settings.machines.ec2(ec2.instance_types[0])
+        query = Query(
+            gpu=machine.gpu.slug if machine.gpu is not None else None,
+            machine_image=on_ubuntu(ec2.os, ec2.driver),
+            machine_image_key=EC2_DRIVER_KEY,
+        )
+        yield from _verdicts("ec2-image", query, {"machine_image": EC2_DRIVER_KEY})
+        refused = any(finding.level is Level.ERROR for finding in findings(query))
     for name, image in settings.images.items():
         path = f"images.{name}"
         keys = {"image_cuda": f"{path}.cuda", **({"image": f"{path}.tag"} if image.tag else {})}
         yield from _verdicts(path, _image(image), keys)
     for name, offer in stack.offers.items():
-        yield from _runner(stack, name, offer, driver)
+        yield from _runner(stack, name, offer, driver, ec2_refused=refused)
     if settings.test_image is not None:
         query = Query(image=cuda_base(settings.test_image.cuda_image), driver=driver, driver_key=DRIVER_KEY)
         yield from _verdicts("test-image.cuda-image", query, {}, elsewhere=frozenset({"driver"}))
 
 
-def _runner(stack: Stack, name: str, offer: Offer, driver: str | None) -> Iterator[Verdict]:
+def _runner(stack: Stack, name: str, offer: Offer, driver: str | None, *, ec2_refused: bool) -> Iterator[Verdict]:
     needs, host = stack.settings.runners[name].needs, offer.host
+    on_ec2_image = host.image_key == EC2_DRIVER_KEY
     image = Query()
     if offer.shared is not None:
         stated = stack.settings.images[offer.shared.image]
@@ -70,7 +77,7 @@ def _runner(stack: Stack, name: str, offer: Offer, driver: str | None) -> Iterat
         gpu=needs.gpu,
         driver=driver if host.builds_image else None,
         driver_key=DRIVER_KEY,
-        machine_image=host.image,
+        machine_image=None if on_ec2_image and ec2_refused else host.image,
         machine_image_key=host.image_key,
         cuda=needs.cuda,
         image=image.image,
@@ -79,7 +86,8 @@ def _runner(stack: Stack, name: str, offer: Offer, driver: str | None) -> Iterat
         onnxruntime=needs.onnxruntime,
     )
     keys = {"machine_image": host.image_key} if host.image_key else {}
-    yield from _verdicts(offer.path, query, keys, elsewhere=_CHECKED_ELSEWHERE)
+    elsewhere = _CHECKED_ELSEWHERE | {"machine_image"} if on_ec2_image else _CHECKED_ELSEWHERE
+    yield from _verdicts(offer.path, query, keys, elsewhere=elsewhere)
 
 
 def _image(image: ImageSettings) -> Query:

@@ -273,3 +273,12 @@ def test_jarvis_labs_has_no_quota() -> None:
     made = offer(jarvis_instance("l4", 1), zones=("",), cloud=Cloud.JARVIS, standing=standing(by_workflow=True))
 
     assert said(quota, made) == []
+
+
+@pytest.mark.parametrize(("driver", "problems"), [("580", 0), ("570", 1), ("585", 1)])
+def test_the_driver_of_an_image_that_the_stack_builds_is_reported_once(driver: str, problems: int) -> None:
+    host = HostSoftware(image=on_ubuntu("ubuntu-24.04", driver), image_key="ec2-image.driver")
+    image = {"serial": "20261105", "driver": driver, "zone": "us-west-2a", "regions": ["us-west-2"]}
+    found = verdicts(compatibility, {"ec2-image": image}, machine(standing(), host=host))
+
+    assert [one.subject for one in found if one.level is Level.ERROR] == ["ec2-image.driver"] * problems
