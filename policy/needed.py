@@ -58,13 +58,13 @@ NEEDED: Final = (
     Needed(
         rule="data-is-encrypted",
         type="aws:cloudwatch/logGroup:LogGroup",
-        name=r"(vm|start-stop)-[a-z0-9-]+-limit",
+        name=r"(vm|start)-[a-z0-9-]+-limit",
         reason="its lines contain only the id and the age of a machine, and CloudWatch encrypts them with its own key",
     ),
     Needed(
         rule="data-is-encrypted",
         type="aws:sns/topic:Topic",
-        name=r"(vm|start-stop)-[a-z0-9-]+-alarms",
+        name=r"(vm|start)-[a-z0-9-]+-alarms",
         reason="its messages leave as plain e-mail, and CloudWatch cannot send to a topic with the key of AWS",
     ),
     Needed(
