@@ -24,16 +24,20 @@ ITEMS: Final = "[]"
 WRONG: Final[Mapping[str, tuple[Any, ...]]] = {
     "boolean": ("", "yes", "true", 0, 1, None, []),
     "choice": ("", " ", "unknown", True, 0, None, []),
+    "optional choice": ("", " ", "unknown", True, 0, []),
 }
 """Refused values of fields with a closed type."""
 
 
 def fields(schema: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the path of each field, with `boolean`, `choice` or `open`; `*` is any key and any item."""
+    """Yield the path of each field, with `boolean`, `choice`, `optional choice` or `open`; `*` is any key and any item."""
     if "$ref" in schema:
         yield from fields(SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]], path)
-    for option in schema.get("anyOf", ()):
-        yield from fields(option, path)
+    options = schema.get("anyOf", ())
+    for option in options:
+        for inner, kind in fields(option, path):
+            optional = kind == "choice" and inner == path and {"type": "null"} in options
+            yield inner, "optional choice" if optional else kind
     for name, inner in schema.get("properties", {}).items():
         yield from fields(inner, f"{path}/{name}".removeprefix("/"))
     entries = [*schema.get("patternProperties", {}).values(), schema.get("additionalProperties")]

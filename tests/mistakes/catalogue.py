@@ -1988,6 +1988,107 @@ JARVIS_LABS: Final = (
     ),
 )
 """Instances of Jarvis Labs."""
+START_STOP: Final[Mapping[str, Any]] = {
+    "needs": {"gpu": "t4", "cpu": 3, "memory": "12Gi", "cuda": "12.9"},
+    "timeout-minutes": 60,
+    "start-stop": {
+        "repository": {"name": "vision", "id": 84632176, "owner-id": 9919},
+        "machine": {
+            "cloud": "aws",
+            "zone": "us-west-2b",
+            "machine-type": "g4dn.xlarge",
+            "image": "stock",
+            "driver": "580",
+            "egress-ports": [80, 443],
+        },
+    },
+}
+"""A valid runner on a machine that a workflow starts."""
+ON_L4: Final = {
+    "needs": {"gpu": "l4"},
+    "start-stop": {"machine": {"cloud": "gcp", "zone": "us-central1-b", "machine-type": "g2-standard-4"}},
+}
+
+
+def _start_stop(*changes: Mapping[str, Any], name: str = "on-start") -> dict[str, Any]:
+    runner: Any = START_STOP
+    for change in changes:
+        runner = merge(runner, change)
+    return {"runners": {name: runner}}
+
+
+STARTED: Final = (
+    Mistake(
+        name="a machine that no repository starts",
+        change=_start_stop({"start-stop": {"repository": OUT}}),
+        path="runners.on-start.start-stop",
+        words=("repository is missing, whose workflow starts the machine", "state repository"),
+    ),
+    Mistake(
+        name="a machine and an instance of Jarvis Labs for one runner",
+        change=_start_stop({"start-stop": {"jarvis": {"name": "ci"}}}),
+        path="runners.on-start.start-stop",
+        words=("exactly one of machine and jarvis is needed", "state machine (EC2, Compute Engine) or jarvis"),
+    ),
+    Mistake(
+        name="a repository for an instance of Jarvis Labs",
+        change=_start_stop({"start-stop": {"machine": OUT, "jarvis": {"name": "ci"}}}),
+        path="runners.on-start.start-stop",
+        words=("repository is for machine only", "remove repository"),
+    ),
+    Mistake(
+        name="a repository that github.url does not have",
+        change={
+            **_start_stop({"start-stop": {"repository": {"name": "speech"}}}),
+            "github": {"url": "https://github.com/example-org/vision"},
+        },
+        path="runners.on-start.start-stop.repository.name",
+        words=("speech is not the repository in github.url", "write vision"),
+    ),
+    Mistake(
+        name="a machine for a GitHub Enterprise Server",
+        change={**_start_stop(), "github": {"url": "https://github.example.org/team"}},
+        path="runners.on-start.start-stop.repository",
+        words=("github.example.org is not github.com, whose tokens", "use another back end"),
+    ),
+    Mistake(
+        name="a machine that never stops when it is idle",
+        change=_start_stop({"start-stop": {"machine": {"idle-stop-minutes": 0}}}),
+        path="runners.on-start.start-stop.machine.idle-stop-minutes",
+        words=("0 keeps the machine running after it was created", "write 10 or more"),
+    ),
+    Mistake(
+        name="jobs of forks on a machine that their workflow cannot start",
+        change=_start_stop({"start-stop": {"machine": {"forks": True}}}),
+        path="runners.on-start.start-stop.machine.forks",
+        words=("GitHub gives the workflow of a fork no token", "remove it"),
+    ),
+    Mistake(
+        name="a machine whose name is a common label",
+        change=_start_stop(name="gpu"),
+        path="runners.gpu",
+        words=("other runners have this label and would get the jobs", "use another name"),
+    ),
+    Mistake(
+        name="a machine on Compute Engine without github-federation",
+        change={**_start_stop(ON_L4), "github-federation": OUT, "test-image": {"built-by": "stack"}},
+        path="runners.on-start.start-stop.repository",
+        words=("needs the section github-federation", "state github-federation with owner-id: 9919"),
+    ),
+    Mistake(
+        name="another owner than that of github-federation",
+        change=_start_stop(ON_L4, {"start-stop": {"repository": {"owner-id": 9918}}}),
+        path="runners.on-start.start-stop.repository.owner-id",
+        words=("9918 is not github-federation.owner-id", "write 9919"),
+    ),
+    Mistake(
+        name="a repository that is not in github-federation",
+        change=_start_stop(ON_L4, {"start-stop": {"repository": {"id": 84632100}}}),
+        path="runners.on-start.start-stop.repository.id",
+        words=("84632100 is not in github-federation.repositories", "state vision: 84632100 there"),
+    ),
+)
+"""Machines that a workflow starts."""
 
 MISTAKES: Final = (
     *NAMES,
@@ -2004,4 +2105,5 @@ MISTAKES: Final = (
     *GOOGLE_MACHINES,
     *CHECKS_OF_MACHINES,
     *EC2_MACHINES,
+    *STARTED,
 )
