@@ -34,3 +34,8 @@ EKS_AMI_RELEASES: Final = {"1.35": "1.35.6-20260714", "1.36": "1.36.2-20260714"}
 The same release names the standard and the NVIDIA variant; the latter carries driver 580.159.03. A group that
 followed "recommended" instead would replace its nodes on the day of the next `pulumi up`.
 """
+
+# Machine images ----------------------------------------------------------------------------------------------
+
+NVIDIA_CONTAINER_TOOLKIT: Final = "1.20.0-1"
+"""The package of NVIDIA's container toolkit in the image of machines on EC2. Raise it by hand."""

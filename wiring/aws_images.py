@@ -21,8 +21,6 @@ DOCUMENTS: Final = Path(__file__).resolve().parent.parent / "ami"
 """The folder of the documents."""
 SAMPLE: Final = "nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda11.7.1-ubuntu20.04"
 """NVIDIA's sample that adds two vectors in a kernel, for every driver from branch 450 and every GPU from Maxwell."""
-TOOLKIT: Final = "1.20.0-1"
-"""The version of the NVIDIA container toolkit on Ubuntu."""
 _EKS_RELEASE: Final = "/aws/service/eks/optimized-ami/{0}/amazon-linux-2023/x86_64/nvidia/{1}/image_id"
 _UBUNTU_RELEASE: Final = "/aws/service/canonical/ubuntu/server/{0}/stable/{1}/amd64/hvm/{2}/ami-id"
 _UBUNTU_VOLUMES: Final = {"ubuntu-22.04": "ebs-gp2", "ubuntu-24.04": "ebs-gp3"}
@@ -89,7 +87,7 @@ def _constants(stated: MachineImageSettings, *, packages: tuple[str, ...], drive
         "PACKAGES": " ".join(packages),
         "SAMPLE": SAMPLE,
         "SYSCTL": " ".join(f"{key}={value}" for key, value in sorted(stated.sysctl.items())) or NONE,
-        "TOOLKIT": TOOLKIT,
+        "TOOLKIT": pins.NVIDIA_CONTAINER_TOOLKIT,
     }
 
 

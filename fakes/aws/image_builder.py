@@ -59,7 +59,7 @@ def _named(noun: str) -> Answer:
     def answer(request: Request) -> Created:
         name = request.physical()
         arn = request.arn("imagebuilder", f"{noun}/{name}")
-        return arn, {"arn": arn, "name": name, "dateCreated": CREATED_AT}
+        return arn, {"arn": arn, "name": name}
 
     return answer
 
@@ -68,16 +68,8 @@ def _image(request: Request) -> Created:
     """Return an image with an AMI in every region: the request does not name those of the distribution."""
     recipe = str(request.inputs.get("imageRecipeArn", "recipe")).partition("image-recipe/")[2]
     arn = f"{request.arn('imagebuilder', f'image/{recipe}')}/{request.number(3)}"
-    amis = [
-        {
-            "accountId": request.place.account,
-            "image": f"ami-{request.hex(17, region)}",
-            "name": f"image-{request.hex(8)}",
-            "description": "",
-            "region": region,
-        }
-        for region in AWS_ZONES
-    ]
+    common = {"accountId": request.place.account, "name": f"image-{request.hex(8)}", "description": ""}
+    amis = [{**common, "image": f"ami-{request.hex(17, region)}", "region": region} for region in AWS_ZONES]
     return arn, {
         "arn": arn,
         "dateCreated": CREATED_AT,
