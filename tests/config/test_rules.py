@@ -10,7 +10,7 @@ from config import rules
 from config.runners import BACK_ENDS
 from config.stated import SECTIONS
 from config.values import IN_QUOTES
-from tests.config import stacks, test_aws_rules, test_gcp_rules, test_machine_rules
+from tests.config import stacks, test_aws_rules, test_gcp_rules, test_machine_image_rules, test_machine_rules
 from tests.config.stacks import AWS, GCP, OUT, PRODUCTION, SHARED, STAGING, Broken, broken
 
 pytestmark = pytest.mark.pure
@@ -370,7 +370,13 @@ def test_a_broken_rule_is_reported_at_its_path_with_the_fix(case: Broken) -> Non
 
 
 def test_every_rule_is_broken_by_some_case() -> None:
-    cases = (*CASES, *test_aws_rules.CASES, *test_gcp_rules.CASES, *test_machine_rules.CASES)
+    cases = (
+        *CASES,
+        *test_aws_rules.CASES,
+        *test_gcp_rules.CASES,
+        *test_machine_rules.CASES,
+        *test_machine_image_rules.CASES,
+    )
 
     assert {rule.__name__ for rule in (*rules.RULES, *rules.REFERENCES)} == {
         rule for case in cases for rule in case.rules

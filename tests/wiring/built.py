@@ -29,7 +29,7 @@ def node_group(plan: Plan, pool: str) -> NodeGroupFacts:
     stated = group.inputs
     return NodeGroupFacts(
         path=f"gpu-pools.{pool}",
-        name=stated["nodeGroupNamePrefix"].removesuffix("-"),
+        name=stated["nodeGroupNamePrefix"].removesuffix("-").removesuffix("-own"),
         instance_types=tuple(stated["instanceTypes"]),
         min_size=stated["scalingConfig"]["minSize"],
         max_size=stated["scalingConfig"]["maxSize"],
@@ -37,8 +37,9 @@ def node_group(plan: Plan, pool: str) -> NodeGroupFacts:
         zones=tuple(_zones(plan)[subnet] for subnet in stated["subnetIds"]),
         disk_gib=disk["ebs"]["volumeSize"],
         nvme_storage="RAID0" in user_data,
-        version=stated["version"],
-        ami_type=stated["amiType"],
+        # EKS refuses both for a group whose launch template names an image.
+        version=stated.get("version") or plan.one("aws:eks/cluster:Cluster", "cluster").inputs["version"],
+        ami_type=stated.get("amiType") or "AL2023_x86_64_NVIDIA",
         labels=stated["labels"],
         taints=tuple(ApiTaint(**taint) for taint in stated["taints"]),
         tags=stated["tags"],
