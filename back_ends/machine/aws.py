@@ -63,6 +63,14 @@ def declare(site: Site, kind: str, runners: Mapping[str, MachineRunner]) -> dict
     }
 
 
+def instance_ids(machines: Mapping[str, Ec2Machine]) -> pulumi.Output[dict[str, str]]:
+    """Return the id of each machine by its runner's name; empty without machines."""
+    import pulumi  # noqa: PLC0415 - as the clouds' SDKs
+
+    ids = [machine.instance_id for machine in machines.values()]
+    return pulumi.Output.all(*ids).apply(lambda known: dict(zip(machines, known, strict=True)))
+
+
 def _image(site: Site, section: MachineSection) -> pulumi.Input[str] | None:
     """Return the AMI; none for an image of Ubuntu, which EC2 resolves when it creates the machine."""
     if section.image == OWN:

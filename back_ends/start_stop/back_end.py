@@ -86,8 +86,7 @@ class StartStop:
                 _trust_on_aws(site, name, machine, repository, on_aws[name])
             else:
                 _trust_on_gcp(site, name, machine, repository)
-        known = pulumi.Output.all(**{name: machine.instance_id for name, machine in on_aws.items()})
-        pulumi.export("start_stop", known.apply(lambda ids: _outputs(site, ids)))
+        pulumi.export("start_stop", aws.instance_ids(on_aws).apply(lambda ids: _outputs(site, ids)))
         return {f"runners.{name}": machine for name, machine in (*on_aws.items(), *on_gcp.items())}
 
     def files(self, repository: Repository) -> Mapping[str, str]:

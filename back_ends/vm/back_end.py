@@ -79,12 +79,9 @@ class Vm:
         on_aws, on_gcp = aws.declare(site, KIND, places["aws"]), gcp.declare(site, KIND, places["gcp"])
         unset = github_variables.declare(f"{KIND}-github", settings.github, {github_variables.SWITCH: "true"})
         enable = {"enable-tests": unset[github_variables.SWITCH]} if unset else {}
-        ids = pulumi.Output.all(*(machine.instance_id for machine in on_aws.values())).apply(
-            lambda known: dict(zip(on_aws, known, strict=True))
-        )
         pulumi.export(
             "vm",
-            ids.apply(
+            aws.instance_ids(on_aws).apply(
                 lambda known: {
                     name: commands(site.stack, KIND, name, section, known.get(name)) | enable
                     for name, section in served.items()

@@ -104,3 +104,12 @@ def test_a_machine_boots_the_own_image_after_its_tests() -> None:
     assert image == f"projects/gpu-test-runners/global/images/{name}"
     assert waits_for(plan, machine, build)
     assert part(machine, "shieldedInstanceConfig", "enableSecureBoot") is True
+
+
+def test_a_stack_with_machines_on_compute_engine_only_has_their_commands() -> None:
+    both = stacks.changed("examples/start-stop.yaml", "runners", lambda runners: runners.pop("gpu-t4"))
+    config = {key: text for key, text in both.config.items() if key != "gpu-ci:gpu-tests"}
+
+    commands = record(replace(both, config=config)).outputs["start_stop"]
+    assert sorted(commands) == ["gpu-l4"]
+    assert commands["gpu-l4"]["start"].startswith("gcloud compute instances start gpu-ci-start-stop-gpu-l4 ")
