@@ -99,7 +99,7 @@ def _dearest(found: Bill, case: Case) -> list[str]:
         f"{item.price.unit} at {item.price.usd.normalize():f} USD: {dollars(item.usd(case))} "
         f"({item.price.source.name}, {item.price.source.read})"
         for item in sorted(found.items, key=lambda item: (-item.usd(case), item.path, item.what))[:_SHOWN]
-        if isinstance(item.price, Price)
+        if isinstance(item.price, Price) and item.usd(case)
     ]
 
 
