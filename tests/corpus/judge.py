@@ -29,6 +29,7 @@ BASES: Final = {
     "vm-aws": "examples/vm-aws.yaml",
     "vm-gcp": "examples/vm-gcp.yaml",
     "start-stop": "examples/start-stop.yaml",
+    "jarvis": "examples/jarvis.yaml",
 }
 
 

@@ -47,7 +47,9 @@ def test_a_right_stack_file_is_not_refused(row: Mapping[str, Any], tmp_path: Pat
     assert judge(changed_text(row), tmp_path).errors == ()
 
 
-@pytest.mark.parametrize("base", ["staging", "eks-arc", "cirun-aws", "cirun-gcp", "vm-aws", "vm-gcp", "start-stop"])
+@pytest.mark.parametrize(
+    "base", ["staging", "eks-arc", "cirun-aws", "cirun-gcp", "vm-aws", "vm-gcp", "start-stop", "jarvis"]
+)
 def test_the_unchanged_stack_files_have_no_report(base: str, tmp_path: Path) -> None:
     """Otherwise a report about them could pass for one about a change."""
     assert judge(changed_text({"base": base}), tmp_path) == Report()
