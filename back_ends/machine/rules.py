@@ -197,20 +197,9 @@ def own_images_are_built(settings: Settings) -> Iterator[Fault]:
             yield Fault(f"{path}.image", problem, "write stock until host-image.phase is image")
 
 
-def variables_have_a_machine(settings: Settings) -> Iterator[Fault]:
-    """Reject variables at GitHub where no runner uses them."""
-    if settings.github is None or not settings.github.set_variables:
-        return
-    sections = [section for runner in settings.runners.values() for section in runner.stated.values()]
-    if not any(isinstance(section, MachineSection) or hasattr(section, "machine") for section in sections):
-        problem = "has no effect, because no runner has a machine of its own"
-        yield Fault("github.set-variables", problem, "remove it")
-
-
 RULES: Final[tuple[Rule, ...]] = (
     names_fit_compute_engine,
     own_images_are_built,
-    variables_have_a_machine,
     machines_are_in_a_zone,
     machines_reach_github,
     runner_archives_have_a_checksum,

@@ -52,7 +52,15 @@ def persistent_machines_are_for_trusted_jobs(settings: Settings) -> Iterator[Fau
             yield Fault(f"{path}.docker", problem, "write registration: ephemeral, or remove docker")
 
 
+def variables_have_a_machine(settings: Settings) -> Iterator[Fault]:
+    """Reject variables at GitHub where no machine needs one."""
+    if settings.github is not None and settings.github.set_variables and not any(settings.served(VmSection)):
+        problem = "has no effect, because vm serves no runner"
+        yield Fault("github.set-variables", problem, "remove it")
+
+
 RULES: Final[tuple[Rule, ...]] = (
+    variables_have_a_machine,
     names_are_no_common_labels,
     schedules_have_hours,
     persistent_machines_are_for_trusted_jobs,

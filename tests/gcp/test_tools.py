@@ -25,6 +25,7 @@ pytestmark = pytest.mark.plan
 GCP: Final = "examples/cirun-gcp.yaml"
 AWS: Final = "examples/cirun-aws.yaml"
 DECLARED: Final = {"host-image/mode": "declared", "host-image/zones": ["us-central1-b"]}
+SETS_VARIABLES: Final = "examples/vm-gcp.yaml"
 
 
 def without(*tools: str) -> Callable[[str], str | None]:
@@ -81,13 +82,10 @@ def test_only_a_stack_with_a_cluster_needs_the_aws_cli(stack: str, needed: bool)
         check(settings, without("aws"))
 
 
-SETS_VARIABLES: Final = {"github/set-variables": True}
-
-
 def test_an_update_that_sets_variables_needs_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GITHUB_TOKEN", raising=False)
     with pytest.raises(ToolMissing) as refused:
-        check(stacks.settings("examples/eks-arc.yaml", SETS_VARIABLES), without())
+        check(stacks.settings(SETS_VARIABLES), without())
 
     assert str(refused.value) == (
         "GITHUB_TOKEN is not set: export a token that may write variables of the repository, or remove "
@@ -98,7 +96,7 @@ def test_an_update_that_sets_variables_needs_a_token(monkeypatch: pytest.MonkeyP
 def test_an_update_with_a_token_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "any")
 
-    check(stacks.settings("examples/eks-arc.yaml", SETS_VARIABLES), without())
+    check(stacks.settings(SETS_VARIABLES), without())
 
 
 def test_a_preview_that_sets_variables_needs_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,7 +104,7 @@ def test_a_preview_that_sets_variables_needs_no_token(monkeypatch: pytest.Monkey
     monkeypatch.delenv("GITHUB_TOKEN", raising=False)
     monkeypatch.setattr(pulumi.runtime, "is_dry_run", lambda: True)
     monkeypatch.setattr(pulumi.log, "warn", told.append)
-    check(stacks.settings("examples/eks-arc.yaml", SETS_VARIABLES), without())
+    check(stacks.settings(SETS_VARIABLES), without())
 
     assert [text.partition(":")[0] for text in told] == ["the update will fail"]
 

@@ -1718,7 +1718,7 @@ GOOGLE_MACHINES: Final = (
         name="variables at GitHub that no runner uses",
         change={"github": {"set-variables": True}},
         path="github.set-variables",
-        words=("has no effect, because no runner has a machine of its own", "remove it"),
+        words=("has no effect, because vm serves no runner", "remove it"),
     ),
 )
 """Machines with a runner of their own on Compute Engine."""
