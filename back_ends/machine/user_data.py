@@ -89,9 +89,9 @@ def user_data(args: BootArgs) -> str:
 
 
 def program(args: BootArgs) -> str:
-    """Return the program of the machine, in Bash: only the parts that it needs."""
-    parts = "\n".join((FOLDER / f"{name}.sh").read_text(encoding="utf-8") for name in _parts(args))
-    return f"#!/bin/bash\n{parts}"
+    """Return the program of the machine, in Bash: only the parts that it needs, without comments."""
+    lines = "\n".join((FOLDER / f"{name}.sh").read_text(encoding="utf-8") for name in parts(args)).splitlines()
+    return "#!/bin/bash\n" + "".join(f"{line}\n" for line in lines if line and not line.lstrip().startswith("#"))
 
 
 def settings(args: BootArgs) -> str:
@@ -132,7 +132,7 @@ def _file(path: str, text: str) -> str:
     return f"- path: {path}\n  content: |\n{lines}"
 
 
-def _parts(args: BootArgs) -> tuple[str, ...]:
+def parts(args: BootArgs) -> tuple[str, ...]:
     """Return the parts of the program, in the order in which Bash reads them."""
     return (
         *("lib", f"cloud-{args.cloud}", "github", "setup"),

@@ -237,13 +237,15 @@ class Clouds:
 
 
 def signed_by_aws(request: Received) -> bool:
-    """Return whether the signature is the one that AWS computes (Signature Version 4)."""
+    """Return whether the signature is the one that AWS computes (Signature Version 4), over all headers of AWS."""
     text = request.headers.get("authorization", "").removeprefix("AWS4-HMAC-SHA256 ")
     parts = dict(part.strip().split("=", 1) for part in text.split(",") if "=" in part)
     if not parts or request.headers.get("x-amz-security-token") != SESSION_TOKEN:
         return False
     access, _, scope = parts["Credential"].partition("/")
     names = parts["SignedHeaders"].split(";")
+    if any(name not in names for name in request.headers if name == "host" or name.startswith("x-amz-")):
+        return False
     headers = "".join(f"{name}:{request.headers[name].strip()}\n" for name in names)
     body = hashlib.sha256(request.body.encode()).hexdigest()
     canonical = "\n".join([request.method, request.path, "", headers, parts["SignedHeaders"], body])

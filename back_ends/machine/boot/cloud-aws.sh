@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# EC2: instance metadata (IMDSv2), and AWS's APIs signed by curl. Credentials reach curl by a pipe, never as arguments.
+# EC2: instance metadata (IMDSv2), and AWS's APIs. Credentials reach other commands by pipes, never as arguments.
 
 META=http://169.254.169.254/latest
 KEY_PLACE="SSM parameter $KEY"
@@ -10,29 +10,52 @@ meta() {
   printf 'header = "X-aws-ec2-metadata-token: %s"\n' "$token" | curl -sSf --max-time 5 --config - "$META/meta-data/$1"
 }
 
-# aws SERVICE CURL-ARGUMENTS…
-aws() {
-  local service=$1 region role
-  shift
-  region=$(meta placement/region) || return 1
-  role=$(meta iam/security-credentials/) || return 1
-  meta "iam/security-credentials/$role" | python3 -c 'import json, sys
+# Reads credentials and prints curl's settings for a request with Signature Version 4. curl could sign, but that of Ubuntu
+# 22.04 omits headers of AWS from the signature, and AWS requires them.
+sign() {
+  python3 -c 'import datetime, hashlib, hmac, json, sys
+service, region, body, *more = sys.argv[1:]
 it = json.load(sys.stdin)
-print("user = \"%s:%s\"" % (it["AccessKeyId"], it["SecretAccessKey"]))
-print("header = \"x-amz-security-token: %s\"" % it["Token"])' |
-    curl -sSf --max-time 20 --aws-sigv4 "aws:amz:$region:$service" --config - "$@" "https://$service.$region.amazonaws.com/"
+time = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
+headers = dict(one.split(": ", 1) for one in more)
+headers["host"] = "%s.%s.amazonaws.com" % (service, region)
+headers["x-amz-date"] = time
+headers["x-amz-security-token"] = it["Token"]
+names = ";".join(sorted(headers))
+lines = "".join("%s:%s\n" % one for one in sorted(headers.items()))
+request = "POST\n/\n\n%s\n%s\n%s" % (lines, names, hashlib.sha256(body.encode()).hexdigest())
+scope = "/".join((time[:8], region, service, "aws4_request"))
+text = "AWS4-HMAC-SHA256\n%s\n%s\n%s" % (time, scope, hashlib.sha256(request.encode()).hexdigest())
+key = ("AWS4" + it["SecretAccessKey"]).encode()
+for part in (*scope.split("/"), text):
+  key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+credential = it["AccessKeyId"] + "/" + scope
+headers["authorization"] = "AWS4-HMAC-SHA256 Credential=%s, SignedHeaders=%s, Signature=%s" % (credential, names, key.hex())
+for one in headers.items():
+  print("header = \"%s: %s\"" % one)' "$@"
 }
 
+# aws SERVICE BODY HEADER…
+aws() {
+  local region role
+  region=$(meta placement/region) || return 1
+  role=$(meta iam/security-credentials/) || return 1
+  meta "iam/security-credentials/$role" | sign "$1" "$region" "${@:2}" |
+    curl -sSf --max-time 20 --config - --data-raw "$2" "https://$1.$region.amazonaws.com/"
+}
+
+form() { aws "$@" 'content-type: application/x-www-form-urlencoded' >/dev/null; }
+
 secret() {
-  aws ssm -H 'Content-Type: application/x-amz-json-1.1' -H 'X-Amz-Target: AmazonSSM.GetParameter' \
-    -d "{\"Name\":\"$KEY\",\"WithDecryption\":true}" | field Parameter Value
+  aws ssm "{\"Name\":\"$KEY\",\"WithDecryption\":true}" 'content-type: application/x-amz-json-1.1' \
+    'x-amz-target: AmazonSSM.GetParameter' | field Parameter Value
 }
 
 put_status() {
-  local id
+  local id text
   id=$(meta instance-id) || return 1
-  aws ec2 -d "Action=CreateTags&Version=2016-11-15&ResourceId.1=$id&Tag.1.Key=gpu-ci-runner" \
-    --data-urlencode "Tag.1.Value=$1" >/dev/null
+  text=$(python3 -c 'import sys, urllib.parse; print(urllib.parse.quote(sys.argv[1]))' "$1") || return 1
+  form ec2 "Action=CreateTags&Version=2016-11-15&ResourceId.1=$id&Tag.1.Key=gpu-ci-runner&Tag.1.Value=$text"
 }
 
 # put_metrics NAME VALUE UNIT…
@@ -46,7 +69,7 @@ put_metrics() {
     body+="&$member.Dimensions.member.1.Name=InstanceId&$member.Dimensions.member.1.Value=$id"
     shift 3
   done
-  aws monitoring -d "$body" >/dev/null
+  form monitoring "$body"
 }
 
 # AWS answers 404 until it needs the capacity.
