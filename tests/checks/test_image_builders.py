@@ -49,3 +49,11 @@ def test_a_driver_that_ubuntu_has_no_more_is_refused() -> None:
     ]
 
     assert [one.subject for one in found] == ["ec2-image.driver"]
+
+
+def test_a_gpu_that_the_open_modules_do_not_support_is_refused_before_the_build() -> None:
+    found = verdicts(compatibility, {"ec2-image": {**EC2, "instance-types": ["p3.2xlarge"]}})
+
+    assert [(one.subject, one.fix) for one in found if one.level is Level.ERROR] == [
+        ("ec2-image.driver", "use the GPU t4")
+    ]
