@@ -31,6 +31,8 @@ class Cloud:
     """The row of a type token."""
     pace: float = 0.1
     """Seconds that creating or deleting a slow object takes."""
+    gpus_work: bool = True
+    """Whether the tests of a machine image find a GPU that works."""
     drained: list[str] = field(default_factory=list)
     """Running nodes that updates have ended, in one line for each update."""
     _objects: dict[tuple[str, str], CloudObject] = field(default_factory=dict)

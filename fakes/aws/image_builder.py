@@ -39,7 +39,6 @@ BUILD_MINUTES: Final = 75
 """The duration of a build. That of an image with large containers exceeds the provider's default limit of 60."""
 DATA_LIMIT: Final = 16_000
 ACTIONS: Final = frozenset({"ExecuteBash", "Reboot"})
-_OPEN_FROM: Final = (7, 5)
 _EKS: Final = re.compile(r"/(?P<version>1\.\d\d)/.*-nvidia-1\.\d\d-v(?P<date>\d{8})/image_id$")
 _NO_ARN: Final = "ResourceNotFoundException: The resource dependency with ARN '{value}' does not exist."
 
@@ -127,15 +126,12 @@ def build_succeeds(cloud: Cloud, image: CloudObject) -> str | None:
 
 
 def tests_pass(cloud: Cloud, image: CloudObject) -> str | None:
-    """Let the tests fail if the GPU does not work, or another driver runs. The AMI exists then (ParallelCluster 3210).
-
-    The open kernel modules of the image for EC2 work from Turing on.
-    """
+    """Let the tests fail if the GPU does not work or another driver runs. The AMI exists (ParallelCluster 3210)."""
     recipe = _at(cloud, RECIPE, image, "imageRecipeArn")
     infrastructure = _at(cloud, INFRASTRUCTURE, image, "infrastructureConfigurationArn")
     (first, *_) = infrastructure.inputs.get("instanceTypes") or ["m5.large"]
     machine, release = TABLES.ec2_types.get(first), _EKS.search(str(recipe.inputs.get("parentImage")))
-    if machine is not None and (machine.gpu is None or (release is None and machine.gpu.capability < _OPEN_FROM)):
+    if not cloud.gpus_work or (machine is not None and machine.gpu is None):
         return _failed(image, "test", "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver")
     wanted = _constants(cloud, image).get("DRIVER")
     if release and str(driver_of(f"AL2023_x86_64_NVIDIA:{release['date']}").branch.number) != wanted:
