@@ -1,4 +1,4 @@
-"""What watches and switches machines: EventBridge Scheduler, Lambda, SNS, SQS and CloudWatch alarms.
+"""Services that watch and switch machines: EventBridge Scheduler, Lambda, SNS, SQS and CloudWatch alarms.
 
 Sources: `ForceNew` in hashicorp/terraform-provider-aws 6.x for replacements, the API references of the services for
 refusals, the outputs of the pulumi-aws 7 SDK for answers (2026-11).
