@@ -1,7 +1,7 @@
 """The function that AWS Lambda runs every few minutes for one EC2 instance.
 
-It stops the instance when it has run for too long, whatever its own timers, GitHub and the workflow do. If the host of
-the instance fails, it stops the instance and starts it again, on another host. EC2's own recovery does not support
+It stops the instance when it has run for too long, even if its own timers, GitHub or the workflow do not. If the host
+of the instance fails, it stops the instance and starts it again, on another host. EC2's own recovery does not support
 instance types with an instance store, which almost all types with a GPU have.
 
 It needs only Lambda's Python. An error is raised, so that Lambda repeats the call twice; the next call comes anyway.
