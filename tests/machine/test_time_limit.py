@@ -87,7 +87,7 @@ def test_a_machine_at_its_limit_is_stopped(ec2: Any, machine: str) -> None:
 
 @pytest.mark.parametrize("offset", range(0, 15, 4))
 def test_a_lost_stop_costs_at_most_the_limit_and_one_interval(ec2: Any, machine: str, offset: int) -> None:
-    """Nothing else stops the machine: its timers, the workflow and GitHub are gone."""
+    """Nothing else stops the machine: its timers, the workflow and GitHub do not work."""
     begin = started(ec2, machine)
     now = begin + timedelta(minutes=offset)
     while state(ec2, machine) == "running":

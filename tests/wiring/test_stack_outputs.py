@@ -39,6 +39,10 @@ def test_runs_on_has_the_line_for_each_runner(name: str) -> None:
     for runner, stated in runners.items():
         if "arc" in stated:
             assert said[runner] == f"runs-on: {runner}"
+        elif {"vm", "start-stop"} & {*stated}:
+            jarvis = "jarvis" in stated.get("start-stop", {})
+            labels = [runner] if jarvis else ["self-hosted", "linux", "x64", "gpu", runner]
+            assert said[runner] == f"runs-on: [{', '.join(labels)}]"
         else:
             assert re.fullmatch(
                 r'runs-on: "cirun-[a-z0-9-]+--\$\{\{ github\.run_id \}\}-\$\{\{ github\.run_attempt \}\}"', said[runner]
