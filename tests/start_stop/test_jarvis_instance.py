@@ -13,6 +13,7 @@ from jarvislabs import Client, constants
 
 from back_ends.start_stop.gpu_instance import jarvis
 from back_ends.start_stop.gpu_instance.cli import FILE, main
+from back_ends.start_stop.gpu_instance.problems import Denied
 from tests.start_stop.jarvis_world import SECRET, START, TOKEN, Fault, World, serve
 
 if TYPE_CHECKING:
@@ -391,7 +392,7 @@ def test_no_secret_is_in_the_output(
 
 def test_the_key_may_have_either_name_and_must_exist(environment: dict[str, str]) -> None:
     del environment["TOKEN_JARVIS"]
-    with pytest.raises(jarvis.Denied, match="TOKEN_JARVIS is missing"):
+    with pytest.raises(Denied, match="TOKEN_JARVIS is missing"):
         jarvis.open_instance(FACTS, environment)
 
     assert jarvis.open_instance(FACTS, {**environment, "JL_API_KEY": SECRET}).name == "ci gpu"
