@@ -155,7 +155,9 @@ def _running(group: MachineGroup, machine: Standing, loads: Sequence[JobLoad]) -
         keys = [key for key in (machine.schedule_key, machine.most_hours_key) if machine.schedule_key and key]
         longer = f"lengthen {' or '.join(keys)}, " if keys else ""
         reason = f"the stated jobs need {needed:.0f} machine hours a month, and at most {hours.worst:.0f} are available"
-        yield warning(CHECK, group.path, reason, f"{longer}use more runners, or state fewer jobs")
+        most = int(sum(load.jobs_per_month for load in loads) * hours.worst / needed)
+        fewer = f"lower {group.path}.workload.jobs-per-month to {most}"
+        yield warning(CHECK, group.path, reason, f"{longer}use more runners, or {fewer}")
     longest = Decimal(longest_start(machine.time))
     costs = f", and costs at most {dollars(longest * priced.hour.usd)}" if isinstance(priced, PricedMachine) else ""
     yield ok(

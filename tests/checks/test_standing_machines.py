@@ -78,14 +78,18 @@ def test_more_jobs_than_hours_of_the_schedule_are_a_warning() -> None:
 
     assert (warned.level, warned.subject) == (Level.WARNING, PATH)
     assert warned.reason == "the stated jobs need 550 machine hours a month, and at most 261 are available"
-    assert warned.fix == (f"lengthen {SECTION}.schedule or {SECTION}.max-hours, use more runners, or state fewer jobs")
+    assert warned.fix == (
+        f"lengthen {SECTION}.schedule or {SECTION}.max-hours, use more runners, or lower {PATH}.workload.jobs-per-month to 474"
+    )
     assert len(months(standing(schedule=OFFICE), jobs=474)) == 1
 
 
 def test_more_jobs_than_a_month_has_hours_are_a_warning_without_a_schedule_to_lengthen() -> None:
     warned, _ = months(standing(by_workflow=True), jobs=2000)
 
-    assert warned.fix == "use more runners, or state fewer jobs"
+    assert warned.fix == f"use more runners, or lower {PATH}.workload.jobs-per-month to 1327"
+    assert len(months(standing(by_workflow=True), jobs=1327)) == 1
+    assert len(months(standing(by_workflow=True), jobs=1328)) == 2
 
 
 # Waiting time.
