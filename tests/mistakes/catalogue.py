@@ -1788,7 +1788,11 @@ CHECKS_OF_MACHINES: Final = (
         level=Severity.WARNING,
         check="money",
         path="runners.on-ec2",
-        words=("need 1500 machine hours a month, and at most 87 are available", "lengthen runners.on-ec2.vm.schedule"),
+        words=(
+            "need 1500 machine hours a month, and at most 87 are available",
+            "lengthen runners.on-ec2.vm.schedule",
+            "lower runners.on-ec2.workload.jobs-per-month to 289",
+        ),
     ),
     Mistake(
         name="one machine on the spot market",
