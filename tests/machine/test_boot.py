@@ -398,10 +398,10 @@ def test_the_runner_group_is_found_by_its_name(make_box: MakeBox) -> None:
 
 
 def test_an_unknown_runner_group_fails_clearly(make_box: MakeBox) -> None:
-    box = make_box(runner_group="nobody's").prepared()
+    box = make_box(runner_group="they're").prepared()
 
     assert box.serve(lambda: False) == 77
-    assert box.states == ["failed: GitHub has no runner group nobody s for this App"]
+    assert box.states == ["failed: GitHub has no runner group they re for this App"]
 
 
 def test_a_running_job_is_published(make_box: MakeBox) -> None:
