@@ -89,6 +89,17 @@ CASES = (
         {"image": "own", "driver": OUT},
         f"{AT}.image: own needs the section ec2-image, which builds it; state ec2-image, or image: stock",
     ),
+    broken(
+        "images_fit_the_cloud",
+        {
+            "ec2-image": {"serial": "20261105", "driver": "580", "zone": "us-west-2a", "regions": ["us-west-2"]},
+            f"{VM}/image": "own",
+            f"{VM}/driver": OUT,
+            f"{VM}/zone": "eu-central-1a",
+        },
+        f"{AT}.image: own has no copy in eu-central-1; add eu-central-1 to ec2-image.regions",
+        stack=MACHINE,
+    ),
     wrong(
         "images_fit_the_cloud",
         {"driver": OUT},
