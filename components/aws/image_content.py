@@ -41,6 +41,7 @@ class ImageContent:
     device: str
     """The device name of the root volume."""
     disk_gib: int
+    """The size of the root volume."""
     regions: Sequence[str]
     """Regions with a copy. Another region needs another build."""
     number: int

@@ -57,6 +57,7 @@ class ImageFactoryArgs:
     """The name of the recipe, and the start of the AMI's name."""
     region: str
     content: ImageContent
+    """The documents, the base image and the options."""
     instance_types: Sequence[str]
     """GPU types of the builder, in order of preference."""
     subnet_id: Input[str]
