@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from back_ends.machine.aws_machine import Ec2Machine
     from back_ends.machine.section import MachineSection
     from back_ends.protocol import BackEnd, Repository, Site
-    from back_ends.start_stop.section import StarterSettings
+    from back_ends.start_stop.section import JarvisSettings, StarterSettings
     from config.runners import RunnerSettings
     from config.settings import Settings
 
@@ -109,7 +109,7 @@ def _repository(settings: Settings, section: StartStopSection) -> str | None:
     return found.rpartition("/")[2] if found.startswith("repos/") else None
 
 
-def _jarvis(stated: StartStopSection) -> jarvis.JarvisSettings:
+def _jarvis(stated: StartStopSection) -> JarvisSettings:
     """Return the instance of Jarvis Labs, which a section without a machine has.
 
     Raises:

@@ -51,10 +51,9 @@ class StarterAccess(pulumi.ComponentResource):
     def __init__(self, name: str, args: StarterAccessArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:gcp:StarterAccess", name, None, opts)
         fixed = ResourceOptions(parent=self, delete_before_replace=True)
-        limit = {
-            "title": f"only {args.instance}",
-            "expression": condition(args.project, args.zone, args.instance),
-        }
+        limit = gcp.projects.IAMMemberConditionArgs(
+            title=f"only {args.instance}", expression=condition(args.project, args.zone, args.instance)
+        )
         for kind, stated, only in (("instance", INSTANCE, limit), ("operations", PROJECT, None)):
             role = gcp.projects.IAMCustomRole(
                 f"{name}-{kind}",

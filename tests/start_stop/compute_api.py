@@ -104,7 +104,7 @@ def serving(compute: Compute) -> Iterator[Gce]:
 def instance(address: str) -> Gce:
     """Return the instance of the tests at an address."""
     options = {"api_endpoint": address}
-    anonymous = AnonymousCredentials()
+    anonymous = AnonymousCredentials()  # type: ignore[no-untyped-call]
     return Gce(
         instances=compute_v1.InstancesClient(credentials=anonymous, client_options=options),
         operations=compute_v1.ZoneOperationsClient(credentials=anonymous, client_options=options),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from google.auth.exceptions import DefaultCredentialsError
+from google.cloud import compute_v1
 
 from back_ends.start_stop.gpu_instance import gce
 from back_ends.start_stop.gpu_instance.instance import State
@@ -193,8 +194,8 @@ def test_a_server_that_does_not_answer_is_reported_after_the_deadline() -> None:
 
 def test_missing_credentials_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def without_credentials() -> None:
-        raise DefaultCredentialsError("no credentials")
+        raise DefaultCredentialsError("no credentials")  # type: ignore[no-untyped-call]
 
-    monkeypatch.setattr(gce.compute_v1, "InstancesClient", without_credentials)
+    monkeypatch.setattr(compute_v1, "InstancesClient", without_credentials)
     with pytest.raises(Denied, match="no usable credentials of Google Cloud"):
         gce.open_instance({"cloud": "gcp", "project": "p", "zone": "z", "name": "n"})

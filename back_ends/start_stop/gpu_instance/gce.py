@@ -79,7 +79,7 @@ class Gce:
     def runner(self) -> Runner:
         """Return what the instance wrote into its guest attribute."""
         try:
-            answer = self._call(self.instances.get_guest_attributes, query_path=RUNNER_PATH, **self._here)
+            answer = self._call(self.instances.get_guest_attributes, {**self._here, "query_path": RUNNER_PATH})
         except (NotFound, NotReady):
             # The machine has written nothing yet, or does not run.
             return Runner()
@@ -95,14 +95,14 @@ class Gce:
         return {"project": self.project, "zone": self.zone, "instance": self.name}
 
     def _get(self) -> compute_v1.Instance:
-        found: compute_v1.Instance = self._call(self.instances.get, **self._here)
+        found: compute_v1.Instance = self._call(self.instances.get, self._here)
         return found
 
     def _request(self, method: Callable[..., compute_v1.Operation]) -> None:
         """Request a change, and raise the error of its operation."""
-        operation = self._call(method, **self._here)
+        operation = self._call(method, self._here)
         place = {"project": self.project, "zone": self.zone, "operation": operation.name}
-        done = self._call(self.operations.wait, seconds=WAIT_SECONDS, **place)
+        done = self._call(self.operations.wait, place, WAIT_SECONDS)
         for error in done.error.errors:
             if error.code.startswith(NO_CAPACITY):
                 raise NoCapacity(f"{self.zone} has no capacity for {self.name} now ({error.code}): {error.message}")
@@ -110,10 +110,10 @@ class Gce:
                 raise Denied(f"the quota is too small for {self.name} ({error.code}): {error.message}")
             raise Problem(f"Compute Engine refused the change of {self.name} ({error.code}): {error.message}")
 
-    def _call(self, method: Callable[..., _T], *, seconds: int = SECONDS, **arguments: str) -> _T:
+    def _call(self, method: Callable[..., _T], request: Mapping[str, str], seconds: int = SECONDS) -> _T:
         """Send one request. The client of Google would repeat it for ten minutes without a word."""
         try:
-            return method(request=arguments, retry=None, timeout=seconds)
+            return method(request=request, retry=None, timeout=seconds)
         except exceptions.GoogleAPICallError as error:
             raise self._problem(error) from None
         except (requests.RequestException, TransportError) as error:
