@@ -35,9 +35,9 @@ def fields(schema: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str
         yield from fields(SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]], path)
     options = schema.get("anyOf", ())
     for option in options:
-        for inner, kind in fields(option, path):
-            optional = kind == "choice" and inner == path and {"type": "null"} in options
-            yield inner, "optional choice" if optional else kind
+        for found, kind in fields(option, path):
+            optional = kind == "choice" and found == path and {"type": "null"} in options
+            yield found, "optional choice" if optional else kind
     for name, inner in schema.get("properties", {}).items():
         yield from fields(inner, f"{path}/{name}".removeprefix("/"))
     entries = [*schema.get("patternProperties", {}).values(), schema.get("additionalProperties")]
