@@ -10,7 +10,14 @@ from config import rules
 from config.runners import BACK_ENDS
 from config.stated import SECTIONS
 from config.values import IN_QUOTES
-from tests.config import stacks, test_aws_rules, test_gcp_rules, test_machine_image_rules, test_machine_rules
+from tests.config import (
+    stacks,
+    test_aws_rules,
+    test_gcp_rules,
+    test_machine_image_rules,
+    test_machine_rules,
+    test_start_stop_rules,
+)
 from tests.config.stacks import AWS, GCP, OUT, PRODUCTION, SHARED, STAGING, Broken, broken
 
 pytestmark = pytest.mark.pure
@@ -376,6 +383,7 @@ def test_every_rule_is_broken_by_some_case() -> None:
         *test_gcp_rules.CASES,
         *test_machine_rules.CASES,
         *test_machine_image_rules.CASES,
+        *test_start_stop_rules.CASES,
     )
 
     assert {rule.__name__ for rule in (*rules.RULES, *rules.REFERENCES)} == {
