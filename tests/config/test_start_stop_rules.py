@@ -59,6 +59,27 @@ CASES = (
         f"{AT}.storage: 50Gi is outside the 100 to 5000 GiB that Jarvis Labs rents; write 100Gi to 5000Gi",
         stack=JARVIS,
     ),
+    wrong(
+        "jarvis_labs_has_the_gpus",
+        {"runners/jarvis-l4/needs/gpus": 9},
+        "runners.jarvis-l4.needs.gpus: 9 GPUs are stated, but an instance of Jarvis Labs has at most 8; write 8 or"
+        " fewer",
+        stack=JARVIS,
+    ),
+    wrong(
+        "jobs_end_before_the_instance_is_paused",
+        {"runners/jarvis-l4/timeout-minutes": 120},
+        f"{AT}.max-hours: the instance is paused after 2 h, but a job may take 120 min; write 3, or lower"
+        " timeout-minutes",
+        stack=JARVIS,
+    ),
+    wrong(
+        "an_organisation_or_a_repository_has_the_runner",
+        {"github/url": "https://github.com/enterprises/example"},
+        "github.url: a GitHub App cannot register the runner of an instance of Jarvis Labs for an enterprise; write the"
+        " address of an organisation or a repository",
+        stack=JARVIS,
+    ),
 )
 
 
