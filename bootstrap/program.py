@@ -24,7 +24,7 @@ from config.identity import PROJECT as STACKS
 from config.identity import Identity, own_tags
 
 if TYPE_CHECKING:
-    from bootstrap.settings import AwsSettings, BootstrapSettings, GcpSettings, JobSettings
+    from bootstrap.settings import AwsSettings, BootstrapSettings, DeploySettings, GcpSettings, PushSettings
 
 SESSION_SECONDS: Final = 5400
 """The time limit of a deployment in `.github/workflows/ci.yml`."""
@@ -56,7 +56,7 @@ def run() -> None:
     pulumi.export("deploy_variables", deploy)
 
 
-def _trust(provider: str, jobs: JobSettings) -> str:
+def _trust(provider: str, jobs: DeploySettings | PushSettings) -> str:
     trusted = trust_policy(
         provider,
         jobs.repository,

@@ -33,8 +33,6 @@ class JobSettings(Section):
     """The number of the repository: `gh api repos/OWNER/NAME --jq .id`."""
     branch: Branch = "main"
     """The only branch whose jobs get access."""
-    environment: EnvironmentName | None = None
-    """The environment of the jobs. Without one, jobs with an environment get no access."""
 
 
 class DeploySettings(JobSettings):
@@ -42,6 +40,13 @@ class DeploySettings(JobSettings):
 
     environment: EnvironmentName
     """The environment of the jobs. Its reviewers approve each deployment."""
+
+
+class PushSettings(JobSettings):
+    """The jobs that push container images."""
+
+    environment: EnvironmentName | None = None
+    """The environment of the jobs. Without one, jobs with an environment get no access."""
 
 
 class AwsSettings(Section):
@@ -64,7 +69,7 @@ class BootstrapSettings(Section):
     """All settings of one stack."""
 
     deploy: DeploySettings
-    images: JobSettings | None = None
+    images: PushSettings | None = None
     """The jobs that push container images to the repositories of the stack in ECR."""
     aws: AwsSettings | None = None
     gcp: GcpSettings | None = None

@@ -29,7 +29,7 @@ from back_ends.start_stop.gpu_instance.instance import Runner, State
 from back_ends.start_stop.gpu_instance.problems import Denied, NoCapacity, NotFound, Problem, Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Mapping
     from datetime import datetime
 
     from jarvislabs.models import Instance as Machine
@@ -231,7 +231,7 @@ class Jarvis:
         return GitHub(token=value, owner=owner, api=api) if value else None
 
     @contextmanager
-    def _problems(self, *, again: bool = False) -> Iterator[None]:
+    def _problems(self, *, again: bool = False) -> Generator[None]:
         """Report the SDK's errors in one line. With `again`, every refusal may be tried again."""
         try:
             yield
@@ -273,5 +273,6 @@ def open_instance(facts: Mapping[str, Any], environment: Mapping[str, str] = os.
     key = next((value for name in KEYS if (value := environment.get(name))), None)
     if key is None:
         raise Denied(f"the environment variable {KEYS[0]} is missing; set the secret of this name")
-    wanted = Wanted(**{**facts, "labels": tuple(facts["labels"])})
+    stated: dict[str, Any] = {**facts, "labels": tuple(facts["labels"])}
+    wanted = Wanted(**stated)
     return Jarvis(wanted, Client(api_key=key), environment)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from bootstrap.settings import BootstrapSettings, JobSettings
+    from bootstrap.settings import BootstrapSettings, DeploySettings, PushSettings
 
 FOLDER: Final = ROOT / "bootstrap"
 FIRST_APIS: Final = ("cloudresourcemanager.googleapis.com", "serviceusage.googleapis.com")
@@ -61,7 +61,7 @@ def commands(settings: BootstrapSettings, stack: str, outputs: Mapping[str, Any]
     yield f"pulumi stack init {stack} --secrets-provider {shlex.quote(outputs['secrets_provider'])}"
 
 
-def _variables(jobs: JobSettings, values: Mapping[str, str]) -> Iterator[str]:
+def _variables(jobs: DeploySettings | PushSettings, values: Mapping[str, str]) -> Iterator[str]:
     where = f"--repo {jobs.repository}" + (f" --env {jobs.environment}" if jobs.environment is not None else "")
     for name, value in sorted(values.items()):
         yield f"gh variable set {name} {where} --body {shlex.quote(value)}"
