@@ -8,6 +8,7 @@ from config import pins
 from config.aws_rules import OTHER_PARTITIONS, types_are_known, unknown_region, unknown_zone
 from config.faults import Fault
 from config.machines import IMAGE_ROOT_GIB, OWN
+from config.section import kebab
 from config.values import gibibytes
 from gpu.machines.zones import AWS_ZONES
 from gpu.nearest import did_you_mean
@@ -94,7 +95,27 @@ def own_nodes_fit_their_image(settings: Settings) -> Iterator[Fault]:
             yield Fault(f"{path}.fast-image-pull", problem, "write false, or remove eks-image.pre-pull")
 
 
+def amis_are_in_one_region(settings: Settings) -> Iterator[Fault]:
+    """Compare the regions in which each AMI is used: an AMI exists in one region only."""
+    used = [
+        (f"runners.{name}.{kebab(back_end)}.{key}", region, ami)
+        for name, runner in settings.runners.items()
+        for back_end, section in runner.stated.items()
+        for key, (region, ami) in section.amis().items()
+    ]
+    if settings.aws is not None:
+        pools = settings.gpu_pools.items()
+        used += [(f"gpu-pools.{name}.image", settings.aws.region, pool.image) for name, pool in pools]
+    known: dict[str, tuple[str, str]] = {}
+    for path, region, ami in used:
+        first, there = known.setdefault(ami, (path, region))
+        if ami.startswith("ami-") and there != region:
+            problem = f"{ami} is the image of {there} in {first}, and an AMI exists in one region only"
+            yield Fault(path, problem, f"write the id of its copy in {region}")
+
+
 RULES: Final[tuple[Rule, ...]] = (
+    amis_are_in_one_region,
     builders_are_in_the_region,
     copies_include_the_original,
     own_nodes_fit_their_image,

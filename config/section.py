@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import BaseModel, ConfigDict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def kebab(name: str) -> str:
@@ -29,3 +32,7 @@ class Section(BaseModel):
         validate_by_name=True,
         validate_by_alias=True,
     )
+
+    def amis(self) -> Mapping[str, tuple[str, str]]:
+        """Return the exact AMIs that the section states: the key to the region and the AMI."""
+        return {}

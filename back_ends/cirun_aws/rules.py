@@ -28,7 +28,7 @@ def ec2_machines_have_the_gpu(settings: Settings, stated: Stated) -> Iterator[Fa
 
 
 def every_region_has_an_image(settings: Settings) -> Iterator[Fault]:
-    """Compare regions and images: an AMI exists in one region only."""
+    """Compare regions and images."""
     for name, _, section in settings.served(CirunAwsSection):
         path = f"runners.{name}.cirun-aws"
         for index, region in enumerate(section.regions):
@@ -36,30 +36,9 @@ def every_region_has_an_image(settings: Settings) -> Iterator[Fault]:
             if region not in section.images:
                 fix = f"state images: {{{region}: ami-…}}"
                 yield Fault(f"{path}.regions[{index}]", f"{region} has no image", fix)
-        known: dict[str, str] = {}
-        for region, image in section.images.items():
-            if (first := known.setdefault(image, region)) != region:
-                problem = f"{image} is the image of {first}, and an AMI exists in one region only"
-                yield Fault(f"{path}.images.{region}", problem, f"write the id of its copy in {region}")
+        for region in section.images:
             if region not in section.regions:
                 yield Fault(f"{path}.images.{region}", "is not in regions", did_you_mean(region, section.regions))
-
-
-def amis_of_pools_are_in_their_region(settings: Settings) -> Iterator[Fault]:
-    """Compare the AMIs of GPU pools with those of runners in other regions: an AMI exists in one region only."""
-    if settings.aws is None:
-        return
-    elsewhere = {
-        image: (f"runners.{name}.cirun-aws.images.{region}", region)
-        for name, _, section in settings.served(CirunAwsSection)
-        for region, image in section.images.items()
-        if region != settings.aws.region
-    }
-    for name, pool in settings.gpu_pools.items():
-        if pool.image in elsewhere:
-            path, region = elsewhere[pool.image]
-            problem = f"{pool.image} is the image of {region} in {path}, and an AMI exists in one region only"
-            yield Fault(f"gpu-pools.{name}.image", problem, f"write the id of its copy in {settings.aws.region}")
 
 
 def networks_are_in_the_regions(settings: Settings) -> Iterator[Fault]:
@@ -82,10 +61,5 @@ def networks_are_in_the_regions(settings: Settings) -> Iterator[Fault]:
                     yield Fault(f"{path}.regions[{index}]", f"{region} has no subnet, but other regions have", fix)
 
 
-RULES: Final[tuple[Rule, ...]] = (
-    every_region_has_an_image,
-    amis_of_pools_are_in_their_region,
-    networks_are_in_the_regions,
-    *rules.RULES,
-)
+RULES: Final[tuple[Rule, ...]] = (every_region_has_an_image, networks_are_in_the_regions, *rules.RULES)
 REFERENCES: Final[tuple[Reference, ...]] = (ec2_machines_have_the_gpu, *rules.REFERENCES)

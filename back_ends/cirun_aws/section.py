@@ -36,5 +36,9 @@ class CirunAwsSection(CirunSection):
     at_once: Positive = 1
     """Jobs at the same time, for the checks of quota and cost. cirun itself has no limit."""
 
+    def amis(self) -> Mapping[str, tuple[str, str]]:
+        """Return the images."""
+        return {f"images.{region}": (region, image) for region, image in self.images.items()}
+
 
 SECTION = CirunAwsSection

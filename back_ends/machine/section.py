@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -10,7 +10,11 @@ from config.section import Section
 from config.values import Matching, Size, in_quotes
 from config.values_gcp import DriverBranch
 from config.values_github import RunnerGroup
+from gpu.regions import region_of
 from gpu.software.runner_releases import NEWEST
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 LABELS: Final = ("self-hosted", "linux", "x64", "gpu")
 """The labels of every machine, in addition to the name of its runner."""
@@ -101,3 +105,7 @@ class MachineSection(Section):
     max_hours: Annotated[int, Field(ge=1, le=168)] = 12
     """Hours after a start at which the machine is stopped in any case, even during a job."""
     alerts: AlertSettings | None = None
+
+    def amis(self) -> Mapping[str, tuple[str, str]]:
+        """Return the image, if it is an AMI."""
+        return {"image": (region_of(self.zone), self.image)} if self.image.startswith("ami-") else {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -10,6 +10,9 @@ from back_ends.machine.section import MachineSection
 from config.section import Section
 from config.values import Invalid, Matching, Size
 from config.values_github import Branch, GitHubId, Repository
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class JarvisSettings(Section):
@@ -77,6 +80,11 @@ class StartStopSection(Section):
         if self.jarvis is not None and self.repository is not None:
             raise Invalid("repository is for machine only", "remove repository: the secrets of Jarvis Labs decide")
         return self
+
+    def amis(self) -> Mapping[str, tuple[str, str]]:
+        """Return the image of the machine, if it is an AMI."""
+        inside = self.machine.amis() if self.machine is not None else {}
+        return {f"machine.{key}": found for key, found in inside.items()}
 
 
 SECTION = StartStopSection

@@ -188,11 +188,12 @@ CASES = (
         stack=AWS,
     ),
     broken(
-        "every_region_has_an_image",
+        "amis_are_in_one_region",
         {"runners/cirun-aws-gpu/cirun-aws/images/us-west-2": "ami-0123456789abcdef0"},
         (
-            "runners.cirun-aws-gpu.cirun-aws.images.us-west-2: ami-0123456789abcdef0 is the image of us-east-1, and an AMI "
-            "exists in one region only; write the id of its copy in us-west-2"
+            "runners.cirun-aws-gpu.cirun-aws.images.us-west-2: ami-0123456789abcdef0 is the image of us-east-1 in "
+            "runners.cirun-aws-gpu.cirun-aws.images.us-east-1, and an AMI exists in one region only; write the id of its "
+            "copy in us-west-2"
         ),
         stack=AWS,
     ),

@@ -77,7 +77,7 @@ CASES = (
         "gr6f, p3, p3dn, p4d, p4de, p5, p5e, p5en, p6-b200, p6-b300",
     ),
     broken(
-        "amis_of_pools_are_in_their_region",
+        "amis_are_in_one_region",
         {
             "cirun/aws": True,
             "gpu-pools/t4-spot/image": "ami-0fedcba9876543210",

@@ -36,6 +36,23 @@ def wrong(rule: str, changes: dict[str, Any], *reported: str) -> Broken:
 
 CASES = (
     wrong(
+        "amis_are_in_one_region",
+        {
+            "image": AMI,
+            "driver": OUT,
+            "runners/other": {
+                "needs": {"gpu": "t4", "cpu": 4, "memory": "14Gi", "cuda": "12.9"},
+                "timeout-minutes": 60,
+                "start-stop": {
+                    "repository": {"name": "vision", "id": 456789, "owner-id": 123456},
+                    "machine": {"cloud": "aws", "zone": "us-east-1a", "machine-type": "g4dn.xlarge", "image": AMI},
+                },
+            },
+        },
+        f"runners.other.start-stop.machine.image: {AMI} is the image of us-west-2 in {AT}.image, and an AMI exists in"
+        " one region only; write the id of its copy in us-east-1",
+    ),
+    wrong(
         "machines_have_a_cloud",
         {path: value for path, value in ON_GCP.items() if path != "gcp"},
         f"{AT}.cloud: gcp needs the section gcp; state gcp",
