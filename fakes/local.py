@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from components.aws.image_factory import STATE as IMAGE_STATE
+from components.aws.image_content import STATE as IMAGE_STATE
 from components.kubernetes.arc_check import COMMAND as CHECK
 from fakes import arc
 from fakes.aws import image_builder

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 UBUNTU: Final = "/aws/service/canonical/ubuntu/server/{}/stable/current/amd64/hvm/ebs-gp3/ami-id"
 """Canonical's public SSM parameter of a release of Ubuntu (Canonical, "Find Ubuntu images on AWS", 2026)."""
+_SERIES: Final = {"22.04": "jammy", "24.04": "noble"}
+"""The names of Ubuntu's releases: a name of a resource contains no version."""
 _ROOT_DEVICE: Final = "/dev/sda1"
 """The root device of Ubuntu's images."""
 _HOPS: Final = 1
@@ -201,7 +203,7 @@ def _template(name: str, args: Ec2MachineArgs, child: ResourceOptions) -> aws.ec
     if args.image is not None:
         return None
     template = aws.ec2.LaunchTemplate(
-        f"{name}-ubuntu-{args.ubuntu}",
+        f"{name}-{_SERIES[args.ubuntu]}",
         region=region_of(args.zone),
         image_id=f"resolve:ssm:{UBUNTU.format(args.ubuntu)}",
         block_device_mappings=[

@@ -19,6 +19,15 @@ LIMIT: Final = 16_000
 """The largest component document that is part of a request, in characters."""
 IN_USE_TAG: Final = "gpu-ci-in-use"
 """The tag of an AMI that no lifecycle policy deletes."""
+STATE: Final = (
+    'state=$(aws imagebuilder get-image --region "$REGION" --image-build-version-arn "$IMAGE"'
+    " --query image.state.status --output text) || exit 1\n"
+    'if [ "$state" != AVAILABLE ]; then\n'
+    '  echo "the last build of the image is $state, so nothing uses it: correct it, and raise $SECTION.build" >&2\n'
+    "  exit 1\n"
+    "fi\n"
+)
+"""The command that fails unless the tests of an image passed."""
 NONE: Final = "-"
 """The value of an empty list: a constant has at least one character."""
 _VERSIONS: Final = 2**30

@@ -19,7 +19,7 @@ import pulumi_command as command
 from pulumi import CustomTimeouts, Input, Output, ResourceOptions
 
 from components.aws.documents import service_trust
-from components.aws.image_content import IN_USE_TAG, ImageContent
+from components.aws.image_content import IN_USE_TAG, STATE, ImageContent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,15 +38,6 @@ LAUNCHED_DAYS: Final = 90
 BUILD_LIMIT: Final = "4h"
 """A build with two machines, snapshots and copies takes 25 to 60 minutes, and the default of the provider is 60."""
 LOG_DAYS: Final = 30
-STATE: Final = (
-    'state=$(aws imagebuilder get-image --region "$REGION" --image-build-version-arn "$IMAGE"'
-    " --query image.state.status --output text) || exit 1\n"
-    'if [ "$state" != AVAILABLE ]; then\n'
-    '  echo "the last build of the image is $state, so nothing uses it: correct it, and raise $SECTION.build" >&2\n'
-    "  exit 1\n"
-    "fi\n"
-)
-"""The command that fails unless the tests of an image passed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

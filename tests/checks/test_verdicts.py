@@ -191,7 +191,7 @@ def test_a_warning_is_logged_where_the_plan_shows_it() -> None:
                 min_size=1,
                 max_size=3,
             ),
-            "gpu-pools/t4-spot/max": st.integers(1, 10_000),
+            "gpu-pools/t4-spot/max": st.integers(1, 8182),
             "gpu-pools/t4-spot/disk/size": st.integers(20, 2000).map("{}Gi".format),
             "gpu-pools/t4-spot/sharing": st.builds(
                 lambda replicas: {"mode": "time-slicing", "replicas": replicas},

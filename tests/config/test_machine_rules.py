@@ -20,6 +20,7 @@ ON_GCP: Final[dict[str, Any]] = {
     f"{VM}/zone": "us-central1-a",
     f"{VM}/machine-type": "n1-standard-4",
 }
+GCE: Final = "examples/vm-gcp.yaml"
 AMI: Final = "ami-0123456789abcdef0"
 IMAGE: Final = "projects/my-project/global/images/gpu-host"
 
@@ -34,7 +35,41 @@ def wrong(rule: str, changes: dict[str, Any], *reported: str) -> Broken:
     )
 
 
+LONG: Final = "gpu-" + "m" * 32
+
 CASES = (
+    broken(
+        "variables_have_a_machine",
+        {"github/set-variables": True},
+        "github.set-variables: has no effect, because vm serves no runner; remove it",
+        stack="examples/start-stop.yaml",
+    ),
+    broken(
+        "names_fit_compute_engine",
+        {"runners": {LONG: stacks.sections(GCE)["runners"]["gpu-vm"]}},
+        f"runners.{LONG}.vm: 36 characters are too many for the name of an instance of Compute Engine; use a name of at"
+        " most 32",
+        stack=GCE,
+    ),
+    broken(
+        "own_images_are_built",
+        {
+            "host-image": {
+                "mode": "declared",
+                "family": "gpu-host",
+                "source-image": "ubuntu-2404-noble-amd64-v20261105",
+                "zones": ["us-central1-a"],
+                "driver": "580",
+                "cuda": "12.9",
+                "keep-on-destroy": False,
+            },
+            f"{VM}/image": "own",
+            f"{VM}/driver": OUT,
+        },
+        f"{AT}.image: own needs an image, but host-image.phase: build creates only its builder; write stock until"
+        " host-image.phase is image",
+        stack=GCE,
+    ),
     wrong(
         "amis_are_in_one_region",
         {

@@ -47,6 +47,12 @@ CASES = (
         " machine; remove it",
     ),
     wrong(
+        "instances_serve_one_runner",
+        {"runners/other": stacks.sections(JARVIS)["runners"]["jarvis-l4"]},
+        'runners.other.start-stop.jarvis.name: "vision-ci" is the instance of the runner jarvis-l4; write another name',
+        stack=JARVIS,
+    ),
+    wrong(
         "a_container_runs_the_startup_script",
         {f"{INSTANCE}/template": "vm"},
         f"{AT}.template: a virtual machine of Jarvis Labs runs no startup script, so no runner would start; write"

@@ -37,6 +37,13 @@ def answer(kind: str, value: Any) -> str:
 
 
 VALID = [
+    ("EnvironmentName", "staging"),
+    ("EnvironmentName", "GPU_ci.2"),
+    ("FullName", "example-org/vision"),
+    ("FullName", "jo/.github"),
+    ("NodeImage", "stock"),
+    ("NodeImage", "own"),
+    ("NodeImage", "ami-0123456789abcdef0"),
     ("Name", "t4-spot"),
     ("Name", "a"),
     ("Name", "a" * 36),
@@ -154,6 +161,17 @@ USER = "is not a user's name; use at most 31 lower-case letters, digits, hyphens
 TEXT = "is not valid; write text; a number, a version, true and false need quotes"
 
 INVALID = [
+    (
+        "EnvironmentName",
+        "staging:main",
+        '"staging:main" is not an environment that a subject of OpenID Connect contains unchanged; use letters, digits and _.-',
+    ),
+    ("FullName", "vision", '"vision" is not a repository with its owner; write OWNER/NAME, as in acme/gpu-infra'),
+    (
+        "NodeImage",
+        "ami-1",
+        '"ami-1" is not an image of nodes; write stock, own, or an AMI\'s id, as in ami-0123456789abcdef0',
+    ),
     ("Name", "T4-Spot", f'"T4-Spot" {NAME}'),
     ("Name", "t4--spot", f'"t4--spot" {NAME}'),
     ("Name", "4t", f'"4t" {NAME}'),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 import sysconfig
 from pathlib import Path
@@ -67,6 +68,8 @@ def wire_inputs(kind: Kind) -> set[str]:
     package, path, name = kind.type.split(":")
     root = Path(sysconfig.get_path("purelib"), f"pulumi_{package.replace('-', '_')}")
     module = path.replace("helm.sh", "helm") if package == "kubernetes" else path.split("/")[0].replace("index", "")
+    # A word of Python gets an underscore: pulumi_aws.lambda_.
+    module += "_" * keyword.iskeyword(module)
     source = root / module / f"{name if package == 'kubernetes' else _snake(name)}.py"
     head = source.read_text().split("def _internal_init(", 1)[1].split("__props__", 1)[0]
     return {_camel(parameter) for parameter in re.findall(r"^ {17}(\w+):", head, re.MULTILINE)}

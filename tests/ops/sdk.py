@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import keyword
 
 from ops.plan.lean_imports import lean_imports
 
@@ -11,7 +12,8 @@ def sdk_class(token: str) -> type:
     """Return the class that registers a type token."""
     package, path, name = token.split(":")
     first, _, version = path.partition("/")
-    module = "" if first == "index" else f".{first.replace('helm.sh', 'helm')}"
+    # A word of Python gets an underscore: pulumi_aws.lambda_.
+    module = "" if first == "index" else f".{first.replace('helm.sh', 'helm')}{'_' * keyword.iskeyword(first)}"
     tail = f".{version}" if package == "kubernetes" else ""
     with lean_imports():
         found: type = getattr(importlib.import_module(f"pulumi_{package.replace('-', '_')}{module}{tail}"), name)
