@@ -108,4 +108,5 @@ class MachineSection(Section):
 
     def amis(self) -> Mapping[str, tuple[str, str]]:
         """Return the image, if it is an AMI."""
-        return {"image": (region_of(self.zone), self.image)} if self.image.startswith("ami-") else {}
+        stated = self.cloud == "aws" and self.image.startswith("ami-")
+        return {"image": (region_of(self.zone), self.image)} if stated else {}

@@ -204,6 +204,8 @@ FULL: Final[Mapping[str, Any]] = {
 
 OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
     "gpu-pools/t4-on-demand/sharing": {"gpu-pools/t4-on-demand/sharing": {"mode": "time-slicing", "replicas": 2}},
+    # Trust and registration of these runners depend on the address.
+    "github/url": {f"runners/{name}": None for name in ("gpu-start", "gpu-jarvis", "gpu-vm")},
     "host-image/p": {
         "host-image/mode": "declared",
         "host-image/phase": "image",

@@ -95,19 +95,34 @@ DEPENDS_ON: Final[Mapping[str, list[tuple[str, ...]]]] = {
         ("runners", "gpu-t4"),
         ("runners", "gpu-t4-steady"),
     ],
+    "an image of another Kubernetes version": [("aws", "region"), ("cluster", "version")],
+    "nodes with a smaller disk than their image": [("aws", "region"), ("cluster", "version")],
+    "a builder in another region": [("aws", "region")],
+    "a builder without a GPU": [("aws", "region")],
+    "copies without the original": [("aws", "region")],
+    "nodes with the AMI of another region": [("aws", "region")],
+    "a pool with an image that nothing builds": [("eks-image",)],
+    "an own image without the section that builds it": [("ec2-image",)],
 }
 """The paths on which a mistake depends without altering them."""
 
 
 def places(mistake: Mistake) -> list[tuple[str, ...]]:
-    """Return the paths that a mistake alters, reports and depends on."""
-    steps = tuple(mistake.path.replace("[", ".").replace("]", "").split("."))
-    return [*changed(mistake.change), steps, *DEPENDS_ON.get(mistake.name, [])]
+    """Return the paths that a mistake alters and reports."""
+    return [*changed(mistake.change), tuple(mistake.path.replace("[", ".").replace("]", "").split("."))]
+
+
+def needed(mistake: Mistake) -> list[tuple[str, ...]]:
+    """Return the paths on which a mistake depends. Every machine with a runner depends on the address of GitHub."""
+    machine = any({"vm", "start-stop"} & set(steps) for steps in places(mistake))
+    return [*DEPENDS_ON.get(mistake.name, []), *([("github",)] if machine else [])]
 
 
 def apart(one: Mistake, other: Mistake) -> bool:
-    """Return whether two mistakes have no path in common."""
-    return not any(a[: len(b)] == b or b[: len(a)] == a for a in places(one) for b in places(other))
+    """Return whether neither mistake alters a path of the other one."""
+    pairs = [(a, b) for a in places(one) for b in (*places(other), *needed(other))]
+    pairs += [(a, b) for a in needed(one) for b in places(other)]
+    return not any(a[: len(b)] == b or b[: len(a)] == a for a, b in pairs)
 
 
 def lines_of(mistake: Mistake, faults: list[str]) -> list[str]:
