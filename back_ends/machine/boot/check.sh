@@ -23,6 +23,7 @@ in_groups() {
 }
 
 online_at_github() {
+  # shellcheck disable=SC2034 # another part reads it
   TRIES=1
   github GET "$SCOPE/actions/runners?per_page=100" &&
     printf '%s' "$ANSWER" | python3 -c 'import json, sys

@@ -2,6 +2,7 @@
 # EC2: instance metadata (IMDSv2), and AWS's APIs. Credentials reach other commands by pipes, never as arguments.
 
 META=http://169.254.169.254/latest
+# shellcheck disable=SC2034 # another part reads it
 KEY_PLACE="SSM parameter $KEY"
 
 meta() {

@@ -2,6 +2,7 @@
 # Compute Engine: the metadata server, and Google's APIs by REST. The access token reaches curl by a pipe.
 
 META=http://169.254.169.254/computeMetadata/v1
+# shellcheck disable=SC2034 # another part reads it
 KEY_PLACE="secret $KEY of Secret Manager"
 
 meta() { curl -sSf --max-time 5 -H 'Metadata-Flavor: Google' "$META/$1"; }

@@ -20,6 +20,7 @@ register() {
   find_group
   github POST "$SCOPE/actions/runners/generate-jitconfig" \
     "{\"name\":\"$unique\",\"runner_group_id\":$GROUP_ID,\"labels\":$LABELS,\"work_folder\":\"_work\"}"
+  # shellcheck disable=SC2034 # another part reads it
   RUNNER_ID=$(answer runner id)
   say "registered as $unique"
   (umask 077 && printf 'ACTIONS_RUNNER_INPUT_JITCONFIG=%s\n' "$(answer encoded_jit_config)" >"$RUN/job.env")

@@ -7,7 +7,9 @@ ROOT=
 . "$ROOT/etc/gpu-ci.conf"
 RUN=$ROOT/run/gpu-ci
 STATE=$ROOT/var/lib/gpu-ci
+# shellcheck disable=SC2034 # other parts read it
 APP=$ROOT/opt/actions-runner
+# shellcheck disable=SC2034
 ARCHIVE=$STATE/runner-$VERSION.tar.gz
 
 say() { printf 'gpu-ci: %s\n' "$*" >&2; }

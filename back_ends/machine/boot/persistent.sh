@@ -13,6 +13,7 @@ register() {
   [ "${GROUP,,}" = default ] || option=(--runnergroup "$GROUP")
   (cd "$APP" && ACTIONS_RUNNER_INPUT_TOKEN=$token runuser -u runner -- ./config.sh --unattended --replace --url "$URL" \
     --name "$NAME" --labels "$LABELS" --work _work "${option[@]}")
+  # shellcheck disable=SC2034 # another part reads it
   RUNNER_ID=$(field agentId <"$APP/.runner")
   say "registered as $NAME"
 }
