@@ -81,8 +81,8 @@ def modules() -> str:
     top = [path for path in sorted(ROOT.glob("[a-z]*/__init__.py")) if path.parent.name not in {"tests", "tools"}]
     paths = [path for package in top for path in [package, *sorted(package.parent.glob("*/__init__.py"))]]
     rows = [f"| `{path.parent.relative_to(ROOT).as_posix()}/` | {_cell(_summary(path))} |" for path in paths]
-    programs = [f"| `{name}` | {_cell(_summary(ROOT / name))} |" for name in ("program.py", "__main__.py")]
-    return "\n".join(["| Module | Content |", "|---|---|", *programs, *rows])
+    entry = f"| `__main__.py` | {_cell(_summary(ROOT / '__main__.py'))} |"
+    return "\n".join(["| Module | Content |", "|---|---|", entry, *rows])
 
 
 def checks() -> str:

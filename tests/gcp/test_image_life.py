@@ -18,7 +18,7 @@ from kit import stack as kit
 from kit.cirun import FILE, read
 from ops.engine import rehearsal
 from ops.engine.engine import Engine
-from program import gcp
+from program.gcp import gcp
 from tests.gcp.fake import FakeGcloud
 from tests.plan import stacks
 from wiring import host_image

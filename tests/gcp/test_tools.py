@@ -115,6 +115,6 @@ def test_a_plan_looks_at_no_path() -> None:
 
 
 def test_whoever_runs_pulumi_looks_at_the_path() -> None:
-    called = ast.parse((Path(program.__file__).parent / "__main__.py").read_text()).body[-1]
+    called = ast.parse((Path(program.__file__).parents[1] / "__main__.py").read_text()).body[-1]
 
     assert ast.unparse(called) == "run(shutil.which)"

@@ -185,7 +185,7 @@ def test_every_file_that_contributing_names_exists() -> None:
 
 
 def test_the_outputs_page_lists_exactly_the_exported_outputs() -> None:
-    sources = [ROOT / "program.py", *(ROOT / "back_ends").rglob("*.py")]
+    sources = [*(ROOT / "program").glob("*.py"), *(ROOT / "back_ends").rglob("*.py")]
     exported = {
         re.sub(r"\{\w+\}", "NAME", name)
         for path in sources

@@ -1,0 +1,70 @@
+"""The composition root: read the stack file, check it, and declare one component after the other.
+
+It makes no decision: decisions are in the stack file, and derived values come from `wiring` and from the components'
+pure neighbours. The SDKs of the clouds are imported where they are needed, because loading the one of AWS is most of
+the time of a plan.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pulumi
+
+import checks
+import refusal
+from back_ends.protocol import Site
+from back_ends.registry import BACK_ENDS, stack_of
+from config.identity import Identity
+from config.load import load
+from program.aws import aws
+from program.declared import Declared
+from program.gcp import gcp
+from wiring import outputs, tools
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gpu.verdict import Verdict
+
+
+def run(on_path: Callable[[str], str | None] | None = None, *, refuse: bool = True) -> list[Verdict]:
+    """Read the stack file, refuse what cannot work, declare the rest, and export how to use it.
+
+    Args:
+        on_path: returns where a program is on this machine. A plan omits it, because its result must not depend on
+            the machine.
+        refuse: False declares also what cannot work, for a list of its other problems.
+
+    Returns:
+        All verdicts on the stack.
+
+    Raises:
+        config.load.StackFileError: the stack file is invalid.
+        refusal.Refused: a check found an error.
+        wiring.tools.ToolMissing: the update needs a program that is not on PATH.
+
+    """
+    settings, secrets = load()
+    stack = stack_of(
+        settings, Identity(project=pulumi.get_project(), stack=pulumi.get_stack(), extra=settings.stack.tags)
+    )
+    findings = checks.verdicts(stack)
+    if refuse:
+        refusal.refuse(findings)
+    if on_path is not None:
+        tools.check(settings, on_path)
+
+    site, declared = Site(stack=stack, secrets=secrets, repositories={}), Declared()
+    if settings.aws is not None:
+        site, on_aws = aws(site=site, account=settings.aws)
+        declared |= on_aws
+    if settings.gcp is not None:
+        site, on_gcp = gcp(site=site, account=settings.gcp)
+        declared |= on_gcp
+    for back_end in BACK_ENDS.values():
+        declared |= back_end.declare(site)
+
+    pulumi.export("runs_on", outputs.runs_on(settings))
+    refusal.warn(findings, declared)
+    return findings

@@ -1,0 +1,143 @@
+"""Resources on AWS that no single back end owns: provider, image repositories, machine images, network, cluster."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pulumi
+from pulumi import Output, ResourceOptions
+
+from program.cluster import eks_cluster
+from wiring import aws_images, outputs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from back_ends.protocol import Site
+    from config.aws import AwsSettings
+    from program.declared import Declared
+
+
+def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
+    """Declare the provider and the image repositories; and the network and the cluster where they are stated."""
+    import pulumi_aws
+
+    from components.aws.flow_logs import FlowLogs, FlowLogsArgs
+    from components.aws.network import Network, NetworkArgs
+    from components.aws.registry import Registry, RegistryArgs, RepositoryArgs
+
+    settings, identity = site.stack.settings, site.stack.identity
+    declared: Declared = {}
+
+    provider = pulumi_aws.Provider(
+        "aws",
+        region=account.region,
+        # Refuse the credentials of another account before anything is created.
+        allowed_account_ids=[account.account],
+        default_tags={"tags": identity.tags},
+    )
+    site = replace(site, aws=ResourceOptions(providers=[provider]))
+
+    if settings.ecr:
+        registry = Registry(
+            "registry",
+            RegistryArgs(
+                prefix=identity.prefix,
+                protect=settings.stack.protect,
+                repositories={
+                    name: RepositoryArgs(
+                        keep=repository.keep,
+                        untagged_days=repository.untagged_days,
+                        pull_request_days=repository.pull_request_days,
+                        mutable_tags=repository.mutable_tags,
+                        force_delete=repository.force_delete,
+                    )
+                    for name, repository in settings.ecr.items()
+                },
+            ),
+            site.aws,
+        )
+        declared["ecr"] = registry
+        site = replace(site, repositories=registry.urls)
+        pulumi.export("repositories", dict(registry.urls))
+        pulumi.export("registry_login", outputs.ecr_login(account.account, account.region))
+
+    images, built = _machine_images(site=site, account=account)
+    declared |= built
+    site = replace(site, images=images.get("ec2-image", {}))
+
+    if settings.network is None:
+        return site, declared
+    network = Network(
+        "network",
+        NetworkArgs(
+            name=identity.prefix,
+            region=account.region,
+            cidr=settings.network.cidr,
+            zones=settings.network.zones,
+            gateway_zones=settings.network.gateway_zones,
+        ),
+        site.aws,
+    )
+    declared["network"] = network
+    if settings.network.flow_logs is not None:
+        declared["network.flow-logs"] = FlowLogs(
+            "flow-logs",
+            FlowLogsArgs(
+                vpc_id=network.vpc_id,
+                title=identity.prefix,
+                account=account.account,
+                region=account.region,
+                retention_days=settings.network.flow_logs.retention_days,
+                protect=settings.stack.protect,
+            ),
+            site.aws,
+        )
+
+    if settings.cluster is None or settings.system_nodes is None:
+        return site, declared
+    site, inside = eks_cluster(
+        site=site, account=account, stated=settings.cluster, nodes=settings.system_nodes, network=network,
+        own_images=images.get("eks-image", {}),
+    )  # fmt: skip
+    return site, {**declared, **inside}
+
+
+def _machine_images(*, site: Site, account: AwsSettings) -> tuple[dict[str, Mapping[str, Output[str]]], Declared]:
+    """Declare the machine images and their networks; return the AMIs by section and region."""
+    import pulumi_command as command
+
+    from components.aws.image_factory import ImageFactory, ImageFactoryArgs
+    from components.aws.pinned_images import PinnedImages, PinnedImagesArgs
+    from components.aws.runner_network import RunnerNetwork, RunnerNetworkArgs
+
+    settings, identity = site.stack.settings, site.stack.identity
+    images: dict[str, Mapping[str, Output[str]]] = {}
+    declared: Declared = {}
+    contents = aws_images.contents(settings, account.region)
+    commands = ResourceOptions(providers=[command.Provider("image-commands")]) if contents else None
+    for path, (stated, content) in contents.items():
+        title = f"{identity.prefix}-{path}"
+        network = RunnerNetwork(
+            f"{path}-network", RunnerNetworkArgs(title=title, zones={account.region: [stated.zone]}), site.aws
+        )
+        factory = ImageFactory(
+            path,
+            ImageFactoryArgs(
+                title=title,
+                region=account.region,
+                content=content,
+                instance_types=stated.instance_types,
+                subnet_id=network.subnet_ids[stated.zone],
+                group_id=network.group_ids[account.region],
+                keep=stated.keep,
+                tags=identity.tags,
+            ),
+            ResourceOptions.merge(site.aws, commands),
+        )
+        images[path], declared[path] = factory.amis, factory
+        pulumi.export(path.replace("-", "_"), {"base": content.parent, "content": content.hash, "amis": factory.amis})
+    if pinned := aws_images.pinned(settings):
+        PinnedImages("pinned-images", PinnedImagesArgs(amis=pinned), site.aws)
+    return images, declared

@@ -1,0 +1,203 @@
+"""The EKS cluster: the control plane, its add-ons and nodes, and what runs in it for every runner."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pulumi
+from pulumi import Output, ResourceOptions
+
+from config import pins
+from config.machines import OWN, STOCK
+from config.values import gibibytes
+from program.declared import Declared
+from wiring import kubernetes, outputs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from back_ends.protocol import Site
+    from components.aws.network import Network
+    from config.aws import AwsSettings, ClusterSettings
+    from config.machines import PoolSettings, SystemNodesSettings
+
+
+def eks_cluster(
+    *,
+    site: Site,
+    account: AwsSettings,
+    stated: ClusterSettings,
+    nodes: SystemNodesSettings,
+    network: Network,
+    own_images: Mapping[str, Output[str]],
+) -> tuple[Site, Declared]:
+    """Declare the control plane, its add-ons and nodes, and the provider for what runs in the cluster."""
+    from components.aws.add_ons import AddOnsArgs, ClusterAddOns, NodeAddOns
+    from components.aws.cluster import Cluster, ClusterArgs
+    from components.aws.gpu_pool import GpuPool, GpuPoolArgs, OwnImage
+    from components.aws.node_group import Disk, NodeGroupArgs
+    from components.aws.nodes import NodeRole, NodeRoleArgs, SystemNodes
+    from components.kubernetes.connection import Connection, ConnectionArgs
+
+    settings, identity = site.stack.settings, site.stack.identity
+
+    cluster = Cluster(
+        "cluster",
+        ClusterArgs(
+            cluster_name=identity.prefix,
+            account=account.account,
+            region=account.region,
+            version=stated.version,
+            subnet_ids=[network.private_subnet_ids[zone] for zone in stated.zones],
+            public_ranges=stated.endpoint.public,
+            service_range=stated.service_cidr,
+            administrators=stated.administrators,
+            log_types=stated.logs,
+            log_retention_days=stated.log_retention_days,
+            extended_support=stated.support == "extended",
+            protect=settings.stack.protect,
+        ),
+        site.aws,
+    )
+
+    add_ons = AddOnsArgs(cluster_name=cluster.facts.name, version=stated.version, add_ons=kubernetes.add_ons(settings))
+    node_add_ons = NodeAddOns("node-add-ons", add_ons, site.aws)
+    role = NodeRole("node-role", NodeRoleArgs(), site.aws)
+    # A node joins only with the network add-on and the policies of its role.
+    joinable = [*node_add_ons.all, *role.policies]
+
+    def node_group(group: SystemNodesSettings | PoolSettings, *, title: str) -> NodeGroupArgs:
+        return NodeGroupArgs(
+            cluster_name=cluster.facts.name,
+            role_arn=role.arn,
+            subnet_ids=[network.node_subnet_ids[zone] for zone in group.zones],
+            ami_release=pins.EKS_AMI_RELEASES[stated.version],
+            version=stated.version,
+            instance_types=group.instance_types,
+            min=group.min,
+            max=group.max,
+            disk=Disk(gib=gibibytes(group.disk.size), iops=group.disk.iops, throughput=group.disk.throughput),
+            title=title,
+            tags=identity.tags,
+            user_tags=identity.extra,
+            after=joinable,
+        )
+
+    system = SystemNodes(
+        "system-nodes",
+        node_group(nodes, title=f"{identity.prefix}-system"),
+        site.aws,
+    )
+
+    def own_image(image: str) -> OwnImage | None:
+        if image == STOCK:
+            return None
+        return OwnImage(
+            ami=own_images[account.region] if image == OWN else image,
+            cluster_name=cluster.facts.name,
+            endpoint=cluster.facts.endpoint,
+            certificate_authority=cluster.facts.certificate_authority,
+            service_range=str(stated.service_cidr),
+        )
+
+    pools = {
+        name: GpuPool(
+            f"pool-{name}",
+            GpuPoolArgs(
+                nodes=node_group(pool, title=f"{identity.prefix}-{name}"),
+                node=kubernetes.gpu_node(name, pool, settings.machines),
+                capacity=pool.capacity,
+                fast_image_pull=pool.fast_image_pull,
+                image=own_image(pool.image),
+            ),
+            site.aws,
+        )
+        for name, pool in settings.gpu_pools.items()
+    }
+
+    cluster_add_ons = ClusterAddOns("cluster-add-ons", replace(add_ons, after=[system.node_group]), site.aws)
+    node_groups = [system.node_group, *(pool.node_group for pool in pools.values())]
+
+    connection = Connection(
+        "kubernetes",
+        ConnectionArgs(
+            name=cluster.facts.name,
+            arn=cluster.facts.arn,
+            endpoint=cluster.facts.endpoint,
+            certificate_authority=cluster.facts.certificate_authority,
+            region=account.region,
+            after=[*cluster.access, *node_groups, *cluster_add_ons.all],
+        ),
+        site.aws,
+    )
+
+    pulumi.export(
+        "cluster",
+        {
+            "name": cluster.facts.name,
+            "arn": cluster.facts.arn,
+            "endpoint": cluster.facts.endpoint,
+            "issuer": cluster.issuer,
+            "node_role_arn": role.arn,
+            "vpc_id": network.vpc_id,
+        },
+    )
+    pulumi.export("kubeconfig", connection.kubeconfig)
+    pulumi.export("configure_kubectl", outputs.configure_kubectl(identity.prefix, account.region))
+    pulumi.export("verify", outputs.verify(settings))
+    inside = ResourceOptions.merge(site.aws, ResourceOptions(providers=[connection.provider]))
+    site = replace(site, cluster=inside, kubeconfig=connection.kubeconfig)
+    return site, {
+        "cluster": cluster,
+        "system-nodes": system,
+        **{f"gpu-pools.{name}": pool for name, pool in pools.items()},
+        **_services(site=site, account=account, version=stated.version, cluster_name=cluster.facts.name),
+    }
+
+
+def _services(*, site: Site, account: AwsSettings, version: str, cluster_name: Output[str]) -> Declared:
+    """Declare what runs in the cluster for every runner: storage, device plugin, autoscaler, metrics."""
+    from components.kubernetes.autoscaler import Autoscaler, AutoscalerArgs
+    from components.kubernetes.device_plugin import DevicePlugin, DevicePluginArgs
+    from components.kubernetes.gpu_metrics import GpuMetrics, GpuMetricsArgs
+    from components.kubernetes.storage import Storage, StorageArgs
+
+    settings, declared = site.stack.settings, Declared()
+
+    if settings.storage is not None:
+        declared["storage"] = Storage(
+            "storage", StorageArgs(default_class=settings.storage.default_class), site.cluster
+        )
+
+    if settings.device_plugin is not None:
+        declared["device-plugin"] = DevicePlugin(
+            "device-plugin",
+            DevicePluginArgs(version=pins.DEVICE_PLUGIN_CHART, values=kubernetes.device_plugin(settings)),
+            site.cluster,
+        )
+
+    if settings.autoscaler is not None:
+        declared["autoscaler"] = Autoscaler(
+            "autoscaler",
+            AutoscalerArgs(
+                cluster_name=cluster_name,
+                known_cluster_name=site.stack.identity.prefix,
+                version=pins.CLUSTER_AUTOSCALER_CHART,
+                values=kubernetes.autoscaler(settings, settings.autoscaler, region=account.region, version=version),
+            ),
+            site.cluster,
+        )
+
+    if settings.monitoring is not None and settings.monitoring.dcgm is not None:
+        declared["monitoring"] = GpuMetrics(
+            "gpu-metrics",
+            GpuMetricsArgs(
+                version=pins.DCGM_EXPORTER_CHART,
+                values=kubernetes.gpu_metrics(settings, settings.monitoring.dcgm),
+                alerts=settings.monitoring.dcgm.alerts,
+            ),
+            site.cluster,
+        )
+
+    return declared
