@@ -34,36 +34,50 @@ def verify(settings: Settings) -> Mapping[str, str]:
     """Return commands that inspect a running cluster, by subject."""
     plugin, resource = "kubectl --namespace kube-system", GPU.replace(".", r"\.")
     pods = "--selector app.kubernetes.io/name=nvidia-device-plugin"
-    # One call for each pod of the plugin, and none without a GPU node. The MPS daemon has the same labels.
-    each = (
-        f"{plugin} get pods {pods} --output name | grep --invert-match mps-control-daemon"
-        f" | xargs -I POD {plugin} exec POD --container nvidia-device-plugin-ctr --"
-    )
     commands = {
         "gpu-nodes": f"kubectl get nodes --selector {GPU}=true"
         " --label-columns gpu-ci/pool,node.kubernetes.io/instance-type",
-        "gpu-capacity": f"kubectl get nodes --selector {GPU}=true --output "
-        f"custom-columns='NODE:.metadata.name,GPUS:.status.allocatable.{resource}'",
+        "gpu-capacity": f"kubectl get nodes --selector {GPU}=true --output custom-columns='NODE:.metadata.name,"
+        f"GPUS:.status.capacity.{resource},ALLOCATABLE:.status.allocatable.{resource}'",
         "device-plugin": f"{plugin} get daemonset {pods}",
         # On shared pools the first container is the one that reloads the configuration.
         "device-plugin-log": f"{plugin} logs {pods} --all-containers --prefix --tail 50",
-        "gpu-persistence": f"{each} nvidia-smi --query-gpu=name,persistence_mode --format=csv",
-        "gpu-use": f"{each} nvidia-smi dmon -c 5",
+        "gpu-persistence": _on_gpu_nodes("nvidia-smi --query-gpu=name,persistence_mode --format=csv"),
+        "gpu-use": _on_gpu_nodes("nvidia-smi dmon -c 5"),
     }
     if settings.autoscaler is not None:
-        commands["autoscaler"] = "kubectl --namespace kube-system get configmap cluster-autoscaler-status --output yaml"
-        commands["autoscaler-log"] = "kubectl --namespace kube-system logs deployment/cluster-autoscaler --tail 100"
+        commands["autoscaler"] = f"{plugin} get configmap cluster-autoscaler-status --output yaml"
+        commands["autoscaler-log"] = (
+            f"{plugin} logs deployment/cluster-autoscaler --container aws-cluster-autoscaler --tail 100"
+        )
     if settings.arc is not None:
         commands["scale-sets"] = f"kubectl --namespace {RUNNERS} get autoscalingrunnersets,ephemeralrunners"
         commands["listeners"] = (
             f"kubectl --namespace {SYSTEMS} get pods --selector app.kubernetes.io/component=runner-scale-set-listener"
         )
-        commands["runner-log"] = (
-            f"kubectl --namespace {RUNNERS} logs --selector gpu-ci/runner --container runner --tail 100"
+        runner_log = f"kubectl --namespace {RUNNERS} logs --selector gpu-ci/runner --container runner"
+        commands["runner-log"] = f"{runner_log} --tail 100"
+        # No line with these words is a good result, so it is not an error.
+        commands["runner-gpu-log"] = (
+            f"{runner_log} --tail=-1 | sed -n -E '/[Cc][Uu][Dd][Aa]|[Nn][Vv][Ii][Dd][Ii][Aa]/p'"
         )
     if settings.monitoring is not None and settings.monitoring.metrics_server:
         commands["usage"] = "kubectl top nodes"
     return commands
+
+
+def _on_gpu_nodes(command: str) -> str:
+    """Return a command that runs `command` in the device plugin's pod of each GPU node.
+
+    Without a GPU node there is no such pod, and `kubectl exec` would fail. The MPS daemon has the same labels.
+    """
+    plugin = "kubectl --namespace kube-system"
+    pods = f"{plugin} get pods --selector app.kubernetes.io/name=nvidia-device-plugin --output name"
+    each = f"{plugin} exec POD --container nvidia-device-plugin-ctr -- {command}"
+    return (
+        f"pods=$({pods}) && if [ -z \"$pods\" ]; then echo 'No GPU node runs now.'; else "
+        f"printf '%s\\n' \"$pods\" | sed /mps-control-daemon/d | xargs -I POD {each}; fi"
+    )
 
 
 def artifact_registry_login(region: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -80,7 +81,7 @@ def test_verify_commands_use_namespaces_and_labels_that_exist(name: str) -> None
     ("section", "omitted"),
     [
         ("autoscaler", {"autoscaler", "autoscaler-log"}),
-        ("arc", {"scale-sets", "listeners", "runner-log"}),
+        ("arc", {"scale-sets", "listeners", "runner-log", "runner-gpu-log"}),
         ("monitoring", {"usage"}),
     ],
 )
@@ -91,31 +92,105 @@ def test_verify_omits_the_commands_of_disabled_sections(section: str, omitted: s
     assert set(verify(settings)) - set(verify(without)) == omitted
 
 
-def test_verify_commands_work_without_a_gpu_node_and_with_two_containers(tmp_path: Path) -> None:
-    """`kubectl exec daemonset/NAME` fails without a pod; of two containers `logs` prints the first."""
-    stub = tmp_path / "kubectl"
-    stub.write_text('#!/bin/sh\necho "$*" >> "$LOG"\n[ "$3" = get ] && [ "$4" = pods ] && cat "$PODS"; exit 0\n')
-    stub.chmod(0o755)
-    (tmp_path / "pods").write_text("")
-    found = verify(files.settings())
+@dataclass(frozen=True, slots=True)
+class Kubectl:
+    """A `kubectl` that answers from a folder, as the real one does with and without pods and nodes."""
 
-    def calls(pods: str) -> list[str]:
-        (tmp_path / "pods").write_text(pods)
-        (tmp_path / "log").unlink(missing_ok=True)
-        path = f"{tmp_path}:{os.environ['PATH']}"
-        env = {"PATH": path, "LOG": str(tmp_path / "log"), "PODS": str(tmp_path / "pods")}
-        done = subprocess.run(["/bin/sh", "-c", found["gpu-use"]], env=env, check=True, capture_output=True, text=True)
-        assert done.stderr == ""
-        return (tmp_path / "log").read_text().splitlines()
+    folder: Path
 
-    assert len(calls("")) == 1
-    assert calls("pod/nvidia-device-plugin-a\npod/nvidia-device-plugin-mps-control-daemon-b\n")[1:] == [
-        (
-            "--namespace kube-system exec pod/nvidia-device-plugin-a --container nvidia-device-plugin-ctr"
-            " -- nvidia-smi dmon -c 5"
-        )
+    def __post_init__(self) -> None:
+        stub = self.folder / "kubectl"
+        stub.write_text(KUBECTL, encoding="utf-8")
+        stub.chmod(0o755)
+        for resource in ("nodes", "plugin", "runners"):
+            (self.folder / resource).touch()
+
+    def run(self, command: str) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+        """Return the result in a strict shell, and the calls."""
+        log = self.folder / "log"
+        log.unlink(missing_ok=True)
+        env = {"PATH": f"{self.folder}:{os.environ['PATH']}", "WORLD": str(self.folder)}
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", command],
+            env=env, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        return done, log.read_text().splitlines()
+
+
+KUBECTL: Final = r"""#!/bin/bash
+echo "$*" >> "$WORLD/log"
+none() { echo "No resources found${1:+ in $1 namespace}." >&2; exit 0; }
+case "$*" in
+  *" exec "*)
+    [[ "$*" == *"--container nvidia-device-plugin-ctr -- nvidia-smi"* ]] || { echo "error: no container" >&2; exit 1; }
+    [[ "$*" == *" exec pod/"* ]] || { echo "error: pod, type/name or --filename must be specified" >&2; exit 1; }
+    echo "Tesla T4" ;;
+  *"get pods --selector app.kubernetes.io/name=nvidia-device-plugin"*)
+    [ -s "$WORLD/plugin" ] || { [[ "$*" == *"--output name"* ]] && exit 0; none kube-system; }
+    cat "$WORLD/plugin" ;;
+  *"logs --selector gpu-ci/runner"*)
+    [ -s "$WORLD/runners" ] || none arc-runners
+    [[ "$*" == *"--container runner"* ]] && cat "$WORLD/runners" ;;
+  *"logs --selector"*) [ -s "$WORLD/plugin" ] || none kube-system; echo "Registered device plugin" ;;
+  *"logs deployment/"*)
+    [[ "$*" == *"--container aws-cluster-autoscaler"* ]] || { echo "error: a container name must be specified" >&2; exit 1; }
+    echo "no candidates for scale down" ;;
+  *"get nodes"*"custom-columns"*) echo "NODE GPUS ALLOCATABLE"; cat "$WORLD/nodes" ;;
+  *"get nodes"*) [ -s "$WORLD/nodes" ] || none; cat "$WORLD/nodes" ;;
+  *"top nodes"*|*"get daemonset"*|*"get configmap"*) echo found ;;
+  *"get pods --selector"*|*"get autoscalingrunnersets"*) none arc-systems ;;
+  *) echo "error: unknown command" >&2; exit 1 ;;
+esac
+"""
+
+
+@pytest.mark.parametrize("subject", verify(files.settings()))
+def test_every_verify_command_succeeds_without_a_gpu_node_or_a_runner(subject: str, tmp_path: Path) -> None:
+    done, _ = Kubectl(tmp_path).run(verify(files.settings())[subject])
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout or "No resources found" in done.stderr
+
+
+@pytest.mark.parametrize("subject", ["gpu-use", "gpu-persistence"])
+def test_without_a_gpu_node_a_message_says_so_and_nothing_is_executed(subject: str, tmp_path: Path) -> None:
+    done, calls = Kubectl(tmp_path).run(verify(files.settings())[subject])
+
+    assert done.stdout == "No GPU node runs now.\n"
+    assert [call for call in calls if " exec " in call] == []
+
+
+def test_with_gpu_nodes_the_command_runs_in_the_plugin_s_container_of_each(tmp_path: Path) -> None:
+    kubectl = Kubectl(tmp_path)
+    (tmp_path / "plugin").write_text(
+        "pod/nvidia-device-plugin-a\npod/nvidia-device-plugin-mps-control-daemon-b\npod/nvidia-device-plugin-c\n"
+    )
+    done, calls = kubectl.run(verify(files.settings())["gpu-use"])
+
+    assert done.stdout == "Tesla T4\nTesla T4\n"
+    assert calls[1:] == [
+        f"--namespace kube-system exec pod/nvidia-device-plugin-{one}"
+        " --container nvidia-device-plugin-ctr -- nvidia-smi dmon -c 5"
+        for one in "ac"
     ]
-    assert "--all-containers" in found["device-plugin-log"]
+
+
+def test_the_runners_logs_are_searched_for_cuda_and_no_match_is_no_error(tmp_path: Path) -> None:
+    kubectl, command = Kubectl(tmp_path), verify(files.settings())["runner-gpu-log"]
+    (tmp_path / "runners").write_text("Listening for Jobs\n")
+    quiet, _ = kubectl.run(command)
+    (tmp_path / "runners").write_text("RuntimeError: No CUDA GPUs are available\nNVIDIA-SMI has failed\ndone\n")
+    loud, _ = kubectl.run(command)
+
+    assert (quiet.returncode, quiet.stdout) == (0, "")
+    assert loud.stdout == "RuntimeError: No CUDA GPUs are available\nNVIDIA-SMI has failed\n"
+
+
+def test_a_cluster_that_does_not_answer_is_an_error(tmp_path: Path) -> None:
+    kubectl = Kubectl(tmp_path)
+    (tmp_path / "kubectl").write_text('#!/bin/bash\necho "$*" >> "$WORLD/log"\necho Unable to connect >&2\nexit 1\n')
+
+    assert kubectl.run(verify(files.settings())["gpu-use"])[0].returncode == 1
 
 
 @pytest.mark.parametrize("name", REGISTRIES)
