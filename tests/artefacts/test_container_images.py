@@ -1,0 +1,250 @@
+"""The container images in docker/: linters of every Dockerfile and script, their pins, and their scripts with fake commands."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from gpu.software.frameworks import TORCH, torch
+from gpu.software.runner_releases import NEWEST
+from gpu.software.versions import dotted
+from kit.cirun_workflow import UV
+from tests.artefacts.fake_commands import FakeCommands, Run
+from tests.artefacts.linters import linter
+
+pytestmark = pytest.mark.artefacts
+
+ROOT: Final = Path(__file__).parents[2]
+DOCKERFILES: Final = sorted((ROOT / "docker").glob("*/Dockerfile"))
+SCRIPTS: Final = [
+    path for path in sorted((ROOT / "docker").glob("*/*")) if path.is_file() and path.read_text().startswith("#!")
+]
+LOCKS: Final = sorted((ROOT / "docker" / "pytorch" / "locks").glob("*.txt"))
+RUNNER: Final = ROOT / "docker" / "runner-gpu"
+T4: Final = "Tesla T4, 580.173.02, 15360 MiB"
+
+each_dockerfile = pytest.mark.parametrize("path", DOCKERFILES, ids=lambda path: path.parent.name)
+
+
+def arguments(path: Path) -> dict[str, str]:
+    """Return the defaults of a Dockerfile's arguments."""
+    return dict(re.findall(r"^ARG (\w+)=(\S+)$", path.read_text(), re.MULTILINE))
+
+
+@each_dockerfile
+def test_a_dockerfile_passes_hadolint(path: Path) -> None:
+    result = subprocess.run([linter("hadolint"), "--no-color", str(path)], capture_output=True, text=True, check=False)
+
+    assert (result.returncode, result.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_a_script_passes_shellcheck(path: Path) -> None:
+    result = subprocess.run([linter("shellcheck"), str(path)], capture_output=True, text=True, check=False)
+
+    assert (result.returncode, result.stdout) == (0, "")
+
+
+@each_dockerfile
+def test_every_base_is_an_argument_with_an_exact_version(path: Path) -> None:
+    bases = [name for name in re.findall(r"^FROM (\S+)", path.read_text(), re.MULTILINE) if not name.islower()]
+    pins = [value for name, value in arguments(path).items() if name.endswith("_IMAGE")]
+
+    assert {name for name in bases if not re.fullmatch(r"\$\{\w+_IMAGE\}", name)} == set()
+    assert [pin for pin in pins if not re.search(r":\d+\.\d+", pin)] == []
+    assert "latest" not in path.read_text()
+
+
+@each_dockerfile
+def test_the_last_user_is_not_root(path: Path) -> None:
+    assert re.findall(r"^USER (\S+)$", path.read_text(), re.MULTILINE)[-1] == "1001"
+
+
+@each_dockerfile
+def test_the_context_has_only_the_files_that_are_copied(path: Path) -> None:
+    first, *allowed = (path.parent / ".dockerignore").read_text().split()
+    copied = re.findall(r"^COPY (?:--chmod=\d+ )?([\w-]+) /", path.read_text(), re.MULTILINE)
+    bound = re.findall(r"source=([\w.-]+)", path.read_text())
+
+    assert first == "*"
+    assert [name for name in allowed if not list(path.parent.glob(name.removeprefix("!")))] == []
+    assert [name for name in (*copied, *bound) if not any(line.startswith(f"!{name}") for line in allowed)] == []
+
+
+def test_an_image_has_the_same_pin_everywhere() -> None:
+    pins: dict[str, set[str]] = {}
+    for path in DOCKERFILES:
+        for value in (value for name, value in arguments(path).items() if name.endswith("_IMAGE")):
+            name, _, tag = value.partition(":")
+            pins.setdefault(name, set()).add(tag)
+
+    assert {name: tags for name, tags in pins.items() if len(tags) > 1} == {}
+    assert pins["ghcr.io/astral-sh/uv"] == {UV}
+
+
+def test_the_runner_is_the_newest_known_release_by_digest() -> None:
+    pin = arguments(RUNNER / "Dockerfile")["RUNNER_IMAGE"]
+
+    assert re.fullmatch(rf"ghcr\.io/actions/actions-runner:{re.escape(NEWEST)}@sha256:[0-9a-f]{{64}}", pin)
+
+
+def test_the_runner_image_has_no_cuda_version_of_its_own() -> None:
+    text = (RUNNER / "Dockerfile").read_text()
+
+    assert re.findall(r"^ARG CUDA.*$", text, re.MULTILINE) == ["ARG CUDA", "ARG CUDA"]
+    assert '"${CUDA:?' in text
+    assert "NVIDIA_VISIBLE_DEVICES=" not in text
+    assert "LD_LIBRARY_PATH=" not in text
+
+
+def test_cuda_is_in_the_first_layers() -> None:
+    text = (RUNNER / "Dockerfile").read_text()
+    order = [text.index(word) for word in ("cuda-keyring.deb", "cuda-libraries-", "git-lfs", "check-image runtime")]
+
+    assert order == sorted(order)
+
+
+@pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.stem)
+def test_a_lock_is_a_known_build_of_torch_with_a_hash_for_every_package(path: Path) -> None:
+    version, _, cuda = path.stem.partition("-cuda")
+    entries = re.findall(r"^(\S+==\S+) \\\n    --hash=sha256:", path.read_text(), re.MULTILINE)
+    packages = dict(entry.split("==") for entry in entries)
+
+    assert packages["torch"] == version
+    assert path.with_suffix(".in").read_text() == f"torch=={version}\n"
+    assert len(entries) == len(re.findall(r"^\w", path.read_text(), re.MULTILINE))
+    assert dotted(torch(version).cuda) == cuda
+    assert packages["cuda-toolkit"].startswith(f"{cuda}.")
+    assert torch(version) in TORCH.values()
+
+
+def test_the_default_of_the_pytorch_image_is_a_lock() -> None:
+    assert arguments(ROOT / "docker" / "pytorch" / "Dockerfile")["TORCH"] in [path.stem for path in LOCKS]
+
+
+class Box:
+    """The inside of the runner image, with fakes of its tools."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home, self.root = folder / "home", folder / "local"
+        self.home.mkdir()
+        (self.root / "cuda-12.9").mkdir(parents=True)
+        (self.home / "run.sh").touch(mode=0o755)
+        self.stubs = FakeCommands(folder)
+        for tool in ("ccache", "cmake", "curl", "gcc", "git", "git-lfs", "jq", "ninja", "python3", "uv"):
+            self.stubs.add(tool, f"echo {tool} 1.0")
+        self.stubs.add("nproc", "echo 4")
+        self.stubs.add("awk", "echo 15.5 GiB")
+        self.stubs.add("df", "echo Avail; echo 40G")
+        self.stubs.add("id", "echo 1001")
+        self.stubs.add("ldconfig", "echo '\tlibcudnn.so.9 (libc6,x86-64) => /usr/lib/libcudnn.so.9'")
+        self.stubs.add("nvidia-smi", f"echo '{T4}'")
+
+    def check(self, *words: str) -> Run:
+        """Run the script with the arguments."""
+        environment = {"RUNNER_HOME": str(self.home), "CUDA_ROOT": str(self.root)}
+        return self.stubs.run(["/bin/bash", str(RUNNER / "check-image"), *words], environment)
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Box:
+    return Box(tmp_path)
+
+
+def test_a_good_image_passes_and_lists_its_tools(box: Box) -> None:
+    run = box.check("runtime", "12.9", "1")
+
+    assert (run.code, run.err) == (0, "")
+    assert "uv        uv 1.0\n" in run.out
+    assert T4 in run.out
+    assert run.out.endswith("The image is a runtime image of CUDA 12.9.\n")
+
+
+def test_without_a_number_of_gpus_the_gpu_is_not_asked(box: Box) -> None:
+    box.stubs.add("nvidia-smi", "exit 9")
+
+    assert box.check("runtime", "12.9").code == 0
+
+
+def test_devel_needs_the_compiler_of_the_stated_version(box: Box) -> None:
+    missing = box.check("devel", "12.9")
+    box.stubs.add("nvcc", "echo 'Cuda compilation tools, release 13.0, V13.0.88'")
+    other = box.check("devel", "12.9")
+    box.stubs.add("nvcc", "echo 'Cuda compilation tools, release 12.9, V12.9.86'")
+
+    assert (missing.code, other.code, box.check("devel", "12.9").code) == (1, 1, 0)
+    assert "nvcc is missing or not that of CUDA 12.9" in other.err
+
+
+@pytest.mark.parametrize(
+    ("command", "body", "said"),
+    [
+        ("sudo", "", "sudo is installed, so a job can become root"),
+        ("nvcc", "", "nvcc is in the target runtime"),
+        ("id", "echo 0", "the user has the id 0, but the volumes of a runner belong to 1001"),
+        ("ldconfig", "echo nothing", "cuDNN 9 is missing"),
+        ("nvidia-smi", "echo No devices were found; exit 6", "nvidia-smi fails: No devices were found"),
+        ("nvidia-smi", f"echo '{T4}'; echo '{T4}'", "2 GPUs respond, not 1"),
+        ("nvidia-smi", "true", "0 GPUs respond, not 1"),
+    ],
+)
+def test_a_fault_of_the_image_is_reported(box: Box, command: str, body: str, said: str) -> None:
+    box.stubs.add(command, body)
+    run = box.check("runtime", "12.9", "1")
+
+    assert run.code == 1
+    assert said in run.err
+
+
+def test_every_missing_part_is_reported_at_once(box: Box) -> None:
+    (box.home / "run.sh").unlink()
+    (box.stubs.path / "cmake").unlink()
+    run = box.check("runtime", "13.0")
+
+    assert run.code == 1
+    assert [line.partition(": ")[2].split()[0] for line in run.err.splitlines()] == [
+        str(box.home / "run.sh"),
+        "cmake",
+        "CUDA",
+    ]
+
+
+@pytest.mark.parametrize("words", [(), ("runtime",), ("base", "12.9"), ("runtime", "12"), ("runtime", "12.9", "all")])
+def test_wrong_arguments_are_refused(box: Box, words: tuple[str, ...]) -> None:
+    run = box.check(*words)
+
+    assert run.code == 2
+    assert run.err.startswith("usage: check-image")
+
+
+@pytest.mark.parametrize(
+    ("managers", "calls"),
+    [
+        (("apt-get",), ["apt-get update", "apt-get install --yes --no-install-recommends gcc git"]),
+        (("apk",), ["apk add --no-cache gcc git"]),
+        (("apt-get", "apk"), ["apt-get update", "apt-get install --yes --no-install-recommends gcc git"]),
+    ],
+)
+def test_packages_come_from_the_package_manager_of_the_base(
+    tmp_path: Path, managers: tuple[str, ...], calls: list[str]
+) -> None:
+    stubs = FakeCommands(tmp_path)
+    for name in managers:
+        stubs.add(name)
+    script = str(ROOT / "docker" / "pytorch" / "install-packages")
+    run = stubs.run(["/bin/sh", script, "gcc", "git"], {"APT_LISTS": str(tmp_path / "lists")})
+
+    assert run.code == 0
+    assert stubs.calls() == calls
+
+
+def test_a_base_without_a_known_package_manager_is_refused(tmp_path: Path) -> None:
+    script = str(ROOT / "docker" / "pytorch" / "install-packages")
+    stubs = FakeCommands(tmp_path)
+
+    assert stubs.run(["/bin/sh", script, "gcc"]).code == 1
+    assert stubs.run(["/bin/sh", script]).code == 2
