@@ -46,6 +46,7 @@ TAGGED: Final = frozenset(
         "aws:imagebuilder/infrastructureConfiguration:InfrastructureConfiguration",
         "aws:imagebuilder/lifecyclePolicy:LifecyclePolicy",
         "aws:kms/key:Key",
+        "aws:lambda/function:Function",
         "aws:s3/bucket:Bucket",
         "aws:scheduler/scheduleGroup:ScheduleGroup",
         "aws:sns/topic:Topic",
