@@ -18,6 +18,8 @@ OUT ?= out
 REPO ?=
 # The checkout with the workflows that `make workflows` checks.
 REPO_FOLDER ?= .
+# Labels and groups of runners outside the stack that its workflows may use: ALSO=ubuntu-16-cores,windows-gpu
+ALSO ?=
 # The number of test processes.
 JOBS ?= 2
 # For `make record-release`: the name of the release.
@@ -28,7 +30,7 @@ UPGRADE ?=
 CHARTS ?=
 
 # The values are data: neither make nor a shell expands them. Recipes read them from the environment, as in "$$FILE".
-GIVEN := STACK FILE OUT REPO REPO_FOLDER JOBS RELEASE CHARTS UPGRADE
+GIVEN := STACK FILE OUT REPO REPO_FOLDER ALSO JOBS RELEASE CHARTS UPGRADE
 $(foreach name,$(GIVEN),$(eval override $(name) := $$(value $(name))))
 export $(GIVEN)
 
@@ -110,7 +112,7 @@ kit: .venv/run ## Write the files that a repository needs to use the runners, to
 	@$(OPS) kit $(WHICH) --out "$$OUT"$(if $(REPO), --repo "$$REPO")
 
 workflows: .venv/run ## Check the workflows of the checkout REPO_FOLDER=. against the runners of the stack
-	@$(OPS) workflows $(WHICH) -- "$${REPO_FOLDER:-.}"
+	@$(OPS) workflows $(WHICH)$(if $(ALSO), --also "$$ALSO") -- "$${REPO_FOLDER:-.}"
 
 # Test -------------------------------------------------------------------------------------------------------------
 

@@ -115,6 +115,8 @@ class SharedNodes:
     """The path of the pool that is tried when the first one gets no node."""
     image: str
     """The key in `images` that the runner's container starts from."""
+    group: str = "default"
+    """The runner group at GitHub."""
 
     @property
     def idle_on_gpu(self) -> int:

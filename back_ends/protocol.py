@@ -37,6 +37,8 @@ class RunsOn:
     """The label that identifies the runner."""
     more: frozenset[str] = frozenset()
     """Labels that a job may add."""
+    labels_key: str = ""
+    """The key in the stack file that adds labels to `more`; empty where the labels are fixed."""
     suffix: bool = False
     """Whether the label may continue after `--` with text that identifies the run."""
     named: bool = False

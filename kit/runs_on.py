@@ -1,88 +1,110 @@
 """Check the jobs of a repository's workflows against the runners of a stack.
 
 Each back end says how a job asks for its runners. Jobs for runners that GitHub hosts are not checked. A job that no
-runner serves waits for a day at GitHub, and no log gives the reason.
+runner serves waits for a day at GitHub, and no log gives the reason. Workflows that a job calls are checked with its
+inputs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from back_ends.registry import BACK_ENDS
-from gpu.machines import GPU_MODELS
-from gpu.nearest import nearest, suggestion
+from gpu.nearest import did_you_mean
 from gpu.verdict import Verdict, error, ok, warning
+from kit.called import LOCAL, REMOTE, inputs_of, only_called, targets, with_inputs
+from kit.documents import FileError
 from kit.matrix import OPENS, UnresolvedError, combinations, replaced, resolved
+from kit.served import CHECK, Served, group_without, is_in, named, serves, shown, unserved
 
-if TYPE_CHECKING:
-    from back_ends.protocol import RunsOn
-    from config.settings import Settings
-
-CHECK: Final = "runs-on"
 GITHUB_MINUTES: Final = 360
 """Minutes after which GitHub ends a job without timeout-minutes (GitHub, workflow syntax, 2026)."""
 
-_HOSTED: Final = ("ubuntu-", "windows-", "macos-")
-_NEARLY: Final = 0.8
-"""The similarity of two names that differ in one letter or a transposition (difflib's ratio)."""
-_LONGEST: Final = 80
+_NONE: Final[Mapping[str, object]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Served:
-    """One runner of the stack, and how a job asks for it."""
+class _Known:
+    """Everything that a job may ask for."""
 
-    runner: str
-    """Its key in the stack file."""
-    minutes: int
-    """The longest job that it accepts."""
-    asked: RunsOn
+    runners: Sequence[Served]
+    workflows: Mapping[str, object]
+    """Path to the document of each workflow, or to the reason why it cannot be read."""
+    also: frozenset[str]
+    """Other labels and groups that exist, in lower case."""
 
 
-def served(settings: Settings) -> tuple[Served, ...]:
-    """Return every runner of a stack."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """The requests of a job."""
+
+    labels: tuple[str, ...]
+    """Labels that must all match; empty for a group alone."""
+    group: str | None = None
+
+
+def judge_all(
+    workflows: Mapping[str, object], runners: Sequence[Served], also: Iterable[str] = ()
+) -> tuple[Verdict, ...]:
+    """Check all workflows of a repository, by path. A workflow that only others call is checked through their jobs."""
+    called = {target for document in workflows.values() for target in targets(document)}
     return tuple(
-        Served(
-            runner=name,
-            minutes=runner.timeout_minutes,
-            asked=BACK_ENDS[runner.back_end].runs_on(name, runner),
-        )
-        for name, runner in settings.runners.items()
+        verdict
+        for file, document in workflows.items()
+        if file not in called or not only_called(document)
+        for verdict in judge(file, document, runners, workflows=workflows, also=also)
     )
 
 
-def judge(file: str, document: object, runners: Sequence[Served]) -> tuple[Verdict, ...]:
-    """Check each job of the workflow `file`; a job without a problem gets one verdict of level ok."""
+def judge(
+    file: str,
+    document: object,
+    runners: Sequence[Served],
+    *,
+    workflows: Mapping[str, object] = _NONE,
+    also: Iterable[str] = (),
+) -> tuple[Verdict, ...]:
+    """Check each job of a workflow; a job without a problem gets one verdict of level ok.
+
+    Args:
+        file: the path of the workflow.
+        document: its document, or the reason why it cannot be read.
+        runners: the runners of the stack.
+        workflows: all workflows of the repository by path, for the calls of this one.
+        also: labels and groups of other runners, for example those of another stack.
+
+    """
+    known = _Known(runners=runners, workflows=workflows, also=frozenset(one.casefold() for one in also))
+    return tuple(_workflow(shown(file), with_inputs(document, {}), known, (file,)))
+
+
+def _workflow(path: str, document: object, known: _Known, chain: tuple[str, ...]) -> Iterator[Verdict]:
+    """Check a workflow; `chain` has the files that called each other, and its own."""
+    if isinstance(document, FileError):
+        for one in document.faults:
+            yield error(CHECK, f"{path}: {one.path}" if one.path else path, shown(one.problem), one.fix)
+        return
     jobs = document.get("jobs") if isinstance(document, Mapping) else None
     if not isinstance(jobs, Mapping) or not jobs:
-        return (error(CHECK, f"{file}: jobs", "the workflow has no jobs, so GitHub runs none", "add a map of jobs"),)
-    found: list[Verdict] = []
+        yield error(CHECK, f"{path}: jobs", "the workflow has no jobs, so GitHub runs none", "add a map of jobs")
+        return
     for name, job in jobs.items():
-        path = f"{file}: jobs.{shown(name)}"
-        verdicts = list(dict.fromkeys(_job(path, job, runners)))
-        found += verdicts or [ok(CHECK, f"{path}.runs-on", "a runner serves the job")]
-    return tuple(found)
+        here = f"{path}: jobs.{shown(name)}"
+        verdicts = dict.fromkeys(_job(here, job, known, chain))
+        yield from verdicts or [ok(CHECK, f"{here}.runs-on", "a runner serves the job")]
 
 
-def shown(value: object) -> str:
-    """Return a value of a foreign file as printable text for one line of a terminal."""
-    text = "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in str(value)
-    )
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-
-
-def _job(path: str, job: object, runners: Sequence[Served]) -> Iterator[Verdict]:
+def _job(path: str, job: object, known: _Known, chain: tuple[str, ...]) -> Iterator[Verdict]:
     if not isinstance(job, Mapping):
         yield error(CHECK, path, "the job is not a map; GitHub rejects the file", "add runs-on and steps")
         return
     if "uses" in job:
+        yield from _call(path, job, known, chain)
         return
     here = f"{path}.runs-on"
     if not job.get("runs-on"):
-        yield error(CHECK, here, "the job has no runs-on; GitHub rejects the file", _write(runners))
+        yield error(CHECK, here, "the job has no runs-on; GitHub rejects the file", named(known.runners))
         return
     for combination in combinations(job):
         try:
@@ -92,24 +114,47 @@ def _job(path: str, job: object, runners: Sequence[Served]) -> Iterator[Verdict]
             yield warning(CHECK, here, reason, "write the name of the runner, or a literal matrix")
             continue
         if asked is None:
-            yield error(CHECK, here, f"{shown(job['runs-on'])} is not the name of a runner", _write(runners))
-        elif not asked:
-            reason = "only a group is stated, so any runner of that group may take the job"
-            yield warning(CHECK, here, reason, "state labels in addition to the group")
+            yield error(CHECK, here, f"{shown(job['runs-on'])} is not the name of a runner", named(known.runners))
         else:
-            yield from _labels(path, asked, job, combination, runners)
+            yield from _served(path, asked, job, combination, known)
 
 
-def _asked(stated: object, combination: Mapping[str, object]) -> tuple[str, ...] | None:
-    """Return the labels that must all match: an empty tuple for a group alone, None for a value that is no label."""
-    value = replaced(stated, combination)
+def _call(path: str, job: Mapping[object, object], known: _Known, chain: tuple[str, ...]) -> Iterator[Verdict]:
+    """Check the workflow that a job calls, once for each different set of inputs."""
+    here, stated = f"{path}.uses", str(job["uses"])
+    local = LOCAL.fullmatch(stated)
+    if REMOTE.fullmatch(stated):
+        reason = f"{shown(stated)} is in another repository, so its jobs are not checked"
+        yield warning(CHECK, here, reason, "run make workflows in a checkout of that repository")
+    elif local is None:
+        reason = f"{shown(stated)} is not the path of a workflow; GitHub rejects the file"
+        yield error(CHECK, here, reason, "write ./.github/workflows/FILE.yml, or OWNER/REPOSITORY/… with @COMMIT")
+    elif local[1] in chain:
+        yield error(CHECK, here, f"{shown(stated)} calls itself; GitHub rejects the file", "call another workflow")
+    elif local[1] not in known.workflows:
+        fix = did_you_mean(stated, [f"./{one}" for one in known.workflows])
+        yield error(CHECK, here, f"there is no workflow {shown(stated)}", shown(fix))
+    elif not isinstance(document := known.workflows[local[1]], FileError):
+        for inputs in inputs_of(job):
+            called = with_inputs(document, inputs)
+            yield from _workflow(f"{path} → {shown(local[1])}", called, known, (*chain, local[1]))
+
+
+def _asked(stated: object, combination: Mapping[str, object]) -> _Asked | None:
+    """Return the labels and the group, or None for a value that is neither."""
+    value, group = replaced(stated, combination), None
     if isinstance(value, Mapping):
+        group = replaced(value.get("group"), combination)
+        if not isinstance(group, str | None):
+            return None
+        if group is not None and OPENS in group:
+            raise UnresolvedError(group)
         if "labels" not in value:
-            return () if value.get("group") else None
+            return _Asked(labels=(), group=group) if group else None
         value = replaced(value["labels"], combination)
     every = value if isinstance(value, list) else [value]
     labels = [_label(replaced(one, combination)) for one in every]
-    return tuple(label for label in labels if label) if labels and all(labels) else None
+    return _Asked(labels=tuple(one for one in labels if one), group=group) if labels and all(labels) else None
 
 
 def _label(value: object) -> str | None:
@@ -121,69 +166,28 @@ def _label(value: object) -> str | None:
     return value.strip()
 
 
-def _labels(
+def _served(
     path: str,
-    asked: Sequence[str],
+    asked: _Asked,
     job: Mapping[object, object],
     combination: Mapping[str, object],
-    runners: Sequence[Served],
+    known: _Known,
 ) -> Iterator[Verdict]:
-    matching = [one for one in runners if _serves(one, asked)]
-    for one in matching:
+    here = f"{path}.runs-on"
+    matching = [one for one in known.runners if asked.labels and serves(one, asked.labels)]
+    inside = [one for one in matching if asked.group is None or is_in(one, asked.group)]
+    for one in inside:
         yield from _minutes(path, one, job, combination)
         yield from _container(path, one, job)
-    if not matching:
-        yield from _unserved(f"{path}.runs-on", asked, runners)
-
-
-def _serves(runner: Served, asked: Sequence[str]) -> bool:
-    """Return True if the runner has every label. GitHub ignores upper and lower case."""
-    asked_for = runner.asked
-    mine = {label.casefold() for label in (asked_for.label, *asked_for.more)}
-    names = [(_base(label) if asked_for.suffix else label).casefold() for label in asked]
-    return set(names) <= mine and (not asked_for.named or asked_for.label.casefold() in names)
-
-
-def _base(label: str) -> str:
-    """Return a label without the text that identifies the run."""
-    return label.partition("--")[0]
-
-
-def _unserved(here: str, asked: Sequence[str], runners: Sequence[Served]) -> Iterator[Verdict]:
-    """Explain why no runner matches, for each label on its own where that is possible."""
-    known = {one.asked.label.casefold(): one.asked.label for one in runners}
-    bases = [_base(label).casefold() for label in asked]
-    meant = next((known[base] for base in bases if base in known), None)
-    if meant is not None:
-        others = [label for label, base in zip(asked, bases, strict=True) if base != meant.casefold()]
-        reason = f"no runner has {shown(', '.join(others))} in addition to {meant}"
-        if not others:
-            reason = f"{meant} accepts no text after two hyphens"
-        yield error(CHECK, here, reason, f"write runs-on: {meant}")
+    if inside or (asked.group is not None and asked.group.casefold() in known.also):
         return
-    by_key = {one.runner.casefold(): one.asked.label for one in runners}
-    unknown: list[str] = []
-    for label, base in zip(asked, bases, strict=True):
-        name = by_key.get(base) or _near(base, known)
-        if name is not None:
-            yield error(CHECK, here, f"no runner has the label {shown(label)}", suggestion(name, ()))
-        elif not base.startswith(_HOSTED):
-            unknown.append(label)
-    if unknown:
-        reason = f"no runner of this stack and no standard runner of GitHub has {shown(', '.join(unknown))}"
-        fix = f"{_write(runners)}; ignore this for a runner of another stack or a larger runner of GitHub"
-        yield warning(CHECK, here, reason, fix)
-
-
-def _near(name: str, known: Mapping[str, str]) -> str | None:
-    """Return the runner that was probably meant. Another GPU is not a typing error: gpu-l4 is not gpu-t4."""
-    longer = next((label for key, label in known.items() if "-" in name and key.endswith(f"-{name}")), None)
-    if longer is not None:
-        return longer
-    close = nearest(name, known, cutoff=_NEARLY)
-    if close is None or (set(name.split("-")) - set(close.split("-"))) & GPU_MODELS.keys():
-        return None
-    return known[close]
+    if asked.group is not None and (matching or not any(is_in(one, asked.group) for one in known.runners)):
+        yield group_without(f"{here}.group", asked.group, matching or known.runners)
+    elif asked.labels:
+        yield from unserved(here, asked.labels, known.runners, known.also)
+    else:
+        reason = "only a group is stated, so any runner of that group may take the job"
+        yield warning(CHECK, here, reason, "state labels in addition to the group")
 
 
 def _minutes(
@@ -219,8 +223,3 @@ def _container(path: str, runner: Served, job: Mapping[object, object]) -> Itera
     elif runner.asked.job_container and not job.get("container"):
         reason = f"{runner.asked.label} only accepts jobs with a container, which gets the GPU"
         yield error(CHECK, f"{path}.container", reason, "add container: IMAGE")
-
-
-def _write(runners: Sequence[Served]) -> str:
-    names = ", ".join(one.asked.label for one in runners)
-    return f"this stack has the runners {names}" if names else "this stack has no runners"

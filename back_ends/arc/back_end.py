@@ -49,6 +49,7 @@ class Arc:
             pool_key=f"{path}.arc.pool",
             fallback_key=f"{path}.arc.fallback",
             image=stated.image,
+            group=settings.arc.runner_group if settings.arc is not None else "default",
         )
         version = settings.cluster.version if settings.cluster else next(iter(pins.EKS_AMI_RELEASES))
         # The image of `eks-image` has the driver of the image of EKS; that of an AMI is not known.
@@ -83,6 +84,7 @@ class Arc:
             line=f"runs-on: {name}",
             label=name,
             more=frozenset(stated.labels),
+            labels_key=f"runners.{name}.arc.labels",
             job_container=takes_container,
             container_fix="" if takes_container else f"runners.{name}.arc.container-mode: kubernetes-novolume",
         )

@@ -115,6 +115,7 @@ VARIABLES = {
     "OUT": ("kit", ["ops", "kit", "--stack", "staging", "--out", "{}"]),
     "REPO": ("kit", ["ops", "kit", "--stack", "staging", "--out", "out", "--repo", "{}"]),
     "REPO_FOLDER": ("workflows", ["ops", "workflows", "--stack", "staging", "--", "{}"]),
+    "ALSO": ("workflows", ["ops", "workflows", "--stack", "staging", "--also", "{}", "--", "."]),
     "RELEASE": ("record-release", ["ops", "record-release", "--", "{}"]),
     "CHARTS": ("chart-keys", ["tools.chart_keys", "--charts", "{}"]),
 }

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from config.identity import Identity
 from gpu.verdict import Level
-from kit import runs_on
 from kit import stack as kit
 from kit.documents import FileError, load_yaml
-from kit.runs_on import Served, judge
+from kit.runs_on import judge, judge_all
+from kit.served import Served, served, shown
 from ops.cli import main as cli
 from ops.cli.options import ROOT
 from tests.config import stacks
@@ -37,7 +37,7 @@ CHANGES: Final[dict[str, Any]] = {
 
 
 def runners() -> tuple[Served, ...]:
-    return runs_on.served(stacks.settings(stacks.STAGING, CHANGES))
+    return served(stacks.settings(stacks.STAGING, CHANGES))
 
 
 def findings(job: Any) -> list[tuple[str, str, str]]:
@@ -58,7 +58,12 @@ def job_on(stated: Any, **more: Any) -> Any:
     [
         pytest.param(job_on("gpu-t4"), id="a scale set by its name"),
         pytest.param(job_on(["gpu-t4"]), id="a list of its name alone"),
-        pytest.param(job_on({"group": "default", "labels": "gpu-t4"}), id="a group and its name"),
+        pytest.param(job_on({"group": "GPU", "labels": "gpu-t4"}), id="a group and its name"),
+        pytest.param(job_on({"group": "any", "labels": "cirun-gcp-gpu"}), id="a group that the service may choose"),
+        pytest.param(
+            job_on({"group": "${{ matrix.g }}", "labels": "gpu-t4"}, strategy={"matrix": {"g": ["gpu"]}}),
+            id="a matrix of groups",
+        ),
         pytest.param(job_on({"labels": ["gpu-t4"]}), id="labels"),
         pytest.param(job_on(["self-hosted", "linux", "gpu-t4-steady"]), id="labels that the scale set states"),
         pytest.param(job_on(["self-hosted", "linux"]), id="stated labels without the name"),
@@ -68,7 +73,6 @@ def job_on(stated: Any, **more: Any) -> Any:
         pytest.param({"runs-on": "ubuntu-24.04"}, id="hosted by GitHub"),
         pytest.param({"runs-on": "windows-latest"}, id="Windows"),
         pytest.param({"runs-on": "macos-15-xlarge"}, id="a larger macOS"),
-        pytest.param({"uses": "./.github/workflows/other.yml"}, id="a reusable workflow"),
         pytest.param({"runs-on": "gpu-a10g", "container": "python:3.12"}, id="longer than GitHub's own limit"),
         pytest.param(job_on("${{ matrix.r }}", strategy={"matrix": {"r": ["gpu-t4", "ubuntu-24.04"]}}), id="a matrix"),
         pytest.param(
@@ -113,17 +117,19 @@ def test_a_job_with_a_runner_passes(job: Any) -> None:
             "no runner has fast in addition to cirun-gcp-gpu",
             id="another label with cirun's",
         ),
-        pytest.param(job_on("gpu-l4"), "warning", "runs-on", "of GitHub has gpu-l4", id="another GPU"),
+        pytest.param(job_on("gpu-l4"), "error", "runs-on", "write one of them. If it is", id="another GPU"),
         pytest.param(
             job_on(["self-hosted", "x64", "gpu"]),
-            "warning",
+            "error",
             "runs-on",
-            "of GitHub has self-hosted, x64, gpu",
+            "of GitHub has self-hosted, x64, gpu, so the job waits for a day and then fails; this stack has the runners "
+            "cirun-gcp-gpu, gpu-t4, gpu-t4-steady, gpu-a10g: write one of them, or state "
+            "runners.gpu-t4.arc.labels: [self-hosted, x64, gpu]. ",
             id="labels of none",
         ),
         pytest.param(
             job_on(["self-hosted", "x64"]),
-            "warning",
+            "error",
             "runs-on",
             "of GitHub has self-hosted, x64",
             id="labels that cirun adds",
@@ -132,7 +138,42 @@ def test_a_job_with_a_runner_passes(job: Any) -> None:
             job_on("${{ inputs.r }}"), "warning", "runs-on", "only known when the workflow runs", id="an input"
         ),
         pytest.param(job_on("${{ matrix.r }}"), "warning", "runs-on", "${{ matrix.r }} is only known", id="no matrix"),
-        pytest.param(job_on({"group": "gpus"}), "warning", "runs-on", "only a group", id="a group alone"),
+        pytest.param(job_on({"group": "gpu"}), "warning", "runs-on", "only a group", id="a group alone"),
+        pytest.param(
+            job_on({"group": "default", "labels": "gpu-t4"}),
+            "error",
+            "runs-on.group",
+            "the group default does not have gpu-t4, so the job waits",
+            id="another group",
+        ),
+        pytest.param(
+            job_on({"group": "${{ inputs.g }}", "labels": "gpu-t4"}),
+            "warning",
+            "runs-on",
+            "${{ inputs.g }} is only known",
+            id="an input for a group",
+        ),
+        pytest.param(job_on({"group": ["gpu"]}), "error", "runs-on", "is not the name", id="a list of groups"),
+        pytest.param(
+            {"uses": "other/repository/.github/workflows/gpu.yml@0123abc"},
+            "warning",
+            "uses",
+            "in another repository, so its jobs are not checked",
+            id="a workflow of another repository",
+        ),
+        pytest.param(
+            {"uses": "actions/checkout@v7"}, "error", "uses", "is not the path of a workflow", id="an action for a job"
+        ),
+        pytest.param(
+            {"uses": "./.github/workflows/gpu.yml@main"},
+            "error",
+            "uses",
+            "is not the path",
+            id="a local workflow by ref",
+        ),
+        pytest.param(
+            {"uses": "./.github/workflows/gpu.yml"}, "error", "uses", "there is no workflow", id="a missing workflow"
+        ),
         pytest.param({"steps": []}, "error", "runs-on", "has no runs-on", id="no runs-on"),
         pytest.param(job_on(5), "error", "runs-on", "5 is not the name", id="a number"),
         pytest.param(job_on(["gpu-t4", ""]), "error", "runs-on", "is not the name", id="an empty label"),
@@ -224,11 +265,11 @@ def test_the_workflows_of_the_kit_pass(name: str) -> None:
     stated = stacks.settings(name)
     for repository in stated.gpu_tests or [None]:
         written = kit.files(stated, Identity(project="gpu-ci", stack="staging"), repository=repository)
-        for path, text in written.items():
-            if path.startswith(".github/workflows/"):
-                verdicts = judge(path, load_yaml(text, path), runs_on.served(stated))
+        workflows = {
+            path: load_yaml(text, path) for path, text in written.items() if path.startswith(".github/workflows/")
+        }
 
-                assert {str(one) for one in verdicts if one.level is not Level.OK} == set()
+        assert {str(one) for one in judge_all(workflows, served(stated)) if one.level is not Level.OK} == set()
 
 
 def checkout(folder: Path, **workflows: str) -> Path:
@@ -267,6 +308,23 @@ def test_a_finding_exits_with_1_and_names_the_file_and_the_job(
     assert "error .github/workflows/three.yml: line 2, column 1: a value is missing here" in printed
 
 
+def test_labels_of_other_runners_are_accepted_where_they_are_stated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "jobs: {a: {runs-on: big}, b: {runs-on: {group: Large, labels: x}}, c: {runs-on: [ubuntu-24.04, big]}}\n"
+
+    assert ran(checkout(tmp_path, one=text)) == 1
+    assert "add --also big\n" in capsys.readouterr().out
+    assert ran(tmp_path, "--also", "BIG, large") == 0
+
+
+def test_a_workflow_that_cannot_be_read_is_reported_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    caller = "on: push\njobs: {a: {uses: ./.github/workflows/broken.yml}}\n"
+
+    assert ran(checkout(tmp_path, caller=caller, broken="jobs: [\n")) == 1
+    assert capsys.readouterr().out.count("error ") == 1
+
+
 def test_a_folder_without_workflows_exits_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ran(tmp_path) == 2
     assert "name the checkout of a repository" in capsys.readouterr().err
@@ -289,5 +347,5 @@ def test_a_workflow_that_is_not_utf_8_is_named(tmp_path: Path, capsys: pytest.Ca
 def test_control_characters_are_escaped(tmp_path: Path) -> None:
     text = yaml.safe_dump({"jobs": {"\x1b[2J": {"runs-on": "\x07"}}})
 
-    assert ran(checkout(tmp_path, one=text)) == 0
-    assert runs_on.shown("\x1b[2J\ud800") == r"\x1b[2J\ud800"
+    assert ran(checkout(tmp_path, one=text)) == 1
+    assert shown("\x1b[2J\ud800") == r"\x1b[2J\ud800"

@@ -3,37 +3,41 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
-from gpu.verdict import Level, Verdict, error
+from gpu.verdict import Level, Verdict
 from kit import runs_on
 from kit.documents import FileError, load_yaml, read_text
+from kit.served import served, shown
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, chosen
 from ops.outcome import Exit, Stop
 from ops.plan import typed
 from ops.plan.verdicts import counted, counts, line
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 WORKFLOWS: Final = Path(".github", "workflows")
 
+Also = Annotated[
+    str,
+    typer.Option("--also", help="Other labels and groups that exist, with commas: of another stack, or of GitHub."),
+]
 Folder = Annotated[Path, typer.Argument(help="The checkout of the repository: the folder that contains .github.")]
 
 
-def main(folder: Folder, stack: Stack = None, file: File = None, json: Json = None) -> None:
+def main(folder: Folder, stack: Stack = None, file: File = None, also: Also = "", json: Json = None) -> None:
     """Check the workflows of a repository against the runners of a stack.
 
-    The exit code is 1 if a job would never get a runner, or if the runner would end it.
+    Reusable workflows of the repository are checked with the inputs of each call. The exit code is 1 if a job would
+    never get a runner, or if the runner would end it.
     """
     stack_file = chosen(stack, file)
     settings = typed.settings(stack_file)
-    runners = runs_on.served(settings)
+    runners = served(settings)
     files = _files(folder)
-    found = [verdict for path in files for verdict in _verdicts(folder, path, runners)]
+    workflows = {path.relative_to(folder).as_posix(): _document(folder, path) for path in files}
+    found = runs_on.judge_all(workflows, runners, [one.strip() for one in also.split(",")])
     if json is not None:
         terminal.write_json([_data(verdict) for verdict in found], json)
     console = terminal.out(quiet=str(json) == "-")
@@ -59,18 +63,15 @@ def _files(folder: Path) -> list[Path]:
         raise Stop(Exit.WRONG, f"{where} cannot be read ({failed}); name the checkout of a repository") from None
 
 
-def _verdicts(folder: Path, path: Path, runners: Sequence[runs_on.Served]) -> tuple[Verdict, ...]:
-    name = runs_on.shown(path.relative_to(folder))
+def _document(folder: Path, path: Path) -> object:
+    """Return a workflow, or the reason why it is not one."""
+    name = shown(path.relative_to(folder))
     try:
-        document = load_yaml(read_text(path, name), name)
+        return load_yaml(read_text(path, name), name)
     except FileError as refused:
-        return tuple(
-            error(runs_on.CHECK, f"{name}: {one.path}" if one.path else name, runs_on.shown(one.problem), one.fix)
-            for one in refused.faults
-        )
+        return refused
     except OSError as failed:
         raise Stop(Exit.WRONG, f"{path} cannot be read ({failed}); name the checkout of a repository") from None
-    return runs_on.judge(name, document, runners)
 
 
 def _data(verdict: Verdict) -> dict[str, str]:
