@@ -65,7 +65,7 @@ help: ## List these targets
 # An environment whose interpreter does not start, for example after an upgrade of the system, is created again.
 broken = $(shell $(1) -SE -c '' > /dev/null 2>&1 || echo broken)
 ifneq ($(call broken,$(PY)),)
-.venv/run .venv/dev: .FORCE
+.venv/run .venv/dev .venv/doctor: .FORCE
 endif
 ifneq ($(call broken,policy/.venv/bin/python),)
 policy/.venv/run: .FORCE
@@ -78,7 +78,11 @@ endif
 
 .venv/dev: requirements-dev.txt tools/setup.sh
 	@tools/setup.sh requirements-dev.txt $@
-	@touch .venv/run # requirements-dev.txt includes all of requirements.txt
+	@touch .venv/run .venv/doctor # requirements-dev.txt includes all of both
+
+.venv/doctor: requirements-doctor.txt tools/setup.sh
+	@tools/setup.sh requirements-doctor.txt $@
+	@touch .venv/run # requirements-doctor.txt includes all of requirements.txt
 
 # The policy pack has its own environment, because pulumi-policy needs an older protobuf than the program.
 policy/.venv/run: requirements-policy.txt tools/setup.sh
@@ -113,6 +117,10 @@ kit: .venv/run ## Write the files that a repository needs to use the runners, to
 
 workflows: .venv/run ## Check the workflows of the checkout REPO_FOLDER=. against the runners of the stack
 	@$(OPS) workflows $(WHICH)$(if $(ALSO), --also "$$ALSO") -- "$${REPO_FOLDER:-.}"
+
+.PHONY: doctor
+doctor: .venv/doctor ## Check the clouds, the cluster and GitHub as they are now, and print the first broken link
+	@$(OPS) doctor $(WHICH) $(if $(WHY),--why)
 
 # Test -------------------------------------------------------------------------------------------------------------
 
@@ -178,7 +186,8 @@ lock: ## Update the lock files from pyproject.toml with uv; UPGRADE=--upgrade up
 	@command -v uv > /dev/null || { echo 'lock: needs uv: https://docs.astral.sh/uv' >&2; exit 3; }
 	@$(LOCK) $${UPGRADE:+"$$UPGRADE"} --output-file=requirements.txt > /dev/null
 	@$(subst pyproject.toml,policy/requirements.txt,$(LOCK)) $${UPGRADE:+"$$UPGRADE"} --output-file=requirements-policy.txt > /dev/null
-	@$(LOCK) $${UPGRADE:+"$$UPGRADE"} --group=dev --constraints=requirements.txt --output-file=requirements-dev.txt > /dev/null
+	@$(LOCK) $${UPGRADE:+"$$UPGRADE"} --group=doctor --constraints=requirements.txt --output-file=requirements-doctor.txt > /dev/null
+	@$(LOCK) $${UPGRADE:+"$$UPGRADE"} --group=dev --constraints=requirements-doctor.txt --output-file=requirements-dev.txt > /dev/null
 
 # Machine ----------------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 pytestmark = pytest.mark.pure
 
 ROOT = Path(__file__).resolve().parents[2]
-LOCKS = ("requirements.txt", "requirements-dev.txt", "requirements-policy.txt")
+LOCKS = ("requirements.txt", "requirements-doctor.txt", "requirements-dev.txt", "requirements-policy.txt")
 
 each_lock = pytest.mark.parametrize("lock", LOCKS)
 
@@ -29,10 +29,13 @@ def locked(lock: str) -> dict[str, set[str]]:
 def stated() -> dict[str, list[Requirement]]:
     """Return the requirements of `pyproject.toml` by the lock that must satisfy them."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    run = project["project"]["dependencies"]
+    run, groups = project["project"]["dependencies"], project["dependency-groups"]
+    doctor = groups["doctor"]
+    dev = [*doctor, *(text for text in groups["dev"] if isinstance(text, str))]
     return {
         "requirements.txt": [Requirement(text) for text in run],
-        "requirements-dev.txt": [Requirement(text) for text in [*run, *project["dependency-groups"]["dev"]]],
+        "requirements-doctor.txt": [Requirement(text) for text in [*run, *doctor]],
+        "requirements-dev.txt": [Requirement(text) for text in [*run, *dev]],
         "requirements-policy.txt": [
             Requirement(line)
             for line in (ROOT / "policy" / "requirements.txt").read_text().splitlines()
@@ -69,10 +72,14 @@ def test_a_lock_contains_no_index_and_no_path(lock: str) -> None:
     assert re.findall(r"https?://\S+|--(?:index-url|extra-index-url|find-links|trusted-host)|(?:^|\s)/\S+", text) == []
 
 
-def test_both_locks_have_the_same_versions() -> None:
-    run, dev = locked("requirements.txt"), locked("requirements-dev.txt")
+@pytest.mark.parametrize(
+    ("smaller", "larger"),
+    [("requirements.txt", "requirements-doctor.txt"), ("requirements-doctor.txt", "requirements-dev.txt")],
+)
+def test_the_larger_lock_has_the_versions_of_the_smaller_one(smaller: str, larger: str) -> None:
+    all_of = locked(larger)
 
-    assert {name: versions for name, versions in run.items() if dev.get(name) != versions} == {}
+    assert {name: versions for name, versions in locked(smaller).items() if all_of.get(name) != versions} == {}
 
 
 def test_the_pulumi_cli_has_the_version_of_the_sdk() -> None:

@@ -1,0 +1,44 @@
+"""The checks of the doctor: one module each, listed once in the order of the chain.
+
+A check is a module with `CHECK`, the name that its verdicts carry, `NEEDS`, the checks without which its result has no
+meaning, `applies(settings)` and `check(world)`. `docs/runbook.md` has an entry with the same name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+from ops.doctor.checks import aws_account, eks_cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from config.settings import Settings
+    from gpu.verdict import Verdict
+    from ops.doctor.world import World
+
+
+class Check(Protocol):
+    """A module of this package."""
+
+    @property
+    def CHECK(self) -> str:  # noqa: N802  # a constant of the module
+        """The name of the check, in kebab case."""
+        ...
+
+    @property
+    def NEEDS(self) -> tuple[str, ...]:  # noqa: N802  # a constant of the module
+        """The checks that must work before this one has a meaning."""
+        ...
+
+    def applies(self, settings: Settings, /) -> bool:
+        """Return whether the stack has the link."""
+        ...
+
+    def check(self, world: World) -> Iterable[Verdict]:
+        """Yield the verdicts on the link: faults, warnings, and one for each part that works."""
+        ...
+
+
+CHECKS: Final[tuple[Check, ...]] = (aws_account, eks_cluster)
+"""Every check, in the order in which a job needs the links."""

@@ -1,0 +1,120 @@
+"""One examination: every check that applies to the stack, in the order of the chain.
+
+A check whose prerequisite failed is not made, because its result would only repeat the first fault.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from gpu.verdict import Level
+from ops.doctor.source import Unanswered
+from ops.doctor.verdict import page
+from ops.outcome import Exit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from gpu.verdict import Verdict
+    from ops.doctor.checks import Check
+    from ops.doctor.world import World
+
+
+class State(StrEnum):
+    """The state of a link."""
+
+    WORKS = "ok"
+    """The check passed, perhaps with warnings."""
+    BROKEN = "error"
+    """The check found a fault."""
+    UNANSWERED = "unanswered"
+    """The outside system did not answer."""
+    NOT_CHECKED = "not checked"
+    """A prerequisite failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A check and its result."""
+
+    check: str
+    state: State
+    verdicts: tuple[Verdict, ...] = ()
+    because: str = ""
+    """The reason without an answer, or the check that failed first."""
+    fix: str = ""
+    """The fix without an answer."""
+
+    def data(self) -> dict[str, Any]:
+        """Return the link as JSON."""
+        return {
+            "check": self.check,
+            "state": str(self.state),
+            "because": self.because,
+            "fix": self.fix,
+            "page": page(self.check),
+            "verdicts": [
+                {
+                    "level": str(one.level),
+                    "subject": one.subject,
+                    "seen": one.reason,
+                    "means": " ".join(one.chain),
+                    "fix": one.fix,
+                }
+                for one in self.verdicts
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examination:
+    """The results of all checks, in the order of the chain."""
+
+    links: tuple[Link, ...]
+
+    @property
+    def exit(self) -> Exit:
+        """The exit code: a fault, then a system without an answer, then success."""
+        states = {link.state for link in self.links}
+        if State.BROKEN in states:
+            return Exit.FINDING
+        return Exit.OUTSIDE if State.UNANSWERED in states else Exit.GOOD
+
+    def of(self, state: State) -> list[Link]:
+        """Return the links with a state."""
+        return [link for link in self.links if link.state is state]
+
+    def data(self) -> dict[str, Any]:
+        """Return the examination as JSON."""
+        first = next((link.check for link in self.links if link.state is State.BROKEN), None)
+        return {"first-broken": first, "links": [link.data() for link in self.links]}
+
+
+def examine(world: World, checks: Iterable[Check], *, step: Callable[[str], None] = lambda _name: None) -> Examination:
+    """Make the checks that apply. `checks` are in the order of the chain, each after its prerequisites."""
+    links: dict[str, Link] = {}
+    for one in checks:
+        if one.applies(world.settings):
+            step(one.CHECK)
+            links[one.CHECK] = _link(one, world, links)
+    return Examination(links=tuple(links.values()))
+
+
+def _link(one: Check, world: World, links: Mapping[str, Link]) -> Link:
+    for need in one.NEEDS:
+        before = links.get(need)
+        if before is not None and before.state is not State.WORKS:
+            cause = before.because if before.state is State.NOT_CHECKED else before.check
+            return Link(check=one.CHECK, state=State.NOT_CHECKED, because=cause)
+    verdicts: list[Verdict] = []
+    state, because, fix = State.WORKS, "", ""
+    try:
+        for verdict in one.check(world):
+            verdicts.append(verdict)  # noqa: PERF402 - the verdicts before a fault count
+    except Unanswered as fault:
+        state, because, fix = State.UNANSWERED, fault.reason, fault.fix
+    if any(verdict.level is Level.ERROR for verdict in verdicts):
+        state = State.BROKEN
+    return Link(check=one.CHECK, state=state, verdicts=tuple(dict.fromkeys(verdicts)), because=because, fix=fix)

@@ -1,0 +1,33 @@
+"""Conditions on the stack file: a check applies only to a stack that states its section."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from config.settings import Settings
+
+
+def aws(settings: Settings) -> bool:
+    """Return whether the stack uses AWS."""
+    return settings.aws is not None
+
+
+def cluster(settings: Settings) -> bool:
+    """Return whether the stack has a cluster."""
+    return settings.cluster is not None
+
+
+def gpu_pools(settings: Settings) -> bool:
+    """Return whether the cluster has GPU pools."""
+    return bool(settings.gpu_pools)
+
+
+def autoscaler(settings: Settings) -> bool:
+    """Return whether the cluster has the autoscaler."""
+    return settings.autoscaler is not None
+
+
+def arc(settings: Settings) -> bool:
+    """Return whether the cluster has the Actions Runner Controller."""
+    return settings.arc is not None

@@ -1,0 +1,49 @@
+"""The world as checks see it: the stack, the outside systems, and the time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ops.doctor.source import Unanswered
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Any
+
+    from back_ends.stack import Stack
+    from config.settings import Settings
+    from ops.doctor.source import Aws, Cluster, GitHub, GoogleCloud
+
+
+class Unreachable:
+    """A system that answers nothing. Worlds of tests have it where a check asks nothing."""
+
+    def ask(self, call: str, /, **_arguments: Any) -> Any:
+        """Answer nothing."""
+        raise Unanswered(f"nothing answers {call}")
+
+
+_NOBODY = Unreachable()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """A stack and the outside systems that it uses."""
+
+    stack: Stack
+    now: datetime
+    """The time of the questions, with a time zone."""
+    aws: Aws = field(default=_NOBODY)
+    cluster: Cluster = field(default=_NOBODY)
+    github: GitHub = field(default=_NOBODY)
+    google: GoogleCloud = field(default=_NOBODY)
+
+    @property
+    def settings(self) -> Settings:
+        """The stack file."""
+        return self.stack.settings
+
+
+SYSTEMS = ("aws", "cluster", "github", "google")
+"""The fields of the outside systems, which are also the folders of a recording."""

@@ -1,0 +1,231 @@
+"""Tests of the doctor's chain: order, prerequisites, silence, recordings, and exit codes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ops.cli import main, terminal
+from ops.cli.commands.doctor import selected
+from ops.doctor import recording, report
+from ops.doctor.checks import CHECKS
+from ops.doctor.examination import State, examine
+from ops.doctor.recording import Exchange, Recorded, Recorder, Recording
+from ops.doctor.source import Unanswered
+from ops.doctor.verdict import broken, doubtful, works
+from ops.outcome import Exit, Stop
+from tests.doctor.worlds import NOW, ROOT, world
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from config.settings import Settings
+    from gpu.verdict import Verdict
+    from ops.doctor.world import World
+
+pytestmark = pytest.mark.pure
+
+
+@dataclass(frozen=True)
+class Made:
+    """A check with a fixed result."""
+
+    CHECK: str
+    result: Any = "works"
+    NEEDS: tuple[str, ...] = ()
+    there: bool = True
+    made: list[str] = field(default_factory=list)
+
+    def applies(self, settings: Settings, /) -> bool:
+        return self.there
+
+    def check(self, world: World) -> Iterator[Verdict]:
+        self.made.append(self.CHECK)
+        if self.result == "works":
+            yield works(self.CHECK, "part", "seen")
+        elif self.result == "warns":
+            yield doubtful(self.CHECK, "part", seen="odd", means="maybe", fix="look")
+        elif self.result == "broken":
+            yield broken(self.CHECK, "part", seen="bad", means="it cannot work", fix="repair it")
+        else:
+            yield works(self.CHECK, "part", "first")
+            raise Unanswered("nobody answers", "sign in")
+
+
+def states(*checks: Made) -> dict[str, tuple[str, str]]:
+    found = examine(world("Pulumi.staging.yaml", {}), checks)
+    return {link.check: (str(link.state), link.because) for link in found.links}
+
+
+def test_a_check_whose_prerequisite_failed_names_the_first_failure() -> None:
+    last = Made("c", NEEDS=("b",))
+
+    assert states(Made("a", "broken"), Made("b", NEEDS=("a",)), last, Made("d")) == {
+        "a": ("error", ""),
+        "b": ("not checked", "a"),
+        "c": ("not checked", "a"),
+        "d": ("ok", ""),
+    }
+    assert last.made == []
+
+
+def test_a_warning_does_not_stop_the_chain() -> None:
+    assert states(Made("a", "warns"), Made("b", NEEDS=("a",)))["b"] == ("ok", "")
+
+
+def test_a_system_that_does_not_answer_stops_its_chain_without_a_fault() -> None:
+    assert states(Made("a", "silent"), Made("b", NEEDS=("a",))) == {
+        "a": ("unanswered", "nobody answers"),
+        "b": ("not checked", "a"),
+    }
+
+
+def test_a_check_that_does_not_apply_is_not_shown_and_stops_nothing() -> None:
+    assert states(Made("a", "broken", there=False), Made("b", NEEDS=("a",))) == {"b": ("ok", "")}
+
+
+@pytest.mark.parametrize(
+    ("results", "code"),
+    [
+        (("works", "warns"), Exit.GOOD),
+        (("works", "broken", "silent"), Exit.FINDING),
+        (("works", "silent"), Exit.OUTSIDE),
+    ],
+)
+def test_the_exit_code_is_of_the_worst_link(results: tuple[str, ...], code: Exit) -> None:
+    checks = [Made(f"check-{number}", result) for number, result in enumerate(results)]
+
+    assert examine(world("Pulumi.staging.yaml", {}), checks).exit is code
+
+
+def test_the_report_shows_the_observation_the_meaning_and_the_fix() -> None:
+    checks = [Made("a"), Made("b", "broken"), Made("c", NEEDS=("b",)), Made("d", NEEDS=("c",)), Made("e", "silent")]
+    console = terminal.out(width=100)
+    with console.capture() as captured:
+        report.show(console, examine(world("Pulumi.staging.yaml", {}), checks))
+
+    assert captured.get().splitlines() == [
+        "ok           a  seen",
+        "error        b",
+        "             part: bad",
+        "               it cannot work",
+        "               → repair it",
+        "             docs/runbook.md#b",
+        "unanswered   e  first",
+        "             could not ask, because nobody answers",
+        "             → sign in",
+        "             docs/runbook.md#e",
+        "not checked  c, d, because b failed",
+        "The first broken link is b. 1 of 5 links work, 1 are broken, 1 could not be asked, 2 were not checked.",
+    ]
+
+
+def test_checks_are_listed_after_those_that_they_need() -> None:
+    names = [one.CHECK for one in CHECKS]
+
+    assert len(set(names)) == len(names)
+    for number, one in enumerate(CHECKS):
+        assert set(one.NEEDS) <= set(names[:number]), one.CHECK
+
+
+def test_only_selects_a_check_and_those_that_it_needs() -> None:
+    assert [one.CHECK for one in selected(["eks-cluster"])] == ["aws-account", "eks-cluster"]
+    assert selected(()) == CHECKS
+    with pytest.raises(Stop, match='--only: no check eks-clusters; did you mean "eks-cluster"'):
+        selected(["eks-clusters"])
+
+
+class Counting:
+    """A system that counts its questions."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def ask(self, call: str, /, **arguments: Any) -> Any:
+        self.asked.append(call)
+        if call == "refused":
+            raise Unanswered("it refuses", "ask again")
+        return {"call": call, **arguments}
+
+
+def test_a_recording_gives_the_same_answers_as_the_live_system(tmp_path: Path) -> None:
+    live = Counting()
+    recorder = Recorder(live)
+    for _ in range(2):
+        assert recorder.ask("call", name="x") == {"call": "call", "name": "x"}
+        with pytest.raises(Unanswered, match="it refuses"):
+            recorder.ask("refused")
+    assert live.asked == ["call", "refused"]
+
+    stack_file = ROOT / "Pulumi.staging.yaml"
+    recording.write(recording.taken({"aws": recorder}, now=NOW, stack_file=stack_file), tmp_path)
+    read = recording.read(tmp_path)
+    source = read.sources()["aws"]
+
+    assert (read.now, read.stack_file, read.stack_text) == (NOW, stack_file.name, stack_file.read_text())
+    assert source.ask("call", name="x") == {"call": "call", "name": "x"}
+    with pytest.raises(Unanswered) as refused:
+        source.ask("refused")
+    assert (refused.value.reason, refused.value.fix) == ("it refuses", "ask again")
+    with pytest.raises(Unanswered, match="the recording has no answer to call"):
+        source.ask("call", name="y")
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"asked": "yesterday", "stack-file": "x"}', '{"asked": 1}'])
+def test_a_folder_that_is_not_a_recording_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "doctor.json").write_text(content)
+
+    with pytest.raises(Stop, match="not a file of a recording") as refused:
+        recording.read(tmp_path)
+    assert refused.value.code is Exit.WRONG
+
+
+def test_a_damaged_answer_is_refused(tmp_path: Path) -> None:
+    made = Recording(
+        now=NOW, stack_file="x.yaml", stack_text="", exchanges={"aws": (Exchange(call="c", arguments={}),)}
+    )
+    recording.write(made, tmp_path)
+    next((tmp_path / "aws").iterdir()).write_text('{"calls": 1}')
+
+    with pytest.raises(Stop, match=r"001-c\.json: not a file of a recording"):
+        recording.read(tmp_path)
+
+
+def test_the_command_reads_a_recording_and_writes_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    identity = {"Account": "999999999999", "Arn": "arn:aws:iam::999999999999:user/me", "UserId": "x"}
+    made = Recording(
+        now=NOW,
+        stack_file="Pulumi.staging.yaml",
+        stack_text=(ROOT / "Pulumi.staging.yaml").read_text(),
+        exchanges={"aws": (Exchange(call="sts.get_caller_identity", arguments={}, answer=identity),)},
+    )
+    recording.write(made, tmp_path / "recorded")
+
+    code = main.run(["doctor", "--offline", str(tmp_path / "recorded"), "--json", str(tmp_path / "found.json")])
+    found = json.loads((tmp_path / "found.json").read_text())
+
+    assert code == Exit.FINDING
+    assert found["first-broken"] == "aws-account"
+    assert found["links"][0]["verdicts"] == [
+        {
+            "level": "error",
+            "subject": "aws.account",
+            "seen": "the credentials are arn:aws:iam::999999999999:user/me, in account 999999999999",
+            "means": "the stack file states account 123456789012, so nothing of this stack is in reach",
+            "fix": "use credentials of account 123456789012: set AWS_PROFILE, or run `aws sso login`",
+        }
+    ]
+    assert "The first broken link is aws-account." in capsys.readouterr().out
+
+
+def test_a_recorded_system_is_silent_about_what_was_not_asked() -> None:
+    with pytest.raises(Unanswered):
+        Recorded(()).ask("sts.get_caller_identity")
+
+
+def test_every_state_of_a_link_has_a_style() -> None:
+    assert set(report._STYLES) == set(State)

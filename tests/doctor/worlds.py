@@ -1,0 +1,57 @@
+"""Worlds for the checks of the doctor: a stack file, and the recorded answers of the outside systems."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from back_ends.registry import stack_of
+from config.identity import PROJECT, Identity
+from ops.doctor.recording import Exchange, Recorded
+from ops.doctor.world import SYSTEMS, World
+from ops.plan import typed
+from ops.plan.stack_file import read
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gpu.verdict import Verdict
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+NOW: Final = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+Question = tuple[str, str, tuple[tuple[str, Any], ...]]
+"""A system, a call and its arguments."""
+
+
+def asked(system: str, call: str, **arguments: Any) -> Question:
+    """Return a question as the key of an answer."""
+    return system, call, tuple(arguments.items())
+
+
+def world(file: str, answers: Mapping[Question, Any]) -> World:
+    """Return a world with these answers; an exchange is recorded as it is."""
+    stack_file = read(ROOT / file)
+    settings = typed.settings(stack_file)
+    stack = stack_of(settings, Identity(project=PROJECT, stack=stack_file.name, extra=settings.stack.tags))
+    exchanges: dict[str, list[Exchange]] = {system: [] for system in SYSTEMS}
+    for (system, call, arguments), answer in answers.items():
+        known = (
+            answer if isinstance(answer, Exchange) else Exchange(call=call, arguments=dict(arguments), answer=answer)
+        )
+        exchanges[system].append(known)
+    return World(stack=stack, now=NOW, **{system: Recorded(known) for system, known in exchanges.items()})
+
+
+def silent(call: str, reason: str, fix: str = "", **arguments: Any) -> Exchange:
+    """Return a question without an answer."""
+    return Exchange(call=call, arguments=arguments, unanswered=reason, fix=fix)
+
+
+def lines(verdicts: list[Verdict]) -> list[str]:
+    """Return verdicts as text: level, subject, observation, meaning and fix."""
+    return [
+        " | ".join((str(one.level), one.subject, one.reason, *one.chain, *((one.fix,) if one.fix else ())))
+        for one in verdicts
+    ]
