@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from config.aws import RepositoryName
+from config.machines import LabelKey, LabelValue
 from config.section import Section
 from config.values import (
     CudaVersion,
@@ -91,12 +93,20 @@ class DcgmSettings(Section):
     service_monitor: bool = False
     """Declare a ServiceMonitor. The chart then needs the definitions of the Prometheus operator."""
     alerts: bool = False
-    """Declare alerts for lost and hot GPUs, stalled runners and waiting jobs."""
+    """Declare alerts for lost, hot and idle GPUs, stalled runners and waiting jobs."""
+    dashboard: bool = False
+    """Declare a dashboard that Grafana of kube-prometheus-stack loads."""
+    labels: Mapping[LabelKey, LabelValue] = Field(default_factory=dict)
+    """Labels of the ServiceMonitor, the PodMonitor and the alerts. kube-prometheus-stack only reads objects with the
+    label `release: NAME`, the name of its Helm release."""
+    namespace_labels: Mapping[LabelKey, LabelValue] = Field(default_factory=dict)
+    """Labels of the namespace, for a Prometheus that selects namespaces."""
 
     @model_validator(mode="after")
-    def _alerts_have_metrics(self) -> DcgmSettings:
-        if self.alerts and not self.service_monitor:
-            raise Invalid("alerts needs metrics", "state service-monitor: true")
+    def _parts_have_metrics(self) -> DcgmSettings:
+        stated = [key for key in ("alerts", "dashboard", "labels") if getattr(self, key)]
+        if stated and not self.service_monitor:
+            raise Invalid(f"{stated[0]} needs metrics", "state service-monitor: true")
         return self
 
 

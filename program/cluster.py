@@ -189,13 +189,16 @@ def _services(*, site: Site, account: AwsSettings, version: str, cluster_name: O
             site.cluster,
         )
 
-    if settings.monitoring is not None and settings.monitoring.dcgm is not None:
+    if settings.monitoring is not None and (dcgm := settings.monitoring.dcgm) is not None:
         declared["monitoring"] = GpuMetrics(
             "gpu-metrics",
             GpuMetricsArgs(
                 version=pins.DCGM_EXPORTER_CHART,
-                values=kubernetes.gpu_metrics(settings, settings.monitoring.dcgm),
-                alerts=settings.monitoring.dcgm.alerts,
+                values=kubernetes.gpu_metrics(settings, dcgm),
+                alerts=dcgm.alerts,
+                dashboard=dcgm.dashboard,
+                to_zero=kubernetes.scales_to_zero(site.stack),
+                namespace_labels=dcgm.namespace_labels,
             ),
             site.cluster,
         )

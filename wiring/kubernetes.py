@@ -84,7 +84,14 @@ def gpu_metrics(settings: Settings, stated: DcgmSettings) -> GpuMetricsValues:
         interval_seconds=stated.interval_seconds,
         service_monitor=stated.service_monitor,
         tolerations=gpu_tolerations(settings),
+        labels=stated.labels,
     )
+
+
+def scales_to_zero(stack: Stack) -> bool:
+    """Return whether no GPU node may remain without a job: no pool has a minimum, and no runner waits on a GPU."""
+    idle = any(shared.idle_on_gpu for shared in shared_nodes(stack).values())
+    return not idle and all(pool.min == 0 for pool in stack.settings.gpu_pools.values())
 
 
 def autoscaler(settings: Settings, stated: AutoscalerSettings, *, region: str, version: str) -> AutoscalerValues:

@@ -1,20 +1,23 @@
-"""NVIDIA's DCGM exporter: metrics of every GPU for Prometheus, and alerts."""
+"""NVIDIA's DCGM exporter: metrics of every GPU for Prometheus, alerts, and a dashboard."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pulumi
 import pulumi_kubernetes as k8s
 from pulumi import ResourceOptions
 
+from components.kubernetes import dashboard
 from components.kubernetes.alerts import API, listeners, rules
 from components.kubernetes.chart import chart
 from components.kubernetes.gpu_metrics_values import gpu_metrics_values
 from components.kubernetes.namespaces import SYSTEMS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from components.kubernetes.gpu_metrics_values import GpuMetricsValues
 
 REPOSITORY = "https://nvidia.github.io/dcgm-exporter/helm-charts"
@@ -30,6 +33,12 @@ class GpuMetricsArgs:
     values: GpuMetricsValues
     alerts: bool = False
     """Whether to declare alerts and the monitoring of listeners. They need the Prometheus operator's definitions."""
+    dashboard: bool = False
+    """Whether to declare the dashboard for Grafana."""
+    to_zero: bool = False
+    """Whether no GPU node may remain without a job. Only then an idle GPU is an alert."""
+    namespace_labels: Mapping[str, str] = field(default_factory=dict)
+    """Labels by which Prometheus selects the namespace."""
 
 
 class GpuMetrics(pulumi.ComponentResource):
@@ -39,7 +48,7 @@ class GpuMetrics(pulumi.ComponentResource):
         super().__init__("gpu-ci:kubernetes:GpuMetrics", name, None, opts)
         namespace = k8s.core.v1.Namespace(
             name,
-            metadata={"name": NAMESPACE},
+            metadata={"name": NAMESPACE, **({"labels": labels} if (labels := dict(args.namespace_labels)) else {})},
             opts=ResourceOptions(parent=self, delete_before_replace=True),
         )
         chart(
@@ -52,14 +61,29 @@ class GpuMetrics(pulumi.ComponentResource):
             values=gpu_metrics_values(args.values),
             parent=self,
         )
+        if args.dashboard:
+            k8s.core.v1.ConfigMap(
+                f"{name}-dashboard",
+                metadata={
+                    "name": "gpu-ci-dashboard",
+                    "namespace": namespace.metadata.name,
+                    "labels": dict(dashboard.LABELS),
+                },
+                data=dashboard.files(),
+                opts=ResourceOptions(parent=self, delete_before_replace=True),
+            )
         if args.alerts:
-            specs = {"PrometheusRule": rules(), "PodMonitor": listeners(SYSTEMS, args.values.interval_seconds)}
+            selected = {"labels": dict(args.values.labels)} if args.values.labels else {}
+            specs = {
+                "PrometheusRule": rules(to_zero=args.to_zero),
+                "PodMonitor": listeners(SYSTEMS, args.values.interval_seconds),
+            }
             for kind, spec in specs.items():
                 k8s.apiextensions.CustomResource(
                     f"{name}-{kind.lower()}",
                     api_version=API,
                     kind=kind,
-                    metadata={"name": "gpu-ci", "namespace": namespace.metadata.name},
+                    metadata={"name": "gpu-ci", "namespace": namespace.metadata.name, **selected},
                     spec=spec,
                     opts=ResourceOptions(parent=self, delete_before_replace=True),
                 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from gpu.kubernetes.node_group import GPU_PRESENT
@@ -24,6 +24,8 @@ class GpuMetricsValues:
     """Whether to declare a ServiceMonitor. It needs the definitions of the Prometheus operator."""
     tolerations: Sequence[Mapping[str, str]]
     """Tolerations for the nodes of every pool."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Labels by which Prometheus selects the ServiceMonitor."""
 
 
 def gpu_metrics_values(args: GpuMetricsValues) -> dict[str, Any]:
@@ -34,6 +36,7 @@ def gpu_metrics_values(args: GpuMetricsValues) -> dict[str, Any]:
         "serviceMonitor": {
             "enabled": args.service_monitor,
             "interval": f"{args.interval_seconds}s",
+            **({"additionalLabels": dict(args.labels)} if args.labels else {}),
             # The Prometheus operator drops a ServiceMonitor whose timeout is longer than its interval.
             **({"scrapeTimeout": f"{args.interval_seconds}s"} if args.interval_seconds < SCRAPE_TIMEOUT else {}),
         },

@@ -424,6 +424,12 @@ WHOLES: Final = (
         words=("alerts needs metrics", "state service-monitor: true"),
     ),
     Mistake(
+        name="a dashboard without metrics",
+        change={"monitoring": {"dcgm": {"dashboard": True}}},
+        path="monitoring.dcgm",
+        words=("dashboard needs metrics", "state service-monitor: true"),
+    ),
+    Mistake(
         name="pools without a device plugin",
         change={"device-plugin": OUT},
         path="device-plugin",
