@@ -16,6 +16,8 @@ WHY ?=
 OUT ?= out
 # The owner/name of that repository, if gpu-ci:gpu-tests configures several.
 REPO ?=
+# If set, `make kit` overwrites files that other people changed.
+FORCE ?=
 # The checkout with the workflows that `make workflows` checks.
 REPO_FOLDER ?= .
 # Labels and groups of runners outside the stack that its workflows may use: ALSO=ubuntu-16-cores,windows-gpu
@@ -113,7 +115,7 @@ bootstrap: .venv/run ## Create the state, the key and the access for pipelines o
 
 .PHONY: kit workflows
 kit: .venv/run ## Write the files that a repository needs to use the runners, to OUT=out
-	@$(OPS) kit $(WHICH) --out "$$OUT"$(if $(REPO), --repo "$$REPO")
+	@$(OPS) kit $(WHICH) --out "$$OUT"$(if $(REPO), --repo "$$REPO")$(if $(FORCE), --force)
 
 workflows: .venv/run ## Check the workflows of the checkout REPO_FOLDER=. against the runners of the stack
 	@$(OPS) workflows $(WHICH)$(if $(ALSO), --also "$$ALSO") -- "$${REPO_FOLDER:-.}"

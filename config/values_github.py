@@ -12,8 +12,8 @@ from config.values import Invalid, Matching
 
 INVISIBLE: Final = r"\x00-\x1f\x7f-\xa0\u200b-\u200f\u2028-\u202f\u2060\ufeff"
 """Control characters, and spaces that look like others or like nothing, as part of a class of signs."""
-_OWNER: Final = r"[A-Za-z0-9][A-Za-z0-9_-]{0,38}"
-_REPOSITORY: Final = r"(?!\.\.?(/|$))(?!.*\.git$)[A-Za-z0-9._-]{1,100}"
+OWNER: Final = r"[A-Za-z0-9][A-Za-z0-9_-]{0,38}"
+REPOSITORY: Final = r"(?!\.\.?(/|$))(?!.*\.git$)[A-Za-z0-9._-]{1,100}"
 _HOST: Final = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+"
 _PAGES: Final = r"(enterprises|organizations|orgs|settings|apps|users|login)"
 """The first part of addresses that are pages of GitHub, not owners."""
@@ -22,7 +22,7 @@ GitHubUrl = Annotated[
     str,
     Matching(
         rf"https://(?!(www|api)\.github\.com/){_HOST}"
-        rf"/(enterprises/[A-Za-z0-9_-]{{1,60}}|(?!{_PAGES}(/|$)){_OWNER}(/{_REPOSITORY})?)",
+        rf"/(enterprises/[A-Za-z0-9_-]{{1,60}}|(?!{_PAGES}(/|$)){OWNER}(/{REPOSITORY})?)",
         "a GitHub address",
         "write https://github.com/ORGANISATION or https://github.com/OWNER/REPOSITORY",
     ),
@@ -41,12 +41,12 @@ RunnerGroup = Annotated[
 Repository = Annotated[
     str,
     Field(max_length=100),
-    Matching(_REPOSITORY, "a repository's name", "write it without its owner, as in vision"),
+    Matching(REPOSITORY, "a repository's name", "write it without its owner, as in vision"),
 ]
 """A repository of the organisation, as GitHub spells it."""
 FullName = Annotated[
     str,
-    Matching(rf"{_OWNER}/{_REPOSITORY}", "a repository with its owner", "write OWNER/NAME, as in acme/gpu-infra"),
+    Matching(rf"{OWNER}/{REPOSITORY}", "a repository with its owner", "write OWNER/NAME, as in acme/gpu-infra"),
 ]
 """A repository with its owner."""
 EnvironmentName = Annotated[
@@ -65,7 +65,7 @@ Who = Annotated[
     Matching(r"[A-Za-z0-9][A-Za-z0-9_-]*", "a GitHub name", "write the team, role or user as GitHub spells it"),
 ]
 """A team or a role, as GitHub spells it."""
-Login = Annotated[str, Matching(_OWNER, "a GitHub user", "write the user's name without @, as in octocat")]
+Login = Annotated[str, Matching(OWNER, "a GitHub user", "write the user's name without @, as in octocat")]
 Branch = Annotated[
     str,
     Field(max_length=200),

@@ -2,75 +2,119 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from checks.untrusted_jobs import APPROVAL
 from config.identity import PROJECT, Identity
+from config.values_github import OWNER, REPOSITORY
 from gpu.verdict import Level
 from kit import stack as kit
 from kit.cirun import FILE, read
 from kit.cirun_checks import judge
 from kit.cirun_workflow import TESTS_FILE
 from kit.documents import FileError
+from kit.folder import Comparison, State, compare, difference
 from kit.gpu_tests import LOOKED_FOR, Found, gpu_tests, taken_for_granted
+from kit.served import shown
 from ops.cli import terminal
-from ops.cli.options import File, Stack, chosen
+from ops.cli.options import File, Json, Stack, chosen
 from ops.outcome import Exit, Stop
 from ops.plan import typed
 from ops.plan.verdicts import line
 from wiring.outputs import gpu_test_image
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from rich.console import Console
 
     from config.settings import Settings
+
+_NAME: Final = re.compile(rf"({OWNER}/)?{REPOSITORY}")
 
 Out = Annotated[Path, typer.Option("--out", help="The folder to write into, for example the repository's checkout.")]
 Repo = Annotated[
     str | None, typer.Option("--repo", help="The repository, as owner/name; selects its entry of gpu-tests.")
 ]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite files that other people wrote or changed.")]
 Check = Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 if a file differs.")]
 
 
 def main(
-    stack: Stack = None, file: File = None, out: Out = Path("out"), repo: Repo = None, check: Check = False
+    stack: Stack = None,
+    file: File = None,
+    out: Out = Path("out"),
+    repo: Repo = None,
+    check: Check = False,
+    force: Force = False,
+    json: Json = None,
 ) -> None:
-    """Write the files that a repository needs to use the runners of a stack."""
-    stack_file = chosen(stack, file)
-    settings = typed.settings(stack_file)
-    identity = Identity(project=PROJECT, stack=stack_file.name, extra=settings.stack.tags)
-    repository = _repository(repo, settings)
-    try:
-        files = kit.files(settings, identity, repository=repository)
-    except FileError as error:
-        raise Stop(Exit.WRONG, str(error)) from None
-    if not files:
-        raise Stop(Exit.FINDING, f"The runners of {stack_file.path.name} need no files in a repository.")
-    console = terminal.out()
+    """Write the files that a repository needs to use the runners of a stack.
+
+    Files that other people wrote or changed are not overwritten: the command shows the differences, writes nothing and
+    exits with 1, unless --force is given.
+    """
+    with terminal.progress("Read the stack file") as progress:
+        stack_file = chosen(stack, file)
+        settings = typed.settings(stack_file)
+        identity = Identity(project=PROJECT, stack=stack_file.name, extra=settings.stack.tags)
+        repository = _repository(repo, settings)
+        progress.stage("Render the files")
+        try:
+            files = kit.files(settings, identity, repository=repository)
+        except FileError as error:
+            raise Stop(Exit.WRONG, str(error)) from None
+    console = terminal.out(quiet=str(json) == "-")
     _warn(settings, repository, files, out)
-    stale = [path for path, text in files.items() if not _holds(out / path, text)]
-    if check:
-        if stale:
-            raise Stop(Exit.FINDING, f"Out of date in {out}: {', '.join(stale)}. Run the command without --check.")
-        console.print(f"All {len(files)} files in {out} are up to date.")
+    compared = _compare(out, files, stack_file.name)
+    differences = {path: difference(out, path, files[path]) for path in compared.in_state(State.CHANGED)}
+    if json is not None:
+        data = {"files": compared.states, "stale": compared.stale, "differences": differences}
+        terminal.write_json(data, json)
+    for path in compared.stale:
+        line = f"{out / path} is from an earlier run and is not written any more; delete it."
+        console.print(line, markup=False, soft_wrap=True)
+    if not files:
+        console.print(f"The runners of {stack_file.path.name} need no files in a repository.", soft_wrap=True)
         return
-    for path in stale:
-        _write(out / path, files[path])
-        console.print(f"Wrote {out / path}.", markup=False, soft_wrap=True)
-    if not stale:
-        console.print(f"The files in {out} are up to date.")
+    if check:
+        _check(console, compared, out)
+        return
+    if differences and not force:
+        for text in differences.values():
+            console.print(text, markup=False, soft_wrap=True)
+        raise Stop(Exit.FINDING, _refusal([out / path for path in differences]))
+    _write(console, compared, out)
     if TESTS_FILE in files:
         line = f"A fork can edit these workflows, so the label alone does not stop it: {APPROVAL}."
         console.print(line, markup=False, soft_wrap=True)
+
+
+def _compare(out: Path, files: Mapping[str, str], stack: str) -> Comparison:
+    try:
+        return compare(out, files, stack)
+    except OSError as error:
+        raise Stop(Exit.WRONG, f"{out} cannot be written ({error}); choose another folder with --out") from None
+
+
+def _check(console: Console, compared: Comparison, out: Path) -> None:
+    """Report files that differ, without writing."""
+    differ = [*(path for path, state in compared.states.items() if state is not State.CURRENT), *compared.stale]
+    if differ:
+        raise Stop(Exit.FINDING, f"Out of date in {out}: {', '.join(differ)}. Run the command without --check.")
+    console.print(f"All {len(compared.files)} files in {out} are up to date.", markup=False, soft_wrap=True)
 
 
 def _repository(named: str | None, settings: Settings) -> str | None:
     """Return the entry of gpu-tests to use."""
     entries = list(settings.gpu_tests)
     if named is not None:
+        if _NAME.fullmatch(named) is None:
+            raise Stop(Exit.WRONG, f'--repo: "{shown(named)}" is not the name of a repository; write it as owner/name')
         return named.rpartition("/")[2]
     if len(entries) > 1:
         raise Stop(Exit.WRONG, f"gpu-tests has {', '.join(entries)}; name the repository: make kit REPO=owner/name")
@@ -95,17 +139,23 @@ def _warn(settings: Settings, repository: str | None, files: Mapping[str, str], 
         line(console, verdict)
 
 
-def _holds(path: Path, text: str) -> bool:
-    try:
-        return path.is_file() and path.read_bytes() == text.encode()
-    except OSError as error:
-        raise Stop(Exit.WRONG, f"{path} cannot be read ({error}); choose another folder with --out") from None
+def _refusal(paths: Sequence[Path]) -> str:
+    return (
+        f"{', '.join(map(str, paths))}: changed by others, so nothing was written; move the changes to files of their "
+        "own, or overwrite them with --force (make kit FORCE=1)"
+    )
 
 
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        wrong = f"{path} cannot be written ({error}); choose another folder with --out"
-        raise Stop(Exit.WRONG, wrong) from None
+def _write(console: Console, compared: Comparison, out: Path) -> None:
+    """Write every file that differs."""
+    outdated = [path for path, state in compared.states.items() if state is not State.CURRENT]
+    for path in (out / one for one in outdated):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(compared.files[path.relative_to(out).as_posix()], encoding="utf-8")
+        except OSError as error:
+            wrong = f"{path} cannot be written ({error}); choose another folder with --out"
+            raise Stop(Exit.WRONG, wrong) from None
+        console.print(f"Wrote {path}.", markup=False, soft_wrap=True)
+    if not outdated:
+        console.print(f"The files in {out} are up to date.", markup=False, soft_wrap=True)
