@@ -21,13 +21,21 @@ from typer.models import ParameterInfo
 from checks import CHECKS
 from ops.cli import commands
 from tools.reference_components import components
+from tools.reference_machines import (
+    attachable_gpus,
+    ec2_machines,
+    ec2_quotas,
+    example_costs,
+    gce_machines,
+    jarvis_machines,
+)
 from tools.reference_sections import sections
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-MARKERS: Final = re.compile(r"^<!-- generated: ([a-z ]+) -->\n.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
+MARKERS: Final = re.compile(r"^<!-- generated: ([a-z0-9 ]+) -->\n.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
 
 
 def command_line() -> str:
@@ -101,10 +109,16 @@ def _cell(text: str) -> str:
 
 
 GENERATED: Final[dict[str, Callable[[], str]]] = {
+    "attachable gpus": attachable_gpus,
     "checks": checks,
     "command line": command_line,
     "components": components,
     "decisions": decisions,
+    "ec2 machines": ec2_machines,
+    "ec2 quotas": ec2_quotas,
+    "example costs": example_costs,
+    "gce machines": gce_machines,
+    "jarvis machines": jarvis_machines,
     "modules": modules,
     "stack file": sections,
     "targets": targets,

@@ -68,7 +68,8 @@ def _quota(
     )
 
 
-def _gpu_quota(machine: str, model: GpuModel, project: str, region: str, *, spot: bool) -> Quota:
+def gpu_quota(machine: str, model: GpuModel, project: str, region: str, *, spot: bool) -> Quota:
+    """Return the regional quota that the GPUs of a machine type count against."""
     metric = _MEGA if machine.startswith("a3-megagpu-") else METRICS[model.slug]
     title, quota_id, family = model.product, "", {}
     if spot:
@@ -107,7 +108,7 @@ def gcp_claims(group: MachineGroup, placement: Placement, project: str) -> tuple
         if group.attached_gpu is not None:
             machine = attach(machine, gpu_model(group.attached_gpu), group.attached_gpus)
         if machine.gpu is not None:
-            claim(_gpu_quota(name, machine.gpu, project, region, spot=placement.spot), machine.gpus, name)
+            claim(gpu_quota(name, machine.gpu, project, region, spot=placement.spot), machine.gpus, name)
             everywhere = _quota(
                 ALL_REGIONS, "of all models in all regions", "GPUs", project=project, region=EVERYWHERE,
                 quota_id="GPUS-ALL-REGIONS-per-project",
