@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from fakes.replacement import replaces
+
 if TYPE_CHECKING:
     from fakes.kinds import Kind
 
@@ -34,10 +36,9 @@ class Change:
 
 def changes(kind: Kind, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
     """Return every property that differs; an unknown value differs from any known one."""
-    wanted = [tuple(path.split(".")) for path in kind.replaced_by]
     return [
-        Change(path=path, names=names, kind=change, replaces=any(names[: len(one)] == one for one in wanted))
-        for path, names, change in _walk(dict(old), dict(new), "", ())
+        Change(path=path, names=names, kind=change, replaces=replaces(kind.type, names, change, before, after))
+        for path, names, change, before, after in _walk(dict(old), dict(new), "", ())
     ]
 
 
@@ -52,27 +53,30 @@ def deletes_first(kind: Kind, found: list[Change], inputs: Mapping[str, Any]) ->
     return value is not None and not any(change.names == names for change in found)
 
 
-def _walk(old: Any, new: Any, path: str, names: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...], ChangeKind]]:
+def _walk(
+    old: Any, new: Any, path: str, names: tuple[str, ...]
+) -> Iterator[tuple[str, tuple[str, ...], ChangeKind, Any, Any]]:
+    """Yield every changed path, its parts without list positions, and its values before and afterwards."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in sorted({*old, *new}):
             inner = _join(path, key)
             if key not in new:
-                yield inner, (*names, key), ChangeKind.DELETE
+                yield inner, (*names, key), ChangeKind.DELETE, old[key], None
             elif key not in old:
-                yield inner, (*names, key), ChangeKind.ADD
+                yield inner, (*names, key), ChangeKind.ADD, None, new[key]
             else:
                 yield from _walk(old[key], new[key], inner, (*names, key))
     elif isinstance(old, list) and isinstance(new, list):
         for index in range(max(len(old), len(new))):
             inner = f"{path}[{index}]"
             if index >= len(new):
-                yield inner, names, ChangeKind.DELETE
+                yield inner, names, ChangeKind.DELETE, old[index], None
             elif index >= len(old):
-                yield inner, names, ChangeKind.ADD
+                yield inner, names, ChangeKind.ADD, None, new[index]
             else:
                 yield from _walk(old[index], new[index], inner, names)
     elif old != new or isinstance(old, bool) != isinstance(new, bool):
-        yield path, names, ChangeKind.UPDATE
+        yield path, names, ChangeKind.UPDATE, old, new
 
 
 def _join(path: str, key: str) -> str:

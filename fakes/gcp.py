@@ -16,7 +16,7 @@ from fakes.kinds import Kind, Reference
 from fakes.request import CREATED_AT, PROJECT_NUMBER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from fakes.request import Answer, Created, Request
 
@@ -148,7 +148,6 @@ def _kind(
     answer: Answer,
     *,
     identity: Sequence[str] = ("project", "name"),
-    replaced_by: Iterable[str] = (),
     **rest: Any,
 ) -> Kind:
     """Return the row of an object that its identity's last input names."""
@@ -159,7 +158,6 @@ def _kind(
         identity=identity,
         taken=f"Error 409: The resource '{{{len(identity) - 1}}}' already exists, alreadyExists",
         in_use=_IN_USE,
-        replaced_by=frozenset({*identity, *replaced_by}),
         delete_first=name if name == "name" else "",
         max_lengths={"name": 63} if name == "name" else {},
         **rest,
@@ -183,7 +181,6 @@ def _grant(type_: str, target: str, to: str = "", missing: str = "") -> Kind:
         type=type_,
         answer=answer,
         references=[reference] if to else [],
-        replaced_by=frozenset({target, "role", "member", "condition"}),
     )
 
 
@@ -194,20 +191,18 @@ _SCHEDULING: Final[Mapping[str, Sequence[str]]] = {
 }
 
 TABLE: Final = (
-    _kind(NETWORK, _network, replaced_by=["autoCreateSubnetworks", "description", "mtu"], slow=True),
+    _kind(NETWORK, _network, slow=True),
     _kind(
         SUBNETWORK,
         _subnetwork,
         identity=("project", "region", "name"),
         references=_by_id_or_link("network", NETWORK),
-        replaced_by=["network", "purpose"],
     ),
     _kind(
         ROUTER,
         _router,
         identity=("project", "region", "name"),
         references=_by_id_or_link("network", NETWORK),
-        replaced_by=["network"],
     ),
     _kind(
         "gcp:compute/routerNat:RouterNat",
@@ -220,7 +215,6 @@ TABLE: Final = (
         "gcp:compute/firewall:Firewall",
         lambda request: _compute(request, "firewalls"),
         references=_by_id_or_link("network", NETWORK),
-        replaced_by=["network", "direction"],
         choices={"direction": ("EGRESS", "INGRESS")},
     ),
     _kind(
@@ -233,20 +227,6 @@ TABLE: Final = (
             Reference("serviceAccount.email", ACCOUNT, by="email", blocks=False),
             Reference("resourcePolicies", RESOURCE_POLICY, by="selfLink"),
         ],
-        replaced_by=[
-            "bootDisk.initializeParams",
-            "guestAccelerators",
-            "hostname",
-            "metadataStartupScript",
-            "networkInterfaces.network",
-            "networkInterfaces.subnetwork",
-            "networkInterfaces.nicType",
-            "scheduling.maxRunDuration",
-            "scheduling.onInstanceStopAction",
-            "scheduling.provisioningModel",
-            "scheduling.preemptible",
-            "scratchDisks",
-        ],
         choices=_SCHEDULING,
         before_create=MACHINE_CHECKS,
         slow=True,
@@ -255,12 +235,10 @@ TABLE: Final = (
         RESOURCE_POLICY,
         _schedule,
         identity=("project", "region", "name"),
-        replaced_by=["instanceSchedulePolicy"],
     ),
     _kind(
         IMAGE,
         lambda request: _compute(request, "images"),
-        replaced_by=["family", "sourceDisk", "sourceImage", "rawDisk", "guestOsFeatures", "description"],
         slow=True,
     ),
     _grant("gcp:compute/imageIamMember:ImageIamMember", "image", IMAGE),
@@ -269,7 +247,6 @@ TABLE: Final = (
         answer=_bucket,
         identity=("name",),
         taken="Error 409: The requested bucket name is not available: {0}, conflict",
-        replaced_by=frozenset({"name", "project", "location", "customPlacementConfig"}),
         delete_first="name",
         max_lengths={"name": 63},
     ),
@@ -277,7 +254,6 @@ TABLE: Final = (
         REPOSITORY,
         _repository,
         identity=("project", "location", "repositoryId"),
-        replaced_by=["format", "kmsKeyName", "mode"],
         choices={"format": ("APT", "DOCKER", "GENERIC", "GO", "KFP", "MAVEN", "NPM", "PYTHON", "YUM")},
     ),
     _grant("gcp:artifactregistry/repositoryIamMember:RepositoryIamMember", "repository", REPOSITORY),

@@ -62,7 +62,6 @@ TABLE: Final = (
         answer=_secret,
         identity=("project", "secretId"),
         taken="Error 409: Secret [{1}] already exists., alreadyExists",
-        replaced_by=frozenset({"project", "secretId", "replication"}),
         delete_first="secretId",
         max_lengths={"secretId": 255},
     ),
@@ -79,13 +78,11 @@ TABLE: Final = (
                 cascades=True,
             )
         ],
-        replaced_by=frozenset({"secretId", "role", "member", "condition"}),
     ),
     Kind(
         type=CHANNEL,
         answer=_channel,
         in_use="Error 400: Cannot delete notification channel {id}, which {holder} uses, failedPrecondition",
-        replaced_by=frozenset({"project"}),
         choices={"type": ("email", "pagerduty", "pubsub", "slack", "sms", "webhook_basicauth", "webhook_tokenauth")},
     ),
     Kind(
@@ -99,7 +96,6 @@ TABLE: Final = (
                 missing="Error 404: The notification channel {value} was not found., notFound",
             )
         ],
-        replaced_by=frozenset({"project"}),
         choices={"combiner": ("AND", "AND_WITH_MATCHING_RESOURCE", "OR")},
         before_create=[_metrics_exist],
     ),

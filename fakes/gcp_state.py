@@ -43,7 +43,6 @@ def _grant(noun: str, target: str, to: str, by: str, missing: str) -> Kind:
         type=f"gcp:{noun}",
         answer=answer,
         references=[Reference(target, to, by=by, missing=missing, blocks=False, cascades=True)],
-        replaced_by=frozenset({target, "role", "member", "condition"}),
     )
 
 
@@ -55,7 +54,6 @@ TABLE: Final = (
         identity=("project", "location", "name"),
         taken="Error 409: KeyRing {2} already exists, alreadyExists",
         keeps_name=True,
-        replaced_by=frozenset({"project", "location", "name"}),
     ),
     Kind(
         type=KEY,
@@ -72,7 +70,6 @@ TABLE: Final = (
                 cascades=True,
             )
         ],
-        replaced_by=frozenset({"keyRing", "name", "purpose"}),
         choices={"purpose": ("ASYMMETRIC_DECRYPT", "ASYMMETRIC_SIGN", "ENCRYPT_DECRYPT", "MAC", "RAW_ENCRYPT_DECRYPT")},
     ),
     _grant(

@@ -41,7 +41,6 @@ TABLE: Final = (
         answer=_variable,
         identity=("repository", "variableName"),
         taken="POST: 409 Already exists - Variable already exists []",
-        replaced_by=frozenset({"repository", "variableName"}),
         before_create=[_named_well],
     ),
 )

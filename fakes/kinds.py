@@ -78,8 +78,6 @@ class Kind:
     """The error for a delete while another object blocks it; `{id}` is the object's id, `{holder}` the other's."""
     missing: str = ""
     """The error for a delete of a missing object; empty if that is no error. `{name}` is the last part of the id."""
-    replaced_by: frozenset[str] = frozenset()
-    """The input paths, without list positions, whose change replaces the object."""
     delete_first: str = ""
     """The name input. If it is stated, a replacement deletes first; otherwise the provider generates a new name."""
     choices: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -23,19 +23,6 @@ if TYPE_CHECKING:
 
 NAMESPACE: Final = "kubernetes:core/v1:Namespace"
 BUILT_IN: Final = frozenset({"default", "kube-node-lease", "kube-public", "kube-system"})
-# ConfigMaps change in place: the provider of the program has `enableConfigMapMutable`.
-_REPLACED_BY: Final = {
-    "Secret": ("data", "stringData", "type"),
-    "StorageClass": ("parameters", "provisioner"),
-    "ClusterRoleBinding": ("roleRef",),
-    "RoleBinding": ("roleRef",),
-    "Deployment": ("spec.selector",),
-    "DaemonSet": ("spec.selector",),
-    "StatefulSet": ("spec.selector", "spec.serviceName", "spec.volumeClaimTemplates"),
-    "Job": ("spec.completions", "spec.parallelism", "spec.selector", "spec.template"),
-    "PersistentVolumeClaim": ("spec",),
-    "Service": ("spec.clusterIP",),
-}
 
 
 def _object(request: Request) -> Created:
@@ -70,7 +57,6 @@ def kind_of(type_: str) -> Kind:
         answer=_object,
         identity=("metadata.namespace", "metadata.name"),
         taken=f'{plural} "{{1}}" already exists',
-        replaced_by=frozenset({"metadata.name", "metadata.namespace", *_REPLACED_BY.get(noun, ())}),
         delete_first="metadata.name",
         before_create=[_reachable, _namespace_exists],
         before_delete=[_reachable],
@@ -141,7 +127,6 @@ TABLE: Final = (
         answer=_object,
         identity=("metadata.name",),
         taken='namespaces "{0}" already exists',
-        replaced_by=_SPACE.replaced_by,
         delete_first=_SPACE.delete_first,
         max_lengths={"metadata.name": 63},
         before_create=[_reachable],
@@ -153,7 +138,6 @@ TABLE: Final = (
         answer=_release,
         identity=("namespace", "name"),
         taken="cannot re-use a name that is still in use ({0}/{1})",
-        replaced_by=frozenset({"name", "namespace"}),
         max_lengths={"name": 53},
         slow=True,
         missing="uninstall: Release not loaded: {name}: release: not found",

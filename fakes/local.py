@@ -60,7 +60,6 @@ TABLE: Final = (
     Kind(
         type="command:local:Command",
         answer=_command,
-        replaced_by=frozenset({"triggers"}),
         before_create=[_create],
         before_update=[_update],
         before_delete=[_delete],

@@ -22,7 +22,7 @@ from fakes import messages
 from fakes.faults import Fault, FaultKind, Faults
 from fakes.kinds import Kind, RefusedError, UnfinishedError
 from fakes.objects import Caller
-from fakes.tables import PROVIDERS_REPLACED_BY, kind_of, unanswered
+from fakes.tables import kind_of, unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,8 +81,7 @@ class FakeProvider(provider_pb2_grpc.ResourceProviderServicer):
 
     def DiffConfig(self, request: provider_pb2.DiffRequest, context: grpc.ServicerContext) -> provider_pb2.DiffResponse:
         """Report which changed settings replace the provider."""
-        replaced_by = PROVIDERS_REPLACED_BY.get(self._package, frozenset())
-        kind = Kind(type=request.type, answer=lambda _: ("", {}), replaced_by=replaced_by)
+        kind = Kind(type=f"pulumi:providers:{self._package}", answer=lambda _: ("", {}))
         return messages.difference(kind, messages.plain(request.old_inputs), messages.plain(request.news))
 
     def Configure(

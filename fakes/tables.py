@@ -15,13 +15,6 @@ if TYPE_CHECKING:
 _TABLES: Final = (aws, gcp, gcp_services, gcp_state, github, kubernetes, local)
 TABLE: Final[Mapping[str, Kind]] = {kind.type: kind for table in _TABLES for kind in table.TABLE}
 """Every type with a row of its own."""
-PROVIDERS_REPLACED_BY: Final = {
-    "aws": frozenset({"region"}),
-    "gcp": frozenset({"project"}),
-    "github": frozenset({"owner", "baseUrl"}),
-    "kubernetes": frozenset({"clusterIdentifier"}),
-}
-"""By package, the provider settings whose change replaces every resource of the provider."""
 
 
 def kind_of(type_: str) -> Kind:

@@ -35,7 +35,6 @@ TABLE: Final = (
         answer=_repository,
         identity=("name",),
         taken="RepositoryAlreadyExistsException: The repository with name '{0}' already exists in the registry",
-        replaced_by=frozenset({"name", "encryptionConfigurations"}),
         delete_first="name",
         choices={
             "imageTagMutability": ("IMMUTABLE", "IMMUTABLE_WITH_EXCLUSION", "MUTABLE", "MUTABLE_WITH_EXCLUSION"),
@@ -58,6 +57,5 @@ TABLE: Final = (
                 cascades=True,
             )
         ],
-        replaced_by=frozenset({"repository"}),
     ),
 )

@@ -138,17 +138,6 @@ TABLE: Final = (
             ),
         ],
         in_use="ResourceInUseException: Cluster has nodegroups attached (held by {holder})",
-        replaced_by=frozenset(
-            {
-                "name",
-                "roleArn",
-                "bootstrapSelfManagedAddons",
-                "accessConfig.bootstrapClusterCreatorAdminPermissions",
-                "kubernetesNetworkConfig.ipFamily",
-                "kubernetesNetworkConfig.serviceIpv4Cidr",
-                "outpostConfig",
-            }
-        ),
         delete_first="name",
         choices={
             "accessConfig.authenticationMode": ("API", "API_AND_CONFIG_MAP", "CONFIG_MAP"),
@@ -181,22 +170,6 @@ TABLE: Final = (
                 blocks=False,
             ),
         ],
-        replaced_by=frozenset(
-            {
-                "amiType",
-                "capacityType",
-                "clusterName",
-                "diskSize",
-                "instanceTypes",
-                "launchTemplate.id",
-                "launchTemplate.name",
-                "nodeGroupName",
-                "nodeGroupNamePrefix",
-                "nodeRoleArn",
-                "remoteAccess",
-                "subnetIds",
-            }
-        ),
         delete_first="nodeGroupName",
         choices={
             "amiType": (
@@ -231,7 +204,6 @@ TABLE: Final = (
             Reference("podIdentityAssociations.*.roleArn", ROLE, by="arn", missing=NO_ROLE, blocks=False),
             Reference("serviceAccountRoleArn", ROLE, by="arn", missing=NO_ROLE, blocks=False),
         ],
-        replaced_by=frozenset({"addonName", "clusterName"}),
         choices={
             "resolveConflictsOnCreate": ("NONE", "OVERWRITE"),
             "resolveConflictsOnUpdate": ("NONE", "OVERWRITE", "PRESERVE"),
@@ -244,7 +216,6 @@ TABLE: Final = (
         identity=("clusterName", "principalArn"),
         taken="ResourceInUseException: The specified access entry resource is already in use on this cluster.",
         references=[_INSIDE],
-        replaced_by=frozenset({"clusterName", "principalArn", "type"}),
         choices={"type": ("EC2", "EC2_LINUX", "EC2_WINDOWS", "FARGATE_LINUX", "HYBRID_LINUX", "STANDARD")},
         before_create=[entry_is_not_of_a_node_group],
     ),
@@ -253,7 +224,6 @@ TABLE: Final = (
         answer=_access_policy,
         identity=("clusterName", "principalArn", "policyArn"),
         references=[_INSIDE],
-        replaced_by=frozenset({"clusterName", "principalArn", "policyArn", "accessScope"}),
         choices={"accessScope.type": ("cluster", "namespace")},
         before_create=[principal_has_an_entry],
     ),
@@ -264,7 +234,6 @@ TABLE: Final = (
             _INSIDE,
             Reference("roleArn", ROLE, by="arn", missing=NO_ROLE, blocks=False),
         ],
-        replaced_by=frozenset({"clusterName", "namespace", "serviceAccount"}),
         before_create=[service_account_is_free],
     ),
     Kind(
@@ -280,7 +249,6 @@ TABLE: Final = (
                 cascades=True,
             )
         ],
-        replaced_by=frozenset({"autoscalingGroupName", "tag.key"}),
     ),
     Kind(
         type=LOG_GROUP,
@@ -296,7 +264,6 @@ TABLE: Final = (
                 blocks=False,
             )
         ],
-        replaced_by=frozenset({"name", "namePrefix", "logGroupClass"}),
         delete_first="name",
         max_lengths={"name": 512},
         after_delete=[recreate_log_group],

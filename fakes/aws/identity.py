@@ -84,7 +84,6 @@ TABLE: Final = (
         answer=_role,
         identity=("name",),
         taken="EntityAlreadyExists: Role with name {0} already exists.",
-        replaced_by=frozenset({"name", "namePrefix", "path"}),
         delete_first="name",
         in_use="DeleteConflict: Cannot delete entity, must remove roles from instance profile first. (in {holder})",
         max_lengths={"name": 64, "namePrefix": 38, "description": 1000},
@@ -95,14 +94,12 @@ TABLE: Final = (
         answer=_attachment,
         identity=("role", "policyArn"),
         references=[_ROLE],
-        replaced_by=frozenset({"role", "policyArn"}),
     ),
     Kind(
         type=INLINE_POLICY,
         answer=_inline_policy("role"),
         identity=("role", "name"),
         references=[_ROLE],
-        replaced_by=frozenset({"role", "name", "namePrefix"}),
         max_lengths={"name": 128},
     ),
     Kind(
@@ -111,7 +108,6 @@ TABLE: Final = (
         identity=("name",),
         taken="EntityAlreadyExists: User with name {0} already exists.",
         in_use="DeleteConflict: Cannot delete entity, must delete policies first. (held by {holder})",
-        replaced_by=frozenset({"name", "path"}),
         delete_first="name",
         max_lengths={"name": 64},
     ),
@@ -120,14 +116,12 @@ TABLE: Final = (
         answer=_inline_policy("user"),
         identity=("user", "name"),
         references=[Reference("user", USER, missing="NoSuchEntity: The user with name {value} cannot be found.")],
-        replaced_by=frozenset({"user", "name", "namePrefix"}),
         max_lengths={"name": 128},
     ),
     # KMS schedules the deletion of a key even if it is in use.
     Kind(
         type=KEY,
         answer=_key,
-        replaced_by=frozenset({"keyUsage", "customerMasterKeySpec", "customKeyStoreId", "multiRegion", "xksKeyId"}),
         choices={"keyUsage": ("ENCRYPT_DECRYPT", "GENERATE_VERIFY_MAC", "KEY_AGREEMENT", "SIGN_VERIFY")},
     ),
     Kind(
@@ -146,7 +140,6 @@ TABLE: Final = (
                 cascades=True,
             )
         ],
-        replaced_by=frozenset({"name", "namePrefix"}),
         delete_first="name",
         max_lengths={"name": 256},
     ),

@@ -211,7 +211,6 @@ TABLE: Final = (
         taken="ResourceAlreadyExistsException: The component {0} version {1} already exists.",
         keeps_name=True,
         in_use="ResourceDependencyException: The resource ARN '{id}' has other resources depended on it.",
-        replaced_by=frozenset({"name", "version", "data", "uri", "platform", "kmsKeyId", "supportedOsVersions"}),
         max_lengths={"name": 128},
         before_create=[document_is_valid],
     ),
@@ -223,9 +222,6 @@ TABLE: Final = (
         keeps_name=True,
         references=[Reference("components.*.componentArn", COMPONENT, missing=_NO_ARN)],
         in_use="ResourceDependencyException: The resource ARN '{id}' has other resources depended on it.",
-        replaced_by=frozenset(
-            {"name", "version", "parentImage", "components", "blockDeviceMappings", "amiTags", "workingDirectory"}
-        ),
         max_lengths={"name": 128},
         before_create=[recipe_installs],
     ),
@@ -245,7 +241,6 @@ TABLE: Final = (
             Reference("subnetId", SUBNET, missing="InvalidParameterValueException: The subnet {value} does not exist."),
         ],
         in_use="ResourceDependencyException: The resource ARN '{id}' has other resources depended on it.",
-        replaced_by=frozenset({"name"}),
         delete_first="name",
     ),
     Kind(
@@ -253,7 +248,6 @@ TABLE: Final = (
         answer=_named("distribution-configuration"),
         identity=("name",),
         taken="ResourceAlreadyExistsException: The distribution configuration {0} already exists.",
-        replaced_by=frozenset({"name"}),
         delete_first="name",
     ),
     # Deleting an image leaves its AMIs and their snapshots.
@@ -266,15 +260,6 @@ TABLE: Final = (
             Reference("distributionConfigurationArn", DISTRIBUTION, by="arn", missing=_NO_ARN, blocks=False),
             Reference("loggingConfiguration.logGroupName", LOG_GROUP, by="name", blocks=False),
         ],
-        replaced_by=frozenset(
-            {
-                "imageRecipeArn",
-                "infrastructureConfigurationArn",
-                "distributionConfigurationArn",
-                "imageTestsConfiguration",
-                "loggingConfiguration",
-            }
-        ),
         slow=True,
         minutes=BUILD_MINUTES,
         before_create=[builder_has_permissions],
@@ -294,7 +279,6 @@ TABLE: Final = (
                 blocks=False,
             )
         ],
-        replaced_by=frozenset({"name", "resourceType"}),
         delete_first="name",
         choices={
             "policyDetails.*.action.type": ("DELETE", "DEPRECATE", "DISABLE"),
@@ -307,6 +291,5 @@ TABLE: Final = (
     Kind(
         type=EC2_TAG,
         answer=lambda request: (f"{request.inputs.get('resourceId', 'ami')},{request.inputs.get('key', 'key')}", {}),
-        replaced_by=frozenset({"resourceId", "key"}),
     ),
 )

@@ -132,20 +132,6 @@ TABLE: Final = (
                 blocks=False,
             ),
         ],
-        replaced_by=frozenset(
-            {
-                "ami",
-                "availabilityZone",
-                "instanceMarketOptions",
-                "launchTemplate",
-                "rootBlockDevice.encrypted",
-                "rootBlockDevice.kmsKeyId",
-                "subnetId",
-                # Every declared machine states `userDataReplaceOnChange`.
-                "userData",
-                "userDataBase64",
-            }
-        ),
         choices={
             "instanceInitiatedShutdownBehavior": ("stop", "terminate"),
             "instanceMarketOptions.marketType": ("capacity-block", "spot"),
@@ -166,7 +152,6 @@ TABLE: Final = (
         references=[
             Reference("role", ROLE, by="name", missing="NoSuchEntity: The role with name {value} cannot be found.")
         ],
-        replaced_by=frozenset({"name", "namePrefix", "path"}),
         delete_first="name",
         max_lengths={"name": 128},
     ),

@@ -109,7 +109,6 @@ TABLE: Final = (
         type=VPC,
         answer=_vpc,
         in_use=_in_use("vpc"),
-        replaced_by=frozenset({"cidrBlock", "ipv4IpamPoolId", "ipv6IpamPoolId"}),
         choices={"instanceTenancy": ("default", "dedicated", "host")},
     ),
     Kind(
@@ -119,7 +118,6 @@ TABLE: Final = (
         taken="InvalidSubnet.Conflict: The CIDR '{1}' conflicts with another subnet",
         references=[_VPC],
         in_use=_in_use("subnet"),
-        replaced_by=frozenset({"vpcId", "cidrBlock", "availabilityZone", "availabilityZoneId", "ipv6Native"}),
     ),
     Kind(
         type=INTERNET_GATEWAY,
@@ -138,7 +136,6 @@ TABLE: Final = (
             Reference("allocationId", ADDRESS, missing=_missing("AllocationID", "allocation")),
             Reference("subnetId", INTERNET_GATEWAY, by="vpcId", through=SUBNET),
         ],
-        replaced_by=frozenset({"subnetId", "allocationId", "connectivityType", "privateIp", "availabilityMode"}),
         choices={"connectivityType": ("private", "public")},
         slow=True,
         before_create=[_has_internet_route],
@@ -147,14 +144,12 @@ TABLE: Final = (
         type=ADDRESS,
         answer=_address,
         in_use="InvalidIPAddress.InUse: Address with allocation id [{id}] is in use by {holder}",
-        replaced_by=frozenset({"domain", "publicIpv4Pool", "networkBorderGroup", "address"}),
     ),
     Kind(
         type=ROUTE_TABLE,
         answer=_ec2("rtb", "route-table"),
         references=[_VPC],
         in_use=_in_use("routeTable"),
-        replaced_by=frozenset({"vpcId"}),
     ),
     Kind(
         type=ROUTE,
@@ -166,7 +161,6 @@ TABLE: Final = (
             Reference("gatewayId", INTERNET_GATEWAY, missing=_missing("GatewayID", "gateway"), blocks=False),
             Reference("natGatewayId", NAT_GATEWAY, missing=_missing("NatGatewayID", "natGateway"), blocks=False),
         ],
-        replaced_by=frozenset({"routeTableId", "destinationCidrBlock", "destinationIpv6CidrBlock"}),
     ),
     Kind(
         type=ROUTE_TABLE_ASSOCIATION,
@@ -177,7 +171,6 @@ TABLE: Final = (
             Reference("subnetId", SUBNET, missing=_NO_SUBNET, blocks=False, cascades=True),
             Reference("routeTableId", ROUTE_TABLE, missing=_NO_ROUTE_TABLE),
         ],
-        replaced_by=frozenset({"subnetId", "gatewayId"}),
     ),
     Kind(
         type="aws:ec2/vpcEndpoint:VpcEndpoint",
@@ -187,7 +180,6 @@ TABLE: Final = (
             Reference("subnetIds.*", SUBNET, missing=_NO_SUBNET),
             Reference("routeTableIds.*", ROUTE_TABLE, blocks=False),
         ],
-        replaced_by=frozenset({"vpcId", "serviceName", "vpcEndpointType", "serviceRegion"}),
         choices={"vpcEndpointType": ("Gateway", "GatewayLoadBalancer", "Interface", "Resource", "ServiceNetwork")},
         slow=True,
     ),
@@ -196,7 +188,6 @@ TABLE: Final = (
         answer=_launch_template,
         identity=("name",),
         taken="InvalidLaunchTemplateName.AlreadyExistsException: Launch template name already in use. ({0})",
-        replaced_by=frozenset({"name", "namePrefix"}),
         delete_first="name",
         max_lengths={"name": 128},
         counters=("latestVersion", "defaultVersion"),

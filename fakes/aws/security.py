@@ -42,7 +42,6 @@ TABLE: Final = (
         type=DEFAULT_SECURITY_GROUP,
         answer=_default_security_group,
         references=[Reference("vpcId", VPC, missing=_VPC.missing, blocks=False)],
-        replaced_by=frozenset({"vpcId"}),
     ),
     Kind(
         type=SECURITY_GROUP,
@@ -51,7 +50,6 @@ TABLE: Final = (
         taken="InvalidGroup.Duplicate: The security group '{1}' already exists for VPC '{0}'",
         references=[_VPC],
         in_use="DependencyViolation: resource {id} has a dependent object (held by {holder})",
-        replaced_by=frozenset({"name", "namePrefix", "description", "vpcId"}),
         delete_first="name",
         max_lengths={"name": 255, "description": 255},
     ),
@@ -63,9 +61,6 @@ TABLE: Final = (
             Reference("iamRoleArn", ROLE, by="arn", blocks=False),
             Reference("logDestination", LOG_GROUP, by="arn", blocks=False),
         ],
-        replaced_by=frozenset(
-            {"vpcId", "iamRoleArn", "logDestination", "logDestinationType", "maxAggregationInterval", "trafficType"}
-        ),
         choices={"trafficType": ("ACCEPT", "ALL", "REJECT")},
     ),
 )

@@ -68,7 +68,6 @@ def _of_a_bucket(noun: str) -> Kind:
         type=f"aws:s3/bucket{noun}:Bucket{noun}",
         answer=_setting,
         references=[_OF_A_BUCKET],
-        replaced_by=frozenset({"bucket"}),
     )
 
 
@@ -78,7 +77,6 @@ TABLE: Final = (
         answer=_bucket,
         identity=("bucket",),
         taken="BucketAlreadyExists: The requested bucket name is not available: {0}",
-        replaced_by=frozenset({"bucket", "bucketPrefix", "objectLockEnabled"}),
         delete_first="bucket",
         max_lengths={"bucket": 63},
         before_delete=[_is_empty],
@@ -92,13 +90,11 @@ TABLE: Final = (
             _OF_A_BUCKET,
             Reference("rules.*.applyServerSideEncryptionByDefault.kmsMasterKeyId", KEY, by="arn", blocks=False),
         ],
-        replaced_by=frozenset({"bucket", "expectedBucketOwner"}),
     ),
     Kind(
         type="aws:s3/bucketVersioning:BucketVersioning",
         answer=_setting,
         references=[_OF_A_BUCKET],
-        replaced_by=frozenset({"bucket", "expectedBucketOwner"}),
         choices={"versioningConfiguration.status": ("Disabled", "Enabled", "Suspended")},
     ),
     Kind(
@@ -106,7 +102,6 @@ TABLE: Final = (
         answer=_oidc_provider,
         identity=("url",),
         taken="EntityAlreadyExists: Provider with url {0} already exists.",
-        replaced_by=frozenset({"url"}),
         delete_first="url",
     ),
     Kind(
@@ -114,7 +109,6 @@ TABLE: Final = (
         answer=_policy,
         identity=("arn",),
         taken="EntityAlreadyExists: A policy called {0} already exists. Duplicate names are not allowed.",
-        replaced_by=frozenset({"description", "name", "namePrefix", "path"}),
         delete_first="name",
         max_lengths={"name": 128},
         before_create=[_policy_fits],

@@ -115,7 +115,6 @@ TABLE: Final = (
             ),
             Reference("target.deadLetterConfig.arn", QUEUE, by="arn", blocks=False),
         ],
-        replaced_by=frozenset({"name", "namePrefix", "groupName"}),
         delete_first="name",
         choices={"flexibleTimeWindow.mode": ("FLEXIBLE", "OFF"), "state": ("DISABLED", "ENABLED")},
         max_lengths={"name": 64, "description": 512},
@@ -130,7 +129,6 @@ TABLE: Final = (
             Reference("role", ROLE, by="arn", missing=_ROLE_MISSING, blocks=False),
             Reference("loggingConfig.logGroup", LOG_GROUP, by="name", blocks=False),
         ],
-        replaced_by=frozenset({"name", "packageType"}),
         delete_first="name",
         choices={"architectures.*": ("arm64", "x86_64"), "loggingConfig.logFormat": ("JSON", "Text")},
         max_lengths={"name": 64, "description": 256},
@@ -139,7 +137,6 @@ TABLE: Final = (
     Kind(
         type=TOPIC,
         answer=_topic,
-        replaced_by=frozenset({"name", "namePrefix", "fifoTopic"}),
         delete_first="name",
         max_lengths={"displayName": 100},
     ),
@@ -151,7 +148,6 @@ TABLE: Final = (
                 "topic", TOPIC, by="arn", missing="NotFoundException: Topic does not exist", blocks=False, cascades=True
             )
         ],
-        replaced_by=frozenset({"topic", "protocol", "endpoint"}),
         choices={
             "protocol": ("application", "email", "email-json", "firehose", "http", "https", "lambda", "sms", "sqs")
         },
@@ -161,7 +157,6 @@ TABLE: Final = (
         answer=_queue,
         identity=("name",),
         taken="QueueAlreadyExists: A queue already exists with the same name and other attributes: {0}",
-        replaced_by=frozenset({"name", "namePrefix", "fifoQueue"}),
         delete_first="name",
     ),
     Kind(
@@ -178,7 +173,6 @@ TABLE: Final = (
                 blocks=False,
             )
         ],
-        replaced_by=frozenset({"name"}),
         delete_first="name",
         choices={
             "comparisonOperator": (

@@ -16,15 +16,14 @@ pytestmark = pytest.mark.pure
 GROUP = Kind(
     type="aws:eks/nodeGroup:NodeGroup",
     answer=lambda _: ("", {}),
-    replaced_by=frozenset({"name", "subnetIds", "launchTemplate.id"}),
-    delete_first="name",
+    delete_first="nodeGroupName",
 )
 values = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.text("ab", max_size=2),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab.", max_size=2), inner, max_size=3),
     max_leaves=8,
 )
-bags = st.dictionaries(st.sampled_from(["name", "tags", "subnetIds", "launchTemplate"]), values, max_size=4)
+bags = st.dictionaries(st.sampled_from(["nodeGroupName", "tags", "subnetIds", "labels"]), values, max_size=4)
 
 
 @given(bags)
@@ -81,10 +80,10 @@ def test_one_differs_from_true() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "first"),
     [
-        ({"name": "a", "subnetIds": ["x"]}, {"name": "a", "subnetIds": ["y"]}, True),
+        ({"nodeGroupName": "a", "subnetIds": ["x"]}, {"nodeGroupName": "a", "subnetIds": ["y"]}, True),
         ({"subnetIds": ["x"]}, {"subnetIds": ["y"]}, False),
-        ({"name": "a"}, {"name": "b"}, False),
-        ({"name": "a", "tags": {}}, {"name": "a", "tags": {"x": "y"}}, False),
+        ({"nodeGroupName": "a"}, {"nodeGroupName": "b"}, False),
+        ({"nodeGroupName": "a", "tags": {}}, {"nodeGroupName": "a", "tags": {"x": "y"}}, False),
     ],
     ids=["the same name", "a generated name", "another name", "no replacement"],
 )

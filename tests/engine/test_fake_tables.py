@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from pulumi import _types
 
+from fakes import replacement
 from fakes.kinds import value_at, values_at
 from fakes.request import Place
 from fakes.tables import TABLE, computed, kind_of
@@ -87,7 +88,7 @@ def _camel(name: str) -> str:
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.type)
 def test_a_row_names_existing_inputs(kind: Kind) -> None:
     named = {
-        *kind.replaced_by,
+        *replacement.paths(kind.type),
         *kind.choices,
         *kind.max_lengths,
         *(reference.path for reference in kind.references),
@@ -120,7 +121,8 @@ def test_a_type_without_a_row_is_an_error() -> None:
 
 
 def test_any_kubernetes_type_has_a_row() -> None:
-    assert "metadata.name" in kind_of("kubernetes:apps/v1:Deployment").replaced_by
+    assert kind_of("kubernetes:apps/v1:Deployment").type == "kubernetes:apps/v1:Deployment"
+    assert replacement.paths("kubernetes:apps/v1:Deployment") == {"metadata.name", "metadata.namespace"}
 
 
 def test_a_path_walks_lists_and_skips_unknown_values() -> None:
