@@ -22,6 +22,11 @@ FORCE ?=
 REPO_FOLDER ?= .
 # Labels and groups of runners outside the stack that its workflows may use: ALSO=ubuntu-16-cores,windows-gpu
 ALSO ?=
+# For `make doctor`: one check, the log of a job, the bundle to write, and the bundle to read instead of the clouds.
+ONLY ?=
+LOG ?=
+BUNDLE ?=
+OFFLINE ?=
 # The number of test processes.
 JOBS ?= 2
 # For `make record-release`: the name of the release.
@@ -32,7 +37,7 @@ UPGRADE ?=
 CHARTS ?=
 
 # The values are data: neither make nor a shell expands them. Recipes read them from the environment, as in "$$FILE".
-GIVEN := STACK FILE OUT REPO REPO_FOLDER ALSO JOBS RELEASE CHARTS UPGRADE
+GIVEN := STACK FILE OUT REPO REPO_FOLDER ALSO ONLY LOG BUNDLE OFFLINE JOBS RELEASE CHARTS UPGRADE
 $(foreach name,$(GIVEN),$(eval override $(name) := $$(value $(name))))
 export $(GIVEN)
 
@@ -122,7 +127,8 @@ workflows: .venv/run ## Check the workflows of the checkout REPO_FOLDER=. agains
 
 .PHONY: doctor
 doctor: .venv/doctor ## Check the clouds, the cluster and GitHub as they are now, and print the first broken link
-	@$(OPS) doctor $(WHICH) $(if $(WHY),--why)
+	@$(OPS) doctor $(if $(OFFLINE),--offline "$$OFFLINE",$(WHICH)) $(if $(WHY),--why)$(if $(ONLY), --only "$$ONLY")$(if \
+		$(LOG), --log "$$LOG")$(if $(REPO), --repo "$$REPO")$(if $(BUNDLE), --bundle "$$BUNDLE")
 
 # Test -------------------------------------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from typer.models import ParameterInfo
 from checks import CHECKS
 from ops.cli import commands
 from tools.reference_components import components
+from tools.reference_doctor import doctor_checks, message_index, messages
 from tools.reference_machines import (
     attachable_gpus,
     ec2_machines,
@@ -119,6 +120,9 @@ GENERATED: Final[dict[str, Callable[[], str]]] = {
     "example costs": example_costs,
     "gce machines": gce_machines,
     "jarvis machines": jarvis_machines,
+    "doctor checks": doctor_checks,
+    "message index": message_index,
+    "messages": messages,
     "modules": modules,
     "stack file": sections,
     "targets": targets,

@@ -35,6 +35,17 @@ class State(StrEnum):
     """A prerequisite failed."""
 
 
+def verdict_data(one: Verdict) -> dict[str, str]:
+    """Return a verdict as JSON."""
+    return {
+        "level": str(one.level),
+        "subject": one.subject,
+        "seen": one.reason,
+        "means": " ".join(one.chain),
+        "fix": one.fix,
+    }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
     """A check and its result."""
@@ -55,16 +66,7 @@ class Link:
             "because": self.because,
             "fix": self.fix,
             "page": page(self.check),
-            "verdicts": [
-                {
-                    "level": str(one.level),
-                    "subject": one.subject,
-                    "seen": one.reason,
-                    "means": " ".join(one.chain),
-                    "fix": one.fix,
-                }
-                for one in self.verdicts
-            ],
+            "verdicts": [verdict_data(one) for one in self.verdicts],
         }
 
 
@@ -99,7 +101,8 @@ def examine(world: World, checks: Iterable[Check], *, step: Callable[[str], None
         if one.applies(world.settings):
             step(one.CHECK)
             links[one.CHECK] = _link(one, world, links)
-    return Examination(links=tuple(links.values()))
+    # A check that found nothing to check, for example no repository, has no result.
+    return Examination(links=tuple(link for link in links.values() if link.verdicts or link.state is not State.WORKS))
 
 
 def _link(one: Check, world: World, links: Mapping[str, Link]) -> Link:

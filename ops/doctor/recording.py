@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ops.doctor.redaction import redacted
 from ops.doctor.source import Unanswered
 from ops.doctor.world import SYSTEMS
 from ops.outcome import Exit, Stop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from ops.doctor.source import Source
 
@@ -70,10 +71,14 @@ class Recorded:
 
 
 class Recorder:
-    """A system that passes each question on once, and remembers the answer."""
+    """A system that passes each question on once, and remembers the answer without secrets.
 
-    def __init__(self, source: Source) -> None:
+    Checks get the cleaned answer, too. So no result contains a secret, and a recording gives the same results.
+    """
+
+    def __init__(self, source: Source, known: frozenset[str] = frozenset()) -> None:
         self._source = source
+        self._known = known
         self.exchanges: dict[str, Exchange] = {}
 
     def ask(self, call: str, /, **arguments: Any) -> Any:
@@ -81,7 +86,7 @@ class Recorder:
         key = _key(call, arguments)
         if key not in self.exchanges:
             try:
-                answer = self._source.ask(call, **arguments)
+                answer = redacted(self._source.ask(call, **arguments), self._known)
                 self.exchanges[key] = Exchange(call=call, arguments=arguments, answer=answer)
             except Unanswered as fault:
                 self.exchanges[key] = Exchange(call=call, arguments=arguments, unanswered=fault.reason, fix=fault.fix)
@@ -100,22 +105,36 @@ class Recording:
     exchanges: Mapping[str, tuple[Exchange, ...]] = field(default_factory=dict)
     """System to its questions and answers, in the order of the questions."""
 
+    repository: str = ""
+    """The repository that was asked for; empty for those of the stack file."""
+
+    def cleaned(self, clean: Callable[[Any], Any], clean_file: Callable[[str], str]) -> Recording:
+        """Return the recording without secrets."""
+        exchanges = {
+            system: tuple(Exchange(**clean(one.data())) for one in known) for system, known in self.exchanges.items()
+        }
+        return replace(self, exchanges=exchanges, stack_text=clean_file(self.stack_text))
+
     def sources(self) -> dict[str, Recorded]:
         """Return a system of recorded answers for each field of a world."""
         return {system: Recorded(self.exchanges.get(system, ())) for system in SYSTEMS}
 
 
-def taken(recorders: Mapping[str, Recorder], *, now: datetime, stack_file: Path) -> Recording:
+def taken(recorders: Mapping[str, Recorder], *, now: datetime, stack_file: Path, repository: str = "") -> Recording:
     """Return the recording of all questions so far."""
     exchanges = {system: tuple(one.exchanges.values()) for system, one in recorders.items()}
     text = stack_file.read_text(encoding="utf-8")
-    return Recording(now=now, stack_file=stack_file.name, stack_text=text, exchanges=exchanges)
+    return Recording(now=now, stack_file=stack_file.name, stack_text=text, exchanges=exchanges, repository=repository)
 
 
 def write(recording: Recording, folder: Path) -> None:
     """Write a recording into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    about = {"asked": recording.now.isoformat(), "stack-file": recording.stack_file}
+    about = {
+        "asked": recording.now.isoformat(),
+        "stack-file": recording.stack_file,
+        "repository": recording.repository,
+    }
     (folder / ABOUT).write_text(_json(about), encoding="utf-8")
     (folder / recording.stack_file).write_text(recording.stack_text, encoding="utf-8")
     for system, exchanges in recording.exchanges.items():
@@ -132,12 +151,13 @@ def read(folder: Path) -> Recording:
         name = Path(about["stack-file"]).name
         now = datetime.fromisoformat(about["asked"])
         text = (folder / name).read_text(encoding="utf-8")
-    except (KeyError, TypeError, ValueError, OSError) as fault:
+        repository = str(about.get("repository", ""))
+    except (AttributeError, KeyError, TypeError, ValueError, OSError) as fault:
         raise _not_a_recording(folder / ABOUT, fault) from None
     exchanges = {
         system: tuple(_exchange(path) for path in sorted((folder / system).glob("*.json"))) for system in SYSTEMS
     }
-    return Recording(now=now, stack_file=name, stack_text=text, exchanges=exchanges)
+    return Recording(now=now, stack_file=name, stack_text=text, exchanges=exchanges, repository=repository)
 
 
 def _exchange(path: Path) -> Exchange:

@@ -52,4 +52,19 @@ class GitHub(Source, Protocol):
 
 
 class GoogleCloud(Source, Protocol):
-    """The REST APIs of Google Cloud. A call is a URL without a query, and the arguments are its query."""
+    """The REST APIs of Google Cloud. A call is a URL without a query, and the arguments are its query.
+
+    With the argument `body`, the request is a POST of that content. Only requests that change nothing are made.
+    """
+
+
+class Registry(Source, Protocol):
+    """Container registries. The call is `manifest`, of a host, repository and reference; the answer has its digest."""
+
+
+class Jarvis(Source, Protocol):
+    """Jarvis Labs. The call is `instances.list`."""
+
+
+class Log(Source, Protocol):
+    """The log of a job that a person gives. The call is `read`; the answer has `name` and `text`, or is None."""

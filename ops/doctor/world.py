@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from back_ends.stack import Stack
     from config.settings import Settings
-    from ops.doctor.source import Aws, Cluster, GitHub, GoogleCloud
+    from ops.doctor.source import Aws, Cluster, GitHub, GoogleCloud, Jarvis, Log, Registry
 
 
 class Unreachable:
@@ -38,6 +38,11 @@ class World:
     cluster: Cluster = field(default=_NOBODY)
     github: GitHub = field(default=_NOBODY)
     google: GoogleCloud = field(default=_NOBODY)
+    registry: Registry = field(default=_NOBODY)
+    jarvis: Jarvis = field(default=_NOBODY)
+    log: Log = field(default=_NOBODY)
+    repository: str = ""
+    """The repository that was asked for, as OWNER/NAME; empty for those of the stack file."""
 
     @property
     def settings(self) -> Settings:
@@ -45,5 +50,5 @@ class World:
         return self.stack.settings
 
 
-SYSTEMS = ("aws", "cluster", "github", "google")
+SYSTEMS = ("aws", "cluster", "github", "google", "registry", "jarvis", "log")
 """The fields of the outside systems, which are also the folders of a recording."""

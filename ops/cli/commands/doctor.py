@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import re
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from back_ends.registry import stack_of
+from checks import verdicts
 from config.identity import PROJECT, Identity
 from gpu.nearest import nearest, suggestion
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, Why, chosen
+from ops.doctor import bundle as bundles
 from ops.doctor import live, recording, report
 from ops.doctor.checks import CHECKS, Check
-from ops.doctor.examination import examine
+from ops.doctor.examination import examine, verdict_data
+from ops.doctor.given_log import GivenLog
 from ops.doctor.recording import Recorder
+from ops.doctor.redaction import known_values
 from ops.doctor.world import World
 from ops.outcome import Exit, Stop
 from ops.plan import typed
@@ -32,8 +39,17 @@ Only = Annotated[
     list[str] | None, typer.Option("--only", help="Make only this check and those that it needs. Can be repeated.")
 ]
 Offline = Annotated[
-    Path | None, typer.Option("--offline", help="Read the answers from this folder instead of asking the clouds.")
+    Path | None,
+    typer.Option("--offline", help="Read the answers from this bundle or folder instead of asking the clouds."),
 ]
+Bundle = Annotated[
+    Path | None, typer.Option("--bundle", help="Also write every answer, without secrets, to this file, as x.tar.gz.")
+]
+Log = Annotated[Path | None, typer.Option("--log", help="Look for known messages in this log of a job.")]
+Repo = Annotated[
+    str | None, typer.Option("--repo", help="Check this repository, OWNER/NAME, instead of those in the stack file.")
+]
+_REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w-]*/[\w.-]+", re.ASCII)
 
 
 def main(
@@ -43,21 +59,45 @@ def main(
     why: Why = False,
     only: Only = None,
     offline: Offline = None,
+    bundle: Bundle = None,
+    log: Log = None,
+    repo: Repo = None,
 ) -> int:
     """Check the clouds, the cluster and GitHub as they are now, in the order in which a job needs them.
 
     Nothing is changed. The exit code is 1 if a link is broken, and 3 if a system did not answer.
     """
     checks = selected(only or ())
-    if offline is None:
-        world = _live(chosen(stack, file))
-    else:
-        world = _recorded(offline, chosen(stack, file) if stack or file else None)
-    with terminal.progress("Asking the clouds, the cluster and GitHub") as progress:
-        found = examine(world, checks, step=progress.step)
+    if repo is not None and _REPOSITORY.fullmatch(repo) is None:
+        raise Stop(Exit.WRONG, f"--repo: {repo} is not a repository with its owner; write OWNER/NAME")
+    if offline is not None and (bundle or log or repo):
+        raise Stop(Exit.WRONG, "--offline excludes --bundle, --log and --repo; the recording has their content")
+    known = known_values(os.environ)
+    with ExitStack() as opened:
+        if offline is not None:
+            folder = opened.enter_context(bundles.opened(offline))
+            world = _recorded(folder, chosen(stack, file) if stack or file else None)
+            recorders: dict[str, Recorder] = {}
+        else:
+            stack_file = chosen(stack, file)
+            checked = _stack(stack_file)
+            sources = {**live.systems(checked), "log": GivenLog(log)}
+            recorders = {name: Recorder(source, known) for name, source in sources.items()}
+            world = World(stack=checked, now=datetime.now(UTC), repository=repo or "", **recorders)
+        with terminal.progress("Asking the clouds, the cluster and GitHub") as progress:
+            found = examine(world, checks, step=progress.step)
+    if bundle is not None and offline is None:
+        taken = recording.taken(recorders, now=world.now, stack_file=stack_file.path, repository=world.repository)
+        plan = [verdict_data(one) for one in verdicts(world.stack)]
+        bundles.save(bundle, taken, {bundles.RESULT: found.data(), bundles.PLAN: plan}, known)
     if json is not None:
         terminal.write_json(found.data(), json)
-    report.show(terminal.out(quiet=str(json) == "-"), found, why=why)
+    console = terminal.out(quiet=str(json) == "-")
+    report.show(console, found, why=why)
+    if bundle is not None:
+        console.print(
+            f"{bundle} has every answer without secrets. Read it before you share it.", soft_wrap=True, markup=False
+        )
     return found.exit
 
 
@@ -76,17 +116,10 @@ def selected(names: Sequence[str]) -> tuple[Check, ...]:
     return tuple(one for one in CHECKS if one.CHECK in wanted)
 
 
-def _live(stack_file: StackFile) -> World:
-    stack = _stack(stack_file)
-    return World(
-        stack=stack, now=datetime.now(UTC), **{name: Recorder(source) for name, source in live.systems(stack).items()}
-    )
-
-
 def _recorded(folder: Path, stack_file: StackFile | None) -> World:
     found = recording.read(folder)
     stack_file = stack_file or read(folder / found.stack_file)
-    return World(stack=_stack(stack_file), now=found.now, **found.sources())
+    return World(stack=_stack(stack_file), now=found.now, repository=found.repository, **found.sources())
 
 
 def _stack(stack_file: StackFile) -> Checked:

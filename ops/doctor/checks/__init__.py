@@ -8,7 +8,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from ops.doctor.checks import aws_account, eks_cluster
+from ops.doctor.checks import (
+    aws_account,
+    cirun_file,
+    cirun_key,
+    eks_cluster,
+    github_app,
+    github_token,
+    google_capacity,
+    google_project,
+    google_quota,
+    host_image,
+    image_digest,
+    jarvis_instance,
+    job_log,
+    kit_files,
+    machine,
+    queued_jobs,
+    repository_settings,
+    runner_group,
+    runner_online,
+    runner_release,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,5 +61,26 @@ class Check(Protocol):
         ...
 
 
-CHECKS: Final[tuple[Check, ...]] = (aws_account, eks_cluster)
+CHECKS: Final[tuple[Check, ...]] = (
+    aws_account,
+    eks_cluster,
+    google_project,
+    google_quota,
+    host_image,
+    image_digest,
+    machine,
+    jarvis_instance,
+    cirun_key,
+    github_token,
+    github_app,
+    runner_group,
+    runner_online,
+    runner_release,
+    repository_settings,
+    kit_files,
+    cirun_file,
+    google_capacity,
+    queued_jobs,
+    job_log,
+)
 """Every check, in the order in which a job needs the links."""

@@ -41,6 +41,8 @@ def systems(stack: Stack) -> dict[str, Source]:
         "cluster": Lazy(lambda: _cluster(cloud, stack.identity.prefix, region)),
         "github": Lazy(lambda: _github(url)),
         "google": Lazy(_google),
+        "registry": Lazy(_registry),
+        "jarvis": Lazy(_jarvis),
     }
 
 
@@ -66,3 +68,15 @@ def _google() -> Source:
     from ops.doctor.live.google_cloud import LiveGoogleCloud
 
     return LiveGoogleCloud()
+
+
+def _registry() -> Source:
+    from ops.doctor.live.registry import LiveRegistry
+
+    return LiveRegistry()
+
+
+def _jarvis() -> Source:
+    from ops.doctor.live.jarvis import LiveJarvis
+
+    return LiveJarvis()

@@ -47,12 +47,20 @@ class LiveAws:
         except exceptions.BotoCoreError as fault:
             raise Unanswered(f"the request {call} failed ({_line(fault)})", _SIGN_IN) from None
         answer.pop("ResponseMetadata", None)
+        if call == "iam.list_access_keys":
+            self._add_last_use(answer)
         return json.loads(json.dumps(answer, default=_text))
 
     def _client(self, service: str, region: str) -> Any:
         if (service, region) not in self._clients:
             self._clients[service, region] = boto3.Session().client(service, region_name=region, config=_CONFIG)  # type: ignore[call-overload]
         return self._clients[service, region]
+
+    def _add_last_use(self, answer: dict[str, Any]) -> None:
+        """Add the last use of each key: recordings have no ids of keys, with which a check could ask for it."""
+        for key in answer["AccessKeyMetadata"]:
+            used = self._client("iam", self._region).get_access_key_last_used(AccessKeyId=key["AccessKeyId"])
+            key.update(used["AccessKeyLastUsed"])
 
     def _answer(self, client: Any, operation: str, arguments: dict[str, Any]) -> dict[str, Any]:
         if client.can_paginate(operation):

@@ -12,6 +12,8 @@ from ops.doctor.source import Unanswered
 
 _PAGES: Final = 10
 """The largest number of pages that are read."""
+_LOG: Final = 500_000
+"""The largest number of characters of a log; its end has the reason of a failure."""
 _TOKEN: Final = "set GITHUB_TOKEN, for example to the output of `gh auth token`"  # noqa: S105 - not a token
 
 
@@ -55,11 +57,15 @@ class LiveGitHub:
         if answer.status_code == 404:
             return None
         if answer.is_success:
-            return answer.json()
+            is_json = "json" in answer.headers.get("content-type", "")
+            return answer.json() if is_json else answer.text[-_LOG:]
         message = answer.json().get("message", "") if "json" in answer.headers.get("content-type", "") else ""
         reason = f"GitHub answered {call} with {answer.status_code} ({message or answer.reason_phrase})"
-        if answer.headers.get("x-ratelimit-remaining") == "0":
+        if answer.headers.get("x-ratelimit-remaining") == "0" or answer.status_code == httpx.codes.TOO_MANY_REQUESTS:
             raise Unanswered(reason, "wait an hour, or use a token")
+        needed = answer.headers.get("x-accepted-github-permissions", "")
+        if needed and self._token:
+            raise Unanswered(reason, f"give the token the permission {needed.replace('=', ': ')}")
         if answer.status_code in {401, 403}:
             fix = "give the token the permission to read it, or use another one" if self._token else _TOKEN
             raise Unanswered(reason, fix)

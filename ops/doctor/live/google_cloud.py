@@ -12,6 +12,7 @@ from google.auth.transport.requests import Request
 from ops.doctor.source import Unanswered
 
 _SCOPE: Final = "https://www.googleapis.com/auth/cloud-platform.read-only"
+_PAGES: Final = 10
 _SIGN_IN: Final = "run `gcloud auth application-default login`"
 
 
@@ -23,10 +24,12 @@ class LiveGoogleCloud:
         self._client = httpx.Client(timeout=20, transport=transport)
 
     def ask(self, call: str, /, **arguments: Any) -> Any:
-        """Return the answer to GET of a URL, with all pages."""
+        """Return the answer to GET of a URL, with at most ten pages; with `body`, the answer to a POST."""
         found = self._get(call, arguments)
         following = found
-        while isinstance(following, dict) and "nextPageToken" in following:
+        for _page in range(_PAGES):
+            if not isinstance(following, dict) or "nextPageToken" not in following:
+                break
             following = self._get(call, {**arguments, "pageToken": following["nextPageToken"]})
             for key, value in (following or {}).items():
                 if isinstance(value, list):
@@ -36,7 +39,11 @@ class LiveGoogleCloud:
     def _get(self, call: str, arguments: dict[str, Any]) -> Any:
         try:
             headers = {"Authorization": f"Bearer {self._signed_in()}"}
-            answer = self._client.get(call, params=arguments, headers=headers)
+            body = arguments.get("body")
+            if body is not None:
+                answer = self._client.post(call, json=body, headers=headers)
+            else:
+                answer = self._client.get(call, params=arguments, headers=headers)
         except GoogleAuthError as fault:
             raise Unanswered(f"there are no credentials of Google Cloud ({fault})", _SIGN_IN) from None
         except httpx.HTTPError as fault:

@@ -1,0 +1,51 @@
+"""The entries of the runbook that are generated: one for each check of the doctor, and one for each known message."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING
+
+from ops.doctor.checks import CHECKS
+from ops.doctor.messages import MESSAGES
+
+if TYPE_CHECKING:
+    from ops.doctor.checks import Check
+    from ops.doctor.message import Message
+
+
+def doctor_checks() -> str:
+    """Return an entry for each check, in the order of the chain, from the docstring of its module."""
+    return "\n\n".join(_check(one) for one in CHECKS)
+
+
+def _check(one: Check) -> str:
+    needs = ", ".join(f"[{name}](#{name})" for name in one.NEEDS)
+    text = (inspect.getdoc(one) or "").replace("<", "&lt;")
+    after = f"\n\nIt is only made if {needs} {'passes' if len(one.NEEDS) == 1 else 'pass'}." if needs else ""
+    return f"### {one.CHECK}\n\n{text}{after}\n\n```bash\nmake doctor ONLY={one.CHECK}\n```"
+
+
+def message_index() -> str:
+    """Return a table of the messages as people see them, sorted by their text."""
+    rows = [
+        f"| `{one.text}` | [{one.name}](#{one.name}) |" for one in sorted(MESSAGES, key=lambda one: one.text.lower())
+    ]
+    return "\n".join(["| Message | Entry |", "|---|---|", *rows])
+
+
+def messages() -> str:
+    """Return an entry for each message."""
+    return "\n\n".join(_message(one) for one in MESSAGES)
+
+
+def _message(one: Message) -> str:
+    commands = "".join(f"{command}\n" for command in one.commands)
+    block = f"\n\n```bash\n{commands}```" if commands else ""
+    return f"### {one.name}\n\n`{one.text}`\n\n{_sentence(one.meaning)}\n\n**Fix:** {_sentence(one.fix)}{block}"
+
+
+def _sentence(text: str) -> str:
+    """Return a clause as a sentence. A command keeps its first letter."""
+    start = text[0].upper() if text[1:2].islower() or text[1:2] == " " else text[0]
+    text = f"{start}{text[1:]}"
+    return text if text.endswith(".") else f"{text}."
