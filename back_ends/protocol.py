@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from back_ends.stack import Stack
     from config.load import Secrets
     from config.runners import RunnerSettings
+    from config.services import ImageSettings
     from config.settings import Settings
 
 
@@ -73,6 +74,15 @@ class Site:
     """The resource name of the pool of `github-federation`; empty without that section."""
     runner_account: pulumi.Input[str] = ""
     """The resource name of the service account that machines on Google Cloud run as."""
+
+    def image(self, stated: ImageSettings) -> pulumi.Input[str]:
+        """Return an image as a pod names it."""
+        if stated.repository is None:
+            return f"{stated.reference}{stated.pin}"
+        # Imported here: a plan of another cloud does not load the SDK.
+        from pulumi import Output  # noqa: PLC0415
+
+        return Output.concat(self.repositories[stated.repository], stated.pin)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,11 @@ key, and not for each runner that uses it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from config import pins
+from config.machines import OWN, STOCK
 from gpu.software.compatibility import Query, explain, findings
 from gpu.software.image_tags import Origin, container_image, cuda_base
 from gpu.software.machine_images import on_ubuntu
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from back_ends.offer import Offer
     from back_ends.stack import Stack
     from config.services import ImageSettings
+    from config.settings import Settings
 
 CHECK: Final = "compatibility"
 DRIVER_KEY: Final = "host-image.driver"
@@ -56,6 +60,8 @@ def check(stack: Stack) -> Iterator[Verdict]:
         yield from _verdicts(path, _image(image), keys)
     for name, offer in stack.offers.items():
         yield from _runner(stack, name, offer, driver, ec2_refused=refused)
+    if settings.smoke_test is not None:
+        yield from _smoke_test(settings, settings.smoke_test.image)
     if settings.test_image is not None:
         query = Query(image=cuda_base(settings.test_image.cuda_image), driver=driver, driver_key=DRIVER_KEY)
         yield from _verdicts("test-image.cuda-image", query, {}, elsewhere=frozenset({"driver"}))
@@ -88,6 +94,20 @@ def _runner(stack: Stack, name: str, offer: Offer, driver: str | None, *, ec2_re
     keys = {"machine_image": host.image_key} if host.image_key else {}
     elsewhere = _CHECKED_ELSEWHERE | {"machine_image"} if on_ec2_image else _CHECKED_ELSEWHERE
     yield from _verdicts(offer.path, query, keys, elsewhere=elsewhere)
+
+
+def _smoke_test(settings: Settings, name: str) -> Iterator[Verdict]:
+    """Check the image of the smoke test against the driver of the nodes, once for each GPU model."""
+    version = settings.cluster.version if settings.cluster is not None else next(iter(pins.EKS_AMI_RELEASES))
+    pools = [pool for pool in settings.gpu_pools.values() if pool.image in {STOCK, OWN}]
+    machines = [settings.machines.ec2(one) for pool in pools for one in pool.instance_types]
+    for gpu in dict.fromkeys(machine.gpu.slug for machine in machines if machine.gpu is not None):
+        query = replace(
+            _image(settings.images[name]),
+            gpu=gpu,
+            machine_image=f"AL2023_x86_64_NVIDIA:{pins.EKS_AMI_RELEASES[version]}",
+        )
+        yield from _verdicts("smoke-test.image", query, {}, elsewhere=_CHECKED_ELSEWHERE)
 
 
 def _image(image: ImageSettings) -> Query:

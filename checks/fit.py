@@ -10,9 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from components.kubernetes.smoke_job import pod_template
 from config.values import mebibytes
 from gpu.kubernetes.allocatable import node_room, root_disk_for
 from gpu.kubernetes.node_group import real_node
+from gpu.kubernetes.pods import pod_from_template
 from gpu.kubernetes.quantities import CPU, EPHEMERAL_STORAGE, GIB, GPU, MEMORY, MIB, PODS, Resources, describe, total
 from gpu.kubernetes.scheduling import Node, landing, resource_refusals
 from gpu.kubernetes.template_node import template_node
@@ -82,6 +84,9 @@ def check(stack: Stack) -> Iterator[Verdict]:
         for path, runner in runners.items()
         if runner.waiting_pod is not None and system is not None
     ]
+    if (smoke := stack.settings.smoke_test) is not None:
+        pods = {job.pool: pod_from_template(pod_template(job, "")) for job in kubernetes.smoke_jobs(stack.settings)}
+        pulls += [(smoke.image, ImageUse(runner="smoke-test", pod=pods[one.name], group=one)) for one in groups]
     for name, image in stack.settings.images.items():
         if image.compressed is not None:
             size, own = mebibytes(image.compressed) * MIB, [use for key, use in pulls if key == name]

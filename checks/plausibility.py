@@ -65,6 +65,7 @@ def _github(settings: Settings) -> Iterator[Verdict]:
 def _unused(stack: Stack) -> Iterator[Verdict]:
     settings = stack.settings
     used = {offer.shared.image for offer in stack.offers.values() if offer.shared is not None}
+    used |= {settings.smoke_test.image} if settings.smoke_test is not None else set()
     for name in settings.images:
         if name not in used:
             yield warning(CHECK, f"images.{name}", "no runner uses it", "name it in a runner, or remove it")

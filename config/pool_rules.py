@@ -37,6 +37,13 @@ def over_maximum(path: str, least: int, most: int) -> Iterator[Fault]:
         yield Fault(f"{path}.min", f"{least} is more than max {most}", f"write at most {most}, or raise max")
 
 
+def smoke_tests_name_an_image(settings: Settings, stated: Stated) -> Iterator[Fault]:
+    """Look for the image of the smoke test in the stack file."""
+    images = stated.entries["images"]
+    if settings.smoke_test is not None and images and (image := settings.smoke_test.image) not in images:
+        yield Fault("smoke-test.image", f'"{image}" is not in images', did_you_mean(image, images))
+
+
 def empty_pools_have_an_autoscaler(settings: Settings, stated: Stated) -> Iterator[Fault]:
     """Require an autoscaler where a pool is to scale: nothing else changes the size of a node group."""
     for name, pool in settings.gpu_pools.items() if "autoscaler" not in stated.sections else ():
@@ -121,4 +128,5 @@ REFERENCES: Final[tuple[Reference, ...]] = (
     empty_pools_have_an_autoscaler,
     images_name_what_exists,
     instance_types_are_known,
+    smoke_tests_name_an_image,
 )

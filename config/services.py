@@ -15,6 +15,7 @@ from config.values import (
     Digest,
     ImageReference,
     Invalid,
+    Name,
     Positive,
     Size,
     Tag,
@@ -120,6 +121,20 @@ class MonitoringSettings(Section):
     dcgm: DcgmSettings | None = None
 
 
+class SmokeTestSettings(Section):
+    """A test of the GPUs of each pool with `nvidia-smi` and PyTorch. `make smoke` runs it."""
+
+    NEEDS: ClassVar = ("cluster", "gpu-pools", "images")
+
+    image: Name
+    """An image of `images` with Python and PyTorch."""
+    on_up: bool = False
+    """Also run the test in `pulumi up` when a pool's nodes or the image change, and wait for it. This starts a node of
+    each pool and takes minutes."""
+    timeout_minutes: Annotated[int, Field(ge=5, le=120)] = 30
+    """Minutes for the start of a node, the pull of the image, and the test."""
+
+
 class ImageSettings(Section):
     """A container image for runners, with a fixed version."""
 
@@ -146,6 +161,11 @@ class ImageSettings(Section):
         if self.tag is None and self.digest is None:
             raise Invalid("the image is not pinned", "state digest: sha256:… or an exact tag")
         return self
+
+    @property
+    def pin(self) -> str:
+        """The end of the reference: the digest where one is stated, because a tag can move."""
+        return f"@{self.digest}" if self.digest else f":{self.tag}"
 
     @property
     def pulled_gib(self) -> float:

@@ -30,6 +30,7 @@ from config.services import (
     GitHubSettings,
     ImageSettings,
     MonitoringSettings,
+    SmokeTestSettings,
     StorageSettings,
 )
 from config.values import Invalid, Matching, Name, RunnerName, TagKey
@@ -96,6 +97,7 @@ class Settings(Section):
     autoscaler: AutoscalerSettings | None = None
     storage: StorageSettings | None = None
     monitoring: MonitoringSettings | None = None
+    smoke_test: SmokeTestSettings | None = None
     ecr: Mapping[RepositoryName, RepositorySettings] = Field(default_factory=dict)
     images: Mapping[Name, ImageSettings] = Field(default_factory=dict)
     github: GitHubSettings | None = None

@@ -157,10 +157,11 @@ def eks_cluster(
 
 
 def _services(*, site: Site, account: AwsSettings, version: str, cluster_name: Output[str]) -> Declared:
-    """Declare what runs in the cluster for every runner: storage, device plugin, autoscaler, metrics."""
+    """Declare what runs in the cluster for every runner: storage, device plugin, autoscaler, metrics, smoke tests."""
     from components.kubernetes.autoscaler import Autoscaler, AutoscalerArgs
     from components.kubernetes.device_plugin import DevicePlugin, DevicePluginArgs
     from components.kubernetes.gpu_metrics import GpuMetrics, GpuMetricsArgs
+    from components.kubernetes.smoke_test import SmokeTest, SmokeTestArgs
     from components.kubernetes.storage import Storage, StorageArgs
 
     settings, declared = site.stack.settings, Declared()
@@ -199,6 +200,17 @@ def _services(*, site: Site, account: AwsSettings, version: str, cluster_name: O
                 dashboard=dcgm.dashboard,
                 to_zero=kubernetes.scales_to_zero(site.stack),
                 namespace_labels=dcgm.namespace_labels,
+            ),
+            site.cluster,
+        )
+
+    if (smoke := settings.smoke_test) is not None:
+        declared["smoke-test"] = SmokeTest(
+            "smoke-test",
+            SmokeTestArgs(
+                image=site.image(settings.images[smoke.image]),
+                jobs=kubernetes.smoke_jobs(settings) if smoke.on_up else (),
+                after=list(declared.values()),
             ),
             site.cluster,
         )

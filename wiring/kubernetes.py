@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from components.aws.gpu_node import GpuNode, api_taints, autoscaler_tags, every_toleration, node_labels
+from components.aws.gpu_node import GpuNode, api_taints, autoscaler_tags, every_toleration, node_labels, tolerations
 from components.kubernetes.arc_controller_values import CONTROLLER_RESOURCES
 from components.kubernetes.autoscaler_values import RESOURCES as AUTOSCALER_RESOURCES
 from components.kubernetes.autoscaler_values import AutoscalerValues
 from components.kubernetes.device_plugin_values import DevicePluginValues, device_plugin_values
 from components.kubernetes.gpu_metrics_values import GpuMetricsValues, gpu_metrics_values
+from components.kubernetes.smoke_job import SmokeJob
 from config import pins
 from config.values import gibibytes
 from gpu.incomplete import Incomplete
@@ -92,6 +93,24 @@ def scales_to_zero(stack: Stack) -> bool:
     """Return whether no GPU node may remain without a job: no pool has a minimum, and no runner waits on a GPU."""
     idle = any(shared.idle_on_gpu for shared in shared_nodes(stack).values())
     return not idle and all(pool.min == 0 for pool in stack.settings.gpu_pools.values())
+
+
+def smoke_jobs(settings: Settings) -> tuple[SmokeJob, ...]:
+    """Return the smoke test of each pool; none without the section."""
+    if settings.smoke_test is None or settings.cluster is None:
+        return ()
+    release, minutes = pins.EKS_AMI_RELEASES[settings.cluster.version], settings.smoke_test.timeout_minutes
+    return tuple(
+        SmokeJob(
+            pool=name,
+            # A node with fewer GPUs than the pod requests would never get it. A shared GPU gives one share.
+            gpus=1 if pool.sharing else min(settings.machines.ec2(one).devices for one in pool.instance_types),
+            tolerations=tolerations(pool.taints),
+            timeout_minutes=minutes,
+            proves=f"{release} {pool.image} {' '.join(pool.instance_types)}",
+        )
+        for name, pool in settings.gpu_pools.items()
+    )
 
 
 def autoscaler(settings: Settings, stated: AutoscalerSettings, *, region: str, version: str) -> AutoscalerValues:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from back_ends.protocol import BackEnd, Repository, Site
     from config.runners import RunnerSettings
-    from config.services import ImageSettings
     from config.settings import Settings
 
 
@@ -160,7 +159,7 @@ class Arc:
                     values=values,
                     version=pins.ARC_CHARTS,
                     namespace=controller.scale_sets_namespace,
-                    image=_image_reference(settings.images[stated.image], site),
+                    image=site.image(settings.images[stated.image]),
                     secret_name=controller.secret_name,
                     kubeconfig=site.kubeconfig,
                     controller=controller.installed,
@@ -174,16 +173,6 @@ class Arc:
             # A preview of a removal shows no reason for the time that it takes.
             pulumi.log.info(f"A runner is removed or replaced after its running jobs: {', '.join(waits)}", controller)
         return declared
-
-
-def _image_reference(image: ImageSettings, site: Site) -> pulumi.Input[str]:
-    """Return an image as a pod names it: by digest where one is stated, because a tag can move."""
-    from pulumi import Output  # noqa: PLC0415 - as above
-
-    pin = f"@{image.digest}" if image.digest else f":{image.tag}"
-    if image.repository is not None:
-        return Output.concat(site.repositories[image.repository], pin)
-    return f"{image.reference}{pin}"
 
 
 BACK_END: Final[BackEnd] = Arc()

@@ -424,6 +424,12 @@ WHOLES: Final = (
         words=("alerts needs metrics", "state service-monitor: true"),
     ),
     Mistake(
+        name="a smoke test with an unknown image",
+        change={"smoke-test": {"image": "runner-cpu"}},
+        path="smoke-test.image",
+        words=('"runner-cpu" is not in images', "runner-gpu"),
+    ),
+    Mistake(
         name="a dashboard without metrics",
         change={"monitoring": {"dcgm": {"dashboard": True}}},
         path="monitoring.dcgm",
