@@ -10,6 +10,7 @@ from gpu.software.image_tags import cuda_base
 from kit.cirun_workflow import workflows
 from kit.gpu_tests import branches, gpu_tests
 from kit.image_workflow import GpuTestsImage, image_files
+from kit.scripts import scripts
 from wiring import host_image
 from wiring.outputs import gpu_test_image
 
@@ -35,6 +36,7 @@ def files(
     found: dict[str, str] = {}
     for back_end in used.values():
         found |= back_end.files(wanted)
+    found |= scripts(settings)
     tests = gpu_tests(settings, repository, container)
     if tests is not None:
         found |= workflows(tests)

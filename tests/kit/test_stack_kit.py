@@ -16,6 +16,7 @@ from kit.cirun_workflow import TESTS_FILE, TRIAGE_FILE, GpuTests, workflows
 from kit.documents import FileError
 from kit.image_workflow import FOLDER, IMAGE_FILE, PROVIDER, GpuTestsImage, image_files
 from kit.run_script import RUN_FILE
+from kit.scripts import scripts
 from ops.cli import main as cli
 from ops.cli.options import ROOT
 from tests.config import stacks
@@ -37,7 +38,9 @@ IMAGE = GpuTestsImage(reference=REFERENCE, cuda_image="nvidia/cuda:13.0.3-base-u
 
 
 def files(name: str = GCP, changes: Mapping[str, Any] | None = None) -> dict[str, str]:
-    return kit.files(stacks.settings(name, changes), Identity(project="gpu-ci", stack="staging"))
+    settings = stacks.settings(name, changes)
+    found = kit.files(settings, Identity(project="gpu-ci", stack="staging"))
+    return {path: text for path, text in found.items() if path not in scripts(settings)}
 
 
 def parsed(text: str) -> Any:
