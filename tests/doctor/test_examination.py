@@ -53,7 +53,7 @@ class Made:
             yield broken(self.CHECK, "part", seen="bad", means="it cannot work", fix="repair it")
         else:
             yield works(self.CHECK, "part", "first")
-            raise Unanswered("nobody answers", "sign in")
+            raise Unanswered("no answer came", "sign in")
 
 
 def states(*checks: Made) -> dict[str, tuple[str, str]]:
@@ -79,7 +79,7 @@ def test_a_warning_does_not_stop_the_chain() -> None:
 
 def test_a_system_that_does_not_answer_stops_its_chain_without_a_fault() -> None:
     assert states(Made("a", "silent"), Made("b", NEEDS=("a",))) == {
-        "a": ("unanswered", "nobody answers"),
+        "a": ("unanswered", "no answer came"),
         "b": ("not checked", "a"),
     }
 
@@ -116,7 +116,7 @@ def test_the_report_shows_the_observation_the_meaning_and_the_fix() -> None:
         "               → repair it",
         "             docs/runbook.md#b",
         "unanswered   e  first",
-        "             could not ask, because nobody answers",
+        "             could not ask, because no answer came",
         "             → sign in",
         "             docs/runbook.md#e",
         "not checked  c, d, because b failed",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -21,25 +23,24 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).resolve().parents[2]
 NOW: Final = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
-Question = tuple[str, str, tuple[tuple[str, Any], ...]]
-"""A system, a call and its arguments."""
+Question = tuple[str, str, str]
+"""A system, a call, and its arguments as JSON."""
 
 
 def asked(system: str, call: str, **arguments: Any) -> Question:
     """Return a question as the key of an answer."""
-    return system, call, tuple(arguments.items())
+    return system, call, json.dumps(arguments, sort_keys=True)
 
 
 def world(file: str, answers: Mapping[Question, Any]) -> World:
-    """Return a world with these answers; an exchange is recorded as it is."""
+    """Return a world with these answers; an exchange may have a reason instead of an answer."""
     stack_file = read(ROOT / file)
     settings = typed.settings(stack_file)
     stack = stack_of(settings, Identity(project=PROJECT, stack=stack_file.name, extra=settings.stack.tags))
     exchanges: dict[str, list[Exchange]] = {system: [] for system in SYSTEMS}
     for (system, call, arguments), answer in answers.items():
-        known = (
-            answer if isinstance(answer, Exchange) else Exchange(call=call, arguments=dict(arguments), answer=answer)
-        )
+        known = answer if isinstance(answer, Exchange) else Exchange(call=call, arguments={}, answer=answer)
+        known = replace(known, call=call, arguments=json.loads(arguments))
         exchanges[system].append(known)
     return World(stack=stack, now=NOW, **{system: Recorded(known) for system, known in exchanges.items()})
 
