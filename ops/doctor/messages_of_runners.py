@@ -187,7 +187,7 @@ OWN: Final = (
     message(
         "status-failed",
         "gpu-ci: status: failed:",
-        "the machine stopped to take jobs until its next start; the text after it names the failed step",
+        "the machine takes no jobs until its next start; the text after it names the failed step",
         "fix the step, then stop and start the machine; `gpu-ci check` on the machine lists every fact",
         commands=(
             "gpu-ci check",

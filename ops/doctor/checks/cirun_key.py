@@ -115,6 +115,6 @@ def _old(subject: str, of: str, days: int) -> Verdict:
         CHECK,
         subject,
         seen=f"a key of {of} is {days} days old",
-        means="it never expires, and whichever system has it can start machines",
+        means="it never expires, and any system that has it can start machines",
         fix="create another key, paste it into cirun's dashboard, and delete the old one",
     )

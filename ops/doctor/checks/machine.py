@@ -50,7 +50,7 @@ def _verdict(one: Expected, machine: Machine) -> Verdict:
             CHECK,
             subject,
             seen=seen,
-            means=f"the machine takes no jobs until its next start; {known[0].message.meaning}",
+            means=known[0].message.meaning,
             fix=f"{LOG}; then stop and start it: {machine.start}",
         )
     if machine.state == "running":
