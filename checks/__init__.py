@@ -13,6 +13,7 @@ from checks import (
     counts,
     fit,
     floor,
+    gpu_tests,
     gpu_zones,
     image_proof,
     image_region,
@@ -69,6 +70,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     queue_time,
     quota,
     untrusted_jobs,
+    gpu_tests,
 )
 """Every check, in the order in which the plan prints their verdicts."""
 

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from back_ends import NAMES
 from back_ends.parts import part
-from config import aws_rules, gcp_rules, instance_type_rules, machine_image_rules, pool_rules, runner_rules, tag_rules
+from config import (
+    aws_rules,
+    gcp_rules,
+    gpu_tests_rules,
+    instance_type_rules,
+    machine_image_rules,
+    pool_rules,
+    runner_rules,
+    tag_rules,
+)
 from config.faults import Fault, listed
 from config.runners import SECTIONS
 from config.section import Section, kebab
@@ -84,6 +93,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *machine_image_rules.RULES,
     *tag_rules.RULES,
     *gcp_rules.RULES,
+    *gpu_tests_rules.RULES,
     *instance_type_rules.RULES,
     *dict.fromkeys(rule for name in NAMES for rule in part(name, "rules", "RULES")),
 )
@@ -93,6 +103,7 @@ REFERENCES: Final[tuple[Reference, ...]] = (
     *pool_rules.REFERENCES,
     *machine_image_rules.REFERENCES,
     *gcp_rules.REFERENCES,
+    *gpu_tests_rules.REFERENCES,
     *dict.fromkeys(rule for name in NAMES for rule in part(name, "rules", "REFERENCES")),
 )
 

@@ -1,6 +1,6 @@
 """The GPU tests of one repository: the choice of the runner, and what the workflow needs of the repository.
 
-`kit.cirun_workflow` renders the workflow.
+`kit.gpu_workflow` renders the workflow.
 """
 
 from __future__ import annotations
@@ -14,16 +14,19 @@ from config.gpu_tests import GpuTestsSettings
 from gpu.nearest import did_you_mean
 from gpu.regions import Cloud
 from gpu.verdict import Verdict, warning
-from kit.cirun_workflow import GpuTests
+from kit.gpu_workflow import PYTHON, entry, model_of
+from kit.python_environment import ENVIRONMENT_FILE, environment_file
+from kit.render import render
+from wiring.gpu_tests import runner_of, testable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from back_ends.protocol import RunsOn
+    from config.identity import Identity
+    from config.services import ImageSettings
     from config.settings import Settings
+    from kit.gpu_workflow import GpuTests
 
-PYTHON: Final = "3.12"
-"""The version that uv installs by default."""
 PLUGINS: Final = (
     ("pytest", re.compile(r"\bpytest\b")),
     ("pytest-cov", re.compile(r"\bpytest\b.*\s--cov\b")),
@@ -43,6 +46,7 @@ class Found:
 
 
 CHECK: Final = "gpu-tests"
+SMOKE_FILE: Final = "tests/test_gpu_smoke.py"
 LOOKED_FOR: Final = (".git", "pyproject.toml", "uv.lock")
 
 
@@ -51,38 +55,58 @@ def branches(settings: Settings) -> tuple[str, ...]:
     return settings.github_federation.branches if settings.github_federation is not None else ("main",)
 
 
-def testable(settings: Settings) -> dict[str, RunsOn]:
-    """Return the runners for the workflow: those that can be reserved for one run."""
-    asked = {name: BACK_ENDS[runner.back_end].runs_on(name, runner) for name, runner in settings.runners.items()}
-    return {name: one for name, one in asked.items() if one.suffix}
-
-
-def gpu_tests(settings: Settings, repository: str | None, container: str | None) -> GpuTests | None:
+def gpu_tests(
+    settings: Settings, identity: Identity, repository: str | None, container: str | None = None
+) -> GpuTests | None:
     """Return the tests of `repository`, or the defaults without an entry; None if the stack has no runner for them."""
     runners = testable(settings)
-    if not runners:
+    stated = settings.gpu_tests.get(repository or "", GpuTestsSettings())
+    name = runner_of(stated, settings)
+    if name is None or name not in runners:
         return None
-    stated = settings.gpu_tests.get(repository, GpuTestsSettings()) if repository else GpuTestsSettings()
-    name = stated.runner if stated.runner is not None else next(iter(runners))
-    if name not in runners:
-        return None
-    runner = settings.runners[name]
+    runner, asked = settings.runners[name], runners[name]
     offer = BACK_ENDS[runner.back_end].offer(name, runner, settings)
-    return GpuTests(
-        runner=runners[name].label,
-        timeout_minutes=runner.timeout_minutes,
-        gpus=runner.needs.gpus,
+    on_gcp = offer.own is not None and offer.own.cloud is Cloud.GCP and stated.container is None
+    job_container = stated.container
+    if job_container is None and asked.job_container and offer.shared is not None:
+        job_container = _image(settings.images[offer.shared.image], settings, identity)
+    return entry(
+        stated,
+        runner,
+        label=asked.label,
+        runs_on=asked.line,
+        suffix=asked.suffix,
         branches=branches(settings),
-        run_label=stated.run_label,
-        skip_label=stated.skip_label,
-        python=stated.python or PYTHON,
-        install=stated.install,
-        tests=stated.tests,
-        codecov_flag=stated.codecov_flag,
-        nightly=stated.nightly,
-        container=container if offer.own is not None and offer.own.cloud is Cloud.GCP else None,
-        switch=stated.switch,
+        container=container if on_gcp else None,
+        job_container=job_container,
     )
+
+
+def entry_files(settings: Settings, repository: str | None) -> dict[str, str]:
+    """Return the files that an entry of `gpu-tests` asks for besides workflows, by path."""
+    stated = settings.gpu_tests.get(repository or "", GpuTestsSettings())
+    name = runner_of(stated, settings)
+    if name is None:
+        return {}
+    needs = settings.runners[name].needs
+    files: dict[str, str] = {}
+    if stated.tool == "micromamba":
+        python = None if "python" in stated.matrix else stated.python or PYTHON
+        files[ENVIRONMENT_FILE] = environment_file(
+            python=python, cuda=needs.cuda, torch_version=needs.torch, onnxruntime=needs.onnxruntime
+        )
+    if stated.smoke_test:
+        files[SMOKE_FILE] = render("test_gpu_smoke.py.j2", gpus=needs.gpus, model=model_of(needs))
+    return files
+
+
+def _image(image: ImageSettings, settings: Settings, identity: Identity) -> str:
+    """Return an image as a job's `container:` names it."""
+    place = image.reference
+    if image.repository is not None and settings.aws is not None:
+        host = f"{settings.aws.account}.dkr.ecr.{settings.aws.region}.amazonaws.com"
+        place = f"{host}/{identity.prefix}/{image.repository}"
+    return f"{place}{f':{image.tag}' if image.tag else ''}{f'@{image.digest}' if image.digest else ''}"
 
 
 def taken_for_granted(tests: GpuTests, settings: Settings, repository: str | None, found: Found) -> tuple[Verdict, ...]:
@@ -100,7 +124,8 @@ def _runner(tests: GpuTests, settings: Settings, repository: str | None, path: s
     if repository is not None and settings.gpu_tests and repository not in settings.gpu_tests:
         yield warning(CHECK, path, "no such entry; the defaults are used", did_you_mean(repository, settings.gpu_tests))
     others = [name for name, asked in testable(settings).items() if asked.label != tests.runner]
-    if others and (repository is None or repository not in settings.gpu_tests):
+    stated = settings.gpu_tests.get(repository or "")
+    if others and (stated is None or stated.runner is None):
         yield warning(
             CHECK,
             f"{path}.runner",
@@ -111,10 +136,10 @@ def _runner(tests: GpuTests, settings: Settings, repository: str | None, path: s
 
 def _container(tests: GpuTests, settings: Settings, repository: str | None, path: str) -> Iterable[Verdict]:
     stated = settings.gpu_tests.get(repository) if repository is not None else None
-    if tests.container is not None and stated is not None and stated.python is not None:
+    if tests.container is not None and stated is not None and (stated.python or "python" in stated.matrix):
         yield warning(
             CHECK,
-            f"{path}.python",
+            f"{path}.python" if stated.python else f"{path}.matrix.python",
             f"the tests run in {tests.container}, which has its own Python",
             "remove it",
         )

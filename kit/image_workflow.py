@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from config.faults import Fault
-from kit.cirun_workflow import CHECKOUT
+from kit.actions import CHECKOUT
 from kit.documents import FileError
 from kit.render import render
 from kit.run_script import IMAGE, RUN_FILE

@@ -26,6 +26,17 @@ CACHES: Final = (
 """The caches in ~/.cache, and the variable that names each one in the container."""
 
 
-def run_script(image: str, gpus: int, commands: Sequence[str]) -> str:
-    """Return the script that runs `commands` in `image` on a machine with `gpus` GPUs."""
-    return render("run_gpu_tests.sh.j2", image=image, gpus=gpus, commands=commands, caches=CACHES, file=RUN_FILE)
+def run_script(image: str, gpus: int, commands: Sequence[str], variables: Sequence[str] = ()) -> str:
+    """Return the script that runs `commands` in `image` on a machine with `gpus` GPUs.
+
+    `variables` are environment variables that the container gets from the caller, if it sets them.
+    """
+    return render(
+        "run_gpu_tests.sh.j2",
+        image=image,
+        gpus=gpus,
+        commands=commands,
+        variables=variables,
+        caches=CACHES,
+        file=RUN_FILE,
+    )

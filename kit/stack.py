@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from back_ends.protocol import Repository
 from back_ends.registry import BACK_ENDS, stack_of
 from gpu.software.image_tags import cuda_base
-from kit.cirun_workflow import workflows
-from kit.gpu_tests import branches, gpu_tests
+from kit.gpu_tests import branches, entry_files, gpu_tests
+from kit.gpu_workflow import workflows
 from kit.image_workflow import GpuTestsImage, image_files
 from kit.scripts import scripts
 from wiring import host_image
@@ -37,9 +37,10 @@ def files(
     for back_end in used.values():
         found |= back_end.files(wanted)
     found |= scripts(settings)
-    tests = gpu_tests(settings, repository, container)
+    tests = gpu_tests(settings, identity, repository, container)
     if tests is not None:
         found |= workflows(tests)
+    found |= entry_files(settings, repository)
     image = settings.test_image
     if container is not None and image is not None and image.built_by == "workflow":
         cuda_image = cuda_base(image.cuda_image)

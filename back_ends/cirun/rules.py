@@ -64,26 +64,6 @@ def labels_differ(settings: Settings, stated: Stated) -> Iterator[Fault]:
         taken.setdefault(label, name)
 
 
-def gpu_tests_have_a_runner(settings: Settings, stated: Stated) -> Iterator[Fault]:
-    """Find the runner of each repository's tests: the stated one, or the only one that cirun serves."""
-    served = _served(settings)
-    others = {
-        name for name, runner in settings.runners.items() if any(one.OWN_WORKFLOW for one in runner.stated.values())
-    }
-    for name, entry in settings.gpu_tests.items():
-        path = f"gpu-tests.{name}"
-        if entry.runner in others:
-            pass
-        elif entry.runner is not None and served:
-            yield from _not_served(f"{path}.runner", entry.runner, settings, stated)
-        elif len(served) > 1:
-            yield Fault(path, f"cirun serves {listed(served)}, but no runner is stated", f"state runner: {served[0]}")
-        elif not served and not others and frozenset(settings.runners) == stated.entries["runners"]:
-            yield Fault(path, "cirun serves no runner", "state one in runners, or remove gpu-tests")
-        if entry.run_label.casefold() == entry.skip_label.casefold():
-            yield Fault(f"{path}.skip-label", "is the same as run-label", "use two different labels")
-
-
 def _not_served(path: str, runner: str, settings: Settings, stated: Stated) -> Iterator[Fault]:
     """Report a runner that does not exist or that cirun does not serve; of a faulty runner nothing is known."""
     served = _served(settings)
@@ -102,5 +82,4 @@ REFERENCES: Final[tuple[Reference, ...]] = (
     cirun_has_access,
     access_names_runners,
     labels_differ,
-    gpu_tests_have_a_runner,
 )

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from config.services import GitHubSettings
 
-SWITCH: Final = "ENABLE_GPU_SMOKE"
-"""The variable without which a repository's workflows do not queue jobs for a machine."""
 _DOTCOM: Final = "github.com"
 
 

@@ -17,7 +17,8 @@ from back_ends.start_stop.names import ENVIRONMENT, FOLDER, role_arn, start_job,
 from back_ends.start_stop.pins import AWS_CREDENTIALS, BOTO3, GOOGLE_CLOUD_COMPUTE, REQUESTS
 from config.gpu_tests import GpuTestsSettings
 from gpu.regions import region_of
-from kit.cirun_workflow import CHECKOUT, CODECOV, SETUP_UV, UV, GpuTests
+from kit.actions import STEPS
+from kit.gpu_workflow import entry, job_values
 from kit.image_workflow import AUTH, PROVIDER
 from kit.render import render
 
@@ -37,8 +38,6 @@ SWEEP_CRON: Final = "11,41 * * * *"
 """The times of the sweep, not at the full hour, when GitHub is late."""
 STOP_MINUTES: Final = 10
 """Minutes for a stop. EC2 takes the power from an instance that does not shut down within some minutes."""
-PYTHON: Final = "3.12"
-"""The Python of the tests, where `gpu-tests` states none."""
 
 _DEPENDENCIES: Final[Mapping[str, tuple[str, ...]]] = {
     "aws": (f"boto3=={BOTO3}",),
@@ -105,38 +104,30 @@ def _workflow(stack: Stack, served: Served) -> str:
     settings, section, name = stack.settings, served.section, served.name
     stated = settings.gpu_tests.get(served.repository, GpuTestsSettings())
     federation = settings.github_federation
-    tests = GpuTests(
-        runner=name,
-        timeout_minutes=served.runner.timeout_minutes,
-        gpus=served.runner.needs.gpus,
+    tests = entry(
+        stated,
+        served.runner,
+        label=name,
+        runs_on=served.runs_on.line,
         branches=federation.branches if federation is not None else ("main",),
-        run_label=stated.run_label,
-        python=stated.python or PYTHON,
-        install=stated.install,
-        tests=stated.tests,
-        codecov_flag=stated.codecov_flag,
-        nightly=stated.nightly,
-        switch=stated.switch,
     )
     return render(
         "start-stop.yml.j2",
         TEMPLATES,
         **_sign_in(stack, served),
         name=name,
-        tests=tests,
         start_minutes=section.start_minutes,
         queue_minutes=section.queue_minutes,
         pull_requests_from=section.pull_requests_from,
-        runs_on=served.runs_on.line,
         test_job=testing_job(name),
-        codecov=CODECOV,
+        **job_values(tests),
         **_COMMON,
     )
 
 
 def _sweep(stack: Stack, served: list[Served]) -> str:
     jobs = [{"name": one.name, **_sign_in(stack, one)} for one in served]
-    return render("sweep.yml.j2", TEMPLATES, jobs=jobs, cron=SWEEP_CRON, **_COMMON)
+    return render("sweep.yml.j2", TEMPLATES, jobs=jobs, cron=SWEEP_CRON, **STEPS, **_COMMON)
 
 
 _COMMON: Final = {
@@ -144,9 +135,6 @@ _COMMON: Final = {
     "folder": FOLDER,
     "script": SCRIPT,
     "stop_minutes": STOP_MINUTES,
-    "checkout": CHECKOUT,
-    "setup_uv": SETUP_UV,
-    "uv": UV,
     "aws_credentials": AWS_CREDENTIALS,
     "auth": AUTH,
     "provider": PROVIDER,

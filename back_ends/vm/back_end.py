@@ -13,6 +13,7 @@ from back_ends.machine.software import boot, commands
 from back_ends.offer import Offer, Standing
 from back_ends.protocol import RunsOn
 from back_ends.vm.section import VmSection
+from config.gpu_tests import SWITCH
 from gpu.machines.running import RunningTime, Schedule
 
 if TYPE_CHECKING:
@@ -77,8 +78,8 @@ class Vm:
                 hours=_hours(section),
             )
         on_aws, on_gcp = aws.declare(site, KIND, places["aws"]), gcp.declare(site, KIND, places["gcp"])
-        unset = github_variables.declare(f"{KIND}-github", settings.github, {github_variables.SWITCH: "true"})
-        enable = {"enable-tests": unset[github_variables.SWITCH]} if unset else {}
+        unset = github_variables.declare(f"{KIND}-github", settings.github, {SWITCH: "true"})
+        enable = {"enable-tests": unset[SWITCH]} if unset else {}
         pulumi.export(
             "vm",
             aws.instance_ids(on_aws).apply(

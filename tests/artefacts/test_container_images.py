@@ -12,7 +12,7 @@ import pytest
 from gpu.software.frameworks import TORCH, torch
 from gpu.software.runner_releases import NEWEST
 from gpu.software.versions import dotted
-from kit.cirun_workflow import UV
+from kit.actions import UV
 from tests.artefacts.fake_commands import FakeCommands, Run
 from tests.artefacts.linters import linter
 

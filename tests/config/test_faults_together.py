@@ -91,7 +91,7 @@ DEPENDS_ON: Final[Mapping[str, list[tuple[str, ...]]]] = {
     "an unknown zone of an AWS region": [("aws", "region")],
     "machines only outside the region of their images": [("gcp", "region")],
     "a 95th percentile below the typical duration": [("runners", "gpu-t4", "workload", "minutes")],
-    "GPU tests on a runner that cirun does not serve": [
+    "GPU tests on a runner that does not exist": [
         ("runners", "gpu-t4"),
         ("runners", "gpu-t4-steady"),
     ],

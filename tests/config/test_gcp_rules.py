@@ -172,9 +172,18 @@ CASES = (
         stack=AWS,
     ),
     broken(
+        "workflows_have_the_options",
+        {"gpu-tests/vision": {"runner": "gpu-t4", "matrix": {"torch": ["2.9.1"]}, "cpu": ["make test"]}},
+        "gpu-tests.vision.cpu: the workflow of gpu-t4, which starts and stops its machine, has no such option; "
+        "remove it, or name another runner",
+        "gpu-tests.vision.matrix: the workflow of gpu-t4, which starts and stops its machine, has no such option; "
+        "remove it, or name another runner",
+        stack="examples/start-stop.yaml",
+    ),
+    broken(
         "gpu_tests_have_a_runner",
-        {"gpu-tests": {"vision": {"runner": "gpu-t4"}}},
-        "gpu-tests.vision.runner: cirun does not serve gpu-t4; known: cirun-gcp-gpu",
+        {"gpu-tests": {"vision": {"runner": "gpu-t5"}}},
+        'gpu-tests.vision.runner: "gpu-t5" is not in runners; did you mean "gpu-t4"?',
     ),
     broken(
         "images_and_machines_share_a_region",

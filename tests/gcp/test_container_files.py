@@ -10,7 +10,7 @@ import yaml
 
 from config.identity import Identity
 from kit import stack as kit
-from kit.cirun_workflow import TESTS_FILE
+from kit.gpu_workflow import TESTS_FILE
 from kit.image_workflow import FOLDER, IMAGE_FILE
 from kit.run_script import RUN_FILE
 from tests.artefacts.fake_commands import FakeCommands, Run

@@ -45,7 +45,8 @@ GUARDS: Final = ("components.update_guard", "components.aws.update_reasons")
 
 FILE_FORMATS: Final = (
     *("kit.cirun", "kit.cirun_access", "kit.cirun_checks", "kit.cirun_runners", "kit.documents"),
-    *("kit.cirun_workflow", "kit.image_workflow", "kit.matrix", "kit.render", "kit.run_script"),
+    *("kit.actions", "kit.gpu_workflow", "kit.image_workflow", "kit.matrix", "kit.python_environment", "kit.render"),
+    "kit.run_script",
 )
 """The modules of the kit that know no stack: models of files, and their rendering."""
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from kit.cirun_workflow import CHECK, TESTS_FILE, TRIAGE_FILE, GpuTests, workflows
+from kit.gpu_workflow import CHECK, TESTS_FILE, TRIAGE_FILE, GpuTests, workflows
 from tests.kit.github_expressions import holds, text_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.artefacts
 
-TESTS = GpuTests(runner="cirun-gpu-t4")
+RUNS_ON = 'runs-on: "cirun-gpu-t4--${{ github.run_id }}-${{ github.run_attempt }}"'
+TESTS = GpuTests(runner="cirun-gpu-t4", runs_on=RUNS_ON, suffix=True)
 OURS, EXCUSE, ANOTHER = "run-gpu-ci", "skip-gpu-ci", "documentation"
 PASSED, FAILED = "success", "failure"
 

@@ -11,9 +11,9 @@ from config.identity import Identity
 from config.stated import settle
 from gpu.verdict import Level
 from kit import stack as kit
-from kit.cirun_workflow import TESTS_FILE, GpuTests, workflows
 from kit.documents import FileError
 from kit.gpu_tests import Found, gpu_tests, taken_for_granted
+from kit.gpu_workflow import TESTS_FILE, GpuTests, workflows
 from ops.cli import main as cli
 from ops.cli.options import ROOT
 from tests.config import stacks
@@ -57,7 +57,7 @@ def workflow(raw: Mapping[str, Any], repository: str | None = None) -> Any:
 
 def warnings(raw: Mapping[str, Any], repository: str | None, found: Found) -> list[tuple[str, str]]:
     settings = settle(raw)[0]
-    tests = gpu_tests(settings, repository, gpu_test_image(settings))
+    tests = gpu_tests(settings, IDENTITY, repository, gpu_test_image(settings))
     assert tests is not None
     verdicts = taken_for_granted(tests, settings, repository, found)
     assert {verdict.level for verdict in verdicts} <= {Level.WARNING}
@@ -115,11 +115,6 @@ def test_a_stack_with_several_runners_and_no_choice_gets_a_warning() -> None:
 @pytest.mark.parametrize(
     ("entry", "fault"),
     [
-        (
-            {},
-            "gpu-tests.vision: cirun serves cirun-aws-gpu and big, but no runner is stated; state runner: cirun-aws-gpu",
-        ),
-        ({"runner": None}, "gpu-tests.vision: cirun serves cirun-aws-gpu and big, but no runner is stated"),
         ({"runner": 5}, "gpu-tests.vision.runner: "),
         ({"runner": "Big"}, "gpu-tests.vision.runner: "),
         ({"runner": "bigg"}, 'gpu-tests.vision.runner: "bigg" is not in runners; did you mean "big"?'),
@@ -140,14 +135,10 @@ def test_an_invalid_entry_is_a_fault(entry: Mapping[str, Any], fault: str) -> No
     assert found.startswith(fault)
 
 
-def test_a_runner_that_cirun_does_not_serve_is_a_fault() -> None:
-    raw = stacks.sections(stacks.STAGING, {"gpu-tests": {"vision": {"runner": "gpu-t4"}}})
-    alone = stacks.sections("examples/eks-arc.yaml", {"gpu-tests": {"vision": {}}})
+def test_a_stack_without_runners_has_no_tests() -> None:
+    alone = stacks.sections(AWS, {"gpu-tests": {"vision": {}}, "runners": {}, "cirun": stacks.OUT})
 
-    assert [fault.partition(";")[0] for fault in stacks.faults(raw)] == [
-        "gpu-tests.vision.runner: cirun does not serve gpu-t4"
-    ]
-    assert [fault.partition(";")[0] for fault in stacks.faults(alone)] == ["gpu-tests.vision: cirun serves no runner"]
+    assert "gpu-tests.vision: the stack has no runner" in [fault.partition(";")[0] for fault in stacks.faults(alone)]
 
 
 @pytest.mark.parametrize(
@@ -222,6 +213,6 @@ def stack_file(folder: Path, entries: Mapping[str, Any]) -> Path:
 
 def test_the_workflow_refuses_values_that_the_stack_file_refuses() -> None:
     with pytest.raises(FileError) as error:
-        workflows(GpuTests(runner="cirun-a", install=("a\nb",), tests=("echo ${{ github.head_ref }}",)))
+        workflows(GpuTests(runner="a", runs_on="runs-on: a", install=("a\nb",), tests=("echo ${{ github.head_ref }}",)))
 
     assert [fault.path for fault in error.value.faults] == ["install", "tests"]

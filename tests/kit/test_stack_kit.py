@@ -12,8 +12,8 @@ from back_ends.registry import stack_of
 from config.identity import Identity
 from kit import stack as kit
 from kit.cirun import FILE, read
-from kit.cirun_workflow import TESTS_FILE, TRIAGE_FILE, GpuTests, workflows
 from kit.documents import FileError
+from kit.gpu_workflow import TESTS_FILE, TRIAGE_FILE, GpuTests, workflows
 from kit.image_workflow import FOLDER, IMAGE_FILE, PROVIDER, GpuTestsImage, image_files
 from kit.run_script import RUN_FILE
 from kit.scripts import scripts
@@ -69,8 +69,8 @@ def test_without_a_test_image_only_cirun_files_and_workflows_are_written() -> No
     assert set(files(AWS)) == {".cirun.yml", "organisation/.cirun.global.yml", TESTS_FILE, TRIAGE_FILE}
 
 
-def test_a_stack_without_cirun_needs_no_files() -> None:
-    assert files(ARC) == {}
+def test_a_stack_without_cirun_needs_only_workflows() -> None:
+    assert set(files(ARC)) == {TESTS_FILE, TRIAGE_FILE}
 
 
 def test_an_image_that_the_stack_builds_is_run_but_has_no_build_workflow() -> None:
@@ -212,7 +212,9 @@ def test_the_command_is_executable_in_the_container() -> None:
 
 
 def test_the_commands_run_in_the_container() -> None:
-    tests = GpuTests(runner="cirun-gpu", container=REFERENCE, install=("make sync",), tests=("make 'test gpu'",))
+    tests = GpuTests(
+        runner="gpu", runs_on="runs-on: gpu", container=REFERENCE, install=("make sync",), tests=("make 'test gpu'",)
+    )
     written = workflows(tests)
     steps = parsed(written[TESTS_FILE])["jobs"]["test"]["steps"]
 
@@ -244,7 +246,7 @@ def test_a_value_that_breaks_the_workflow_is_refused(reference: str, branch: str
 
 def test_a_container_outside_artifact_registry_is_refused() -> None:
     with pytest.raises(FileError, match="container"):
-        workflows(GpuTests(runner="cirun-gpu", container="ubuntu; rm -rf /"))
+        workflows(GpuTests(runner="gpu", runs_on="runs-on: gpu", container="ubuntu; rm -rf /"))
 
 
 def test_check_compares_the_files_and_writes_nothing(tmp_path: Path) -> None:

@@ -15,10 +15,10 @@ from gpu.verdict import Level
 from kit import stack as kit
 from kit.cirun import FILE, read
 from kit.cirun_checks import judge
-from kit.cirun_workflow import TESTS_FILE
 from kit.documents import FileError
 from kit.folder import Comparison, State, compare, difference
 from kit.gpu_tests import LOOKED_FOR, Found, gpu_tests, taken_for_granted
+from kit.gpu_workflow import TESTS_FILE
 from kit.served import shown
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, chosen
@@ -69,7 +69,7 @@ def main(
         except FileError as error:
             raise Stop(Exit.WRONG, str(error)) from None
     console = terminal.out(quiet=str(json) == "-")
-    _warn(settings, repository, files, out)
+    _warn(settings, identity, repository, files, out)
     compared = _compare(out, files, stack_file.name)
     differences = {path: difference(out, path, files[path]) for path in compared.in_state(State.CHANGED)}
     if json is not None:
@@ -121,18 +121,19 @@ def _repository(named: str | None, settings: Settings) -> str | None:
     return entries[0] if entries else None
 
 
-def _warn(settings: Settings, repository: str | None, files: Mapping[str, str], out: Path) -> None:
+def _warn(settings: Settings, identity: Identity, repository: str | None, files: Mapping[str, str], out: Path) -> None:
     """Print warnings about the files and the repository."""
     console = terminal.err()
-    tested = gpu_tests(settings, repository, gpu_test_image(settings))
+    tested = gpu_tests(settings, identity, repository, gpu_test_image(settings))
     if tested is None:
         return
     found = Found(
         files=frozenset(name for name in LOOKED_FOR if (out / name).exists()),
         lock=(out / "uv.lock").read_text(encoding="utf-8", errors="replace") if (out / "uv.lock").is_file() else "",
     )
+    cirun = judge(read(files[FILE]), ours=True) if FILE in files else ()
     warnings = [
-        *(verdict for verdict in judge(read(files[FILE]), ours=True) if verdict.level is Level.WARNING),
+        *(verdict for verdict in cirun if verdict.level is Level.WARNING),
         *taken_for_granted(tested, settings, repository, found),
     ]
     for verdict in warnings:

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 import yaml
 
-from kit.cirun_workflow import TESTS_FILE, TRIAGE_FILE, GpuTests, workflows
 from kit.documents import FileError
+from kit.gpu_workflow import TESTS_FILE, TRIAGE_FILE, GpuTests, workflows
 
 pytestmark = pytest.mark.pure
 
-TESTS = GpuTests(runner="cirun-gpu-t4")
+RUNS_ON = 'runs-on: "cirun-gpu-t4--${{ github.run_id }}-${{ github.run_attempt }}"'
+TESTS = GpuTests(runner="cirun-gpu-t4", runs_on=RUNS_ON, suffix=True)
 FULL = replace(TESTS, codecov_flag="gpu", nightly="17 3 * * *", switch="ENABLE_GPU", branches=("main", "[0-9]+.x"))
 
 
@@ -110,8 +111,12 @@ def test_what_is_asked_for_is_there() -> None:
 @pytest.mark.parametrize(
     ("tests", "fault"),
     [
-        (replace(TESTS, runner="gpu"), "begin it with cirun-"),
-        (replace(TESTS, runner="cirun-gpu--x"), "state only the label of .cirun.yml"),
+        (replace(TESTS, runs_on="runs-on: gpu\n    if: true"), "runs_on"),
+        (replace(TESTS, runs_on='runs-on: "cirun-gpu--${{ github.head_ref }}"'), "runs_on"),
+        (replace(TESTS, paths=('a"',)), "paths"),
+        (replace(TESTS, env={"A": '"'}), "env.A"),
+        (replace(TESTS, job_container="ubuntu"), "job_container"),
+        (replace(TESTS, cpu=("${{ github.head_ref }}",)), "cpu"),
         (replace(TESTS, run_label="x' || true || '"), "run_label"),
         (replace(TESTS, run_label="skip-gpu-ci"), "use two different labels"),
         (replace(TESTS, branches=('main"',)), "branches"),

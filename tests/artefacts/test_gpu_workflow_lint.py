@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from kit.cirun_workflow import TESTS_FILE, GpuTests, workflows
+from kit.gpu_workflow import TESTS_FILE, GpuTests, workflows
 from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
 
 if TYPE_CHECKING:
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.artefacts
 
-TESTS = GpuTests(runner="cirun-gpu-t4")
+RUNS_ON = 'runs-on: "cirun-gpu-t4--${{ github.run_id }}-${{ github.run_attempt }}"'
+TESTS = GpuTests(runner="cirun-gpu-t4", runs_on=RUNS_ON, suffix=True)
 FORMS = {
     "plain": TESTS,
     "full": replace(

@@ -1,0 +1,52 @@
+"""Check the options of GPU tests against the machines of their runner.
+
+A folder keeps caches only where the machine keeps files between jobs. A bucket needs an identity of its cloud: machines
+that the stack or cirun starts have one, pods on a cluster and machines of another cloud do not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from back_ends.registry import BACK_ENDS
+from gpu.regions import Cloud
+from gpu.verdict import error
+from wiring.gpu_tests import runner_of
+from wiring.outputs import gpu_test_image
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from back_ends.stack import Stack
+    from gpu.verdict import Verdict
+
+CHECK: Final = "gpu-tests"
+BUCKETS: Final = {"s3": (Cloud.AWS, "AWS"), "gs": (Cloud.GCP, "Google Cloud")}
+"""The scheme of a bucket to its cloud, and to its name."""
+
+
+def check(stack: Stack) -> Iterator[Verdict]:
+    """Yield an error for each option that the runner of the tests cannot have."""
+    settings = stack.settings
+    for name, entry in settings.gpu_tests.items():
+        path, runner = f"gpu-tests.{name}", runner_of(entry, settings)
+        if runner is None:
+            continue
+        asked = BACK_ENDS[settings.runners[runner].back_end].runs_on(runner, settings.runners[runner])
+        if entry.container is not None and asked.job_container is False:
+            reason = f"{runner} has no Docker, so its jobs cannot state a container"
+            yield error(CHECK, f"{path}.container", reason, f"{asked.container_fix}, or remove container")
+        own = stack.offers[runner].own
+        standing = own.standing if own is not None else None
+        if entry.cache.startswith("/") and (standing is None or not standing.keeps_files):
+            reason = f"the machines of {runner} keep no files between jobs"
+            fix = f"state {standing.files_key}: persistent" if standing is not None and standing.files_key else ""
+            yield error(CHECK, f"{path}.cache", reason, f"write cache: actions{f', or {fix}' if fix else ''}")
+        cloud, title = BUCKETS.get(entry.cache.partition(":")[0], (None, ""))
+        if cloud is not None and (own is None or own.cloud != cloud):
+            reason = f"the machines of {runner} have no identity of {title} that could read {entry.cache}"
+            yield error(CHECK, f"{path}.cache", reason, "write cache: actions, or use another runner")
+        on_gcp = own is not None and own.cloud == Cloud.GCP and entry.container is None
+        if entry.ccache and on_gcp and gpu_test_image(settings) is not None:
+            reason = "the tests run in the image of test-image, which has no ccache"
+            yield error(CHECK, f"{path}.ccache", reason, "remove ccache, or state container with an image that has it")

@@ -1,0 +1,51 @@
+"""Rules of `gpu-tests`: its runner exists, and the workflow of that runner has the options of the entry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from config.faults import Fault
+from gpu.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from config.settings import Settings
+    from config.stated import Reference, Rule, Stated
+
+NOT_OWN: Final = ("cpu", "matrix", "container", "paths", "reusable")
+"""Options that a workflow which also starts its machine does not have."""
+
+
+def gpu_tests_have_a_runner(settings: Settings, stated: Stated) -> Iterator[Fault]:
+    """Look for the runner of each repository's tests."""
+    known = stated.entries["runners"]
+    for name, entry in settings.gpu_tests.items():
+        path = f"gpu-tests.{name}"
+        if entry.runner is not None and entry.runner not in known:
+            yield Fault(f"{path}.runner", f'"{entry.runner}" is not in runners', did_you_mean(entry.runner, known))
+        elif not known:
+            yield Fault(path, "the stack has no runner", "state one in runners, or remove gpu-tests")
+
+
+def labels_differ(settings: Settings) -> Iterator[Fault]:
+    """Reject a label that both starts and skips the tests. GitHub ignores the case of labels."""
+    for name, entry in settings.gpu_tests.items():
+        if entry.run_label.casefold() == entry.skip_label.casefold():
+            yield Fault(f"gpu-tests.{name}.skip-label", "is the same as run-label", "use two different labels")
+
+
+def workflows_have_the_options(settings: Settings) -> Iterator[Fault]:
+    """Reject options that the workflow of a back end does not have, because it starts and stops one machine."""
+    for name, entry in settings.gpu_tests.items():
+        runner = settings.runners.get(entry.runner or "")
+        if runner is None or not any(section.OWN_WORKFLOW for section in runner.stated.values()):
+            continue
+        for option in NOT_OWN:
+            if getattr(entry, option):
+                problem = f"the workflow of {entry.runner}, which starts and stops its machine, has no such option"
+                yield Fault(f"gpu-tests.{name}.{option}", problem, "remove it, or name another runner")
+
+
+RULES: Final[tuple[Rule, ...]] = (labels_differ, workflows_have_the_options)
+REFERENCES: Final[tuple[Reference, ...]] = (gpu_tests_have_a_runner,)

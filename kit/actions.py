@@ -1,0 +1,37 @@
+"""Pins of the actions and tools in generated workflows. Renovate updates them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# renovate: datasource=github-tags depName=actions/checkout
+CHECKOUT: Final = "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1"
+# renovate: datasource=github-tags depName=actions/cache
+CACHE: Final = "actions/cache@27d5ce7f107fe9357f9df03efb73ab90386fccae # v5.0.5"
+# renovate: datasource=github-tags depName=actions/upload-artifact
+UPLOAD_ARTIFACT: Final = "actions/upload-artifact@043fb46d1a93c77aae656e7c1c64a875d1fc6a0a # v7.0.1"
+# renovate: datasource=github-tags depName=actions/setup-python
+SETUP_PYTHON: Final = "actions/setup-python@5fda3b95a4ea91299a34e894583c3862153e4b97 # v7.0.0"
+# renovate: datasource=github-tags depName=astral-sh/setup-uv
+SETUP_UV: Final = "astral-sh/setup-uv@c771a70e6277c0a99b617c7a806ffedaca235ff9 # v9.0.0"
+# renovate: datasource=github-tags depName=mamba-org/setup-micromamba
+SETUP_MICROMAMBA: Final = "mamba-org/setup-micromamba@d7c9bd84e824b79d2af72a2d4196c7f4300d3476 # v3.0.0"
+# renovate: datasource=github-tags depName=codecov/codecov-action
+CODECOV: Final = "codecov/codecov-action@fb8b3582c8e4def4969c97caa2f19720cb33a72f # v7.0.0"
+# renovate: datasource=pypi depName=uv
+UV: Final = "0.13.8"
+# renovate: datasource=github-releases depName=mamba-org/micromamba-releases versioning=loose
+MICROMAMBA: Final = "2.8.1-1"
+
+STEPS: Final = {
+    "checkout": CHECKOUT,
+    "cache": CACHE,
+    "upload_artifact": UPLOAD_ARTIFACT,
+    "setup_python": SETUP_PYTHON,
+    "setup_uv": SETUP_UV,
+    "setup_micromamba": SETUP_MICROMAMBA,
+    "codecov": CODECOV,
+    "uv": UV,
+    "micromamba": MICROMAMBA,
+}
+"""The pins by their names in the templates of test steps."""
