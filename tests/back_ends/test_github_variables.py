@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from back_ends.machine.github_variables import SWITCH, declare
+from back_ends.machine.github_variables import declare
+from config.gpu_tests import SWITCH
 from config.services import GitHubSettings
 from ops.plan.recorder import record
 from tests.components.made import only

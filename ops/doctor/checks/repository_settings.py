@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from back_ends.machine.github_variables import SWITCH
+from config.gpu_tests import SWITCH
 from ops.doctor.repositories import files, repositories
 from ops.doctor.verdict import broken, doubtful, works
 
