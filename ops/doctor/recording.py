@@ -89,7 +89,8 @@ class Recorder:
                 answer = redacted(self._source.ask(call, **arguments), self._known)
                 self.exchanges[key] = Exchange(call=call, arguments=arguments, answer=answer)
             except Unanswered as fault:
-                self.exchanges[key] = Exchange(call=call, arguments=arguments, unanswered=fault.reason, fix=fault.fix)
+                reason, fix = redacted([fault.reason, fault.fix], self._known)
+                self.exchanges[key] = Exchange(call=call, arguments=arguments, unanswered=reason, fix=fix)
         return self.exchanges[key].result()
 
 

@@ -46,11 +46,13 @@ _BEARER: Final = r"(?<=bearer )\s*[^\s\"']+|(?<=basic )\s*[A-Za-z0-9+/=]{8,}"
 _SIGNED: Final = r"(?<=[?&])(X-Amz-(Signature|Security-Token|Credential)|Signature|sig|token|access_token)=[^&\s\"']+"
 _USER: Final = r"(?<=://)[^/\s:@\"']+:[^/\s@\"']+(?=@)"
 _ASSIGNED: Final = (
-    rf"(?i:\b[\w.-]*({_WORDS.replace('-?', '[-_]?')})([-_][\w.-]*)?[\"']?\s*[=:]\s*)(?!\[redacted\])"
+    rf"(?i:\b[\w.-]*({_WORDS.replace('-?', '[-_]?')})([-_][\w.-]*)?[\"']?[ \t]*[=:][ \t]*)(?!\[redacted\])"
     r"(?P<value>\"[^\"]{4,}\"|'[^']{4,}'|[^\s\"',;}\]]{4,})"
 )
 """An assignment in a log or a script, as in `AWS_SECRET_ACCESS_KEY=…` or `password: …`."""
 _ENCRYPTED: Final = re.compile(r"^(\s*(?:secure|encryptionsalt|encryptedkey):[ \t]*)(?![ \t]).+$", re.MULTILINE)
+_NOTHING: Final = "v1:cmVkYWN0ZWQ=:cmVkYWN0ZWQ="
+"""The form of an encrypted value, without content, so that the stack file stays valid."""
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 _FORMS: Final = (
     re.compile(_PEM, re.DOTALL),
@@ -157,4 +159,4 @@ def stack_file_without_secrets(text: str) -> str:
 
     A passphrase can be guessed from a salt and an encrypted value.
     """
-    return _ENCRYPTED.sub(rf'\1"{REDACTED}"', text_without_secrets(text))
+    return text_without_secrets(_ENCRYPTED.sub(rf"\1{_NOTHING}", text))
