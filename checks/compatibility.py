@@ -59,6 +59,8 @@ def check(stack: Stack) -> Iterator[Verdict]:
         keys = {"image_cuda": f"{path}.cuda", **({"image": f"{path}.tag"} if image.tag else {})}
         yield from _verdicts(path, _image(image), keys)
     for name, offer in stack.offers.items():
+        if not settings.runners[name].needs.gpu:
+            continue
         yield from _runner(stack, name, offer, driver, ec2_refused=refused)
     if settings.smoke_test is not None:
         yield from _smoke_test(settings, settings.smoke_test.image)
@@ -78,7 +80,7 @@ def _runner(stack: Stack, name: str, offer: Offer, driver: str | None, *, ec2_re
         reference = None if broken else query.image
         # GitHub's own runner image has no CUDA, even if the stack file states a version for it.
         bare = reference is not None and container_image(reference).origin is Origin.GITHUB_RUNNER
-        image = Query(image=reference, image_cuda=None if bare else stated.cuda)
+        image = Query(image=reference, image_cuda=None if bare else stated.cuda or None)
     query = Query(
         gpu=needs.gpu,
         driver=driver if host.builds_image else None,
@@ -113,10 +115,10 @@ def _smoke_test(settings: Settings, name: str) -> Iterator[Verdict]:
 def _image(image: ImageSettings) -> Query:
     """Return the query for a container image alone; images in a registry of the stack have no tag that names CUDA."""
     if image.reference is None:
-        return Query(image_cuda=image.cuda)
+        return Query(image_cuda=image.cuda or None)
     tag = f":{image.tag}" if image.tag else ""
     digest = f"@{image.digest}" if image.digest else ""
-    return Query(image=f"{image.reference}{tag}{digest}", image_cuda=image.cuda)
+    return Query(image=f"{image.reference}{tag}{digest}", image_cuda=image.cuda or None)
 
 
 def _verdicts(

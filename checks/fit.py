@@ -136,7 +136,7 @@ def fits(
         f"a {name} of {group.path} has at most {_listed(lacking, left)} after the kubelet and "
         f"{len(worst.daemonsets)} DaemonSets, but it requests {_listed(lacking, pod.requests)}{also}"
     )
-    fix = ", or ".join(filter(None, fixes)) or "split the job: no known type with this GPU is large enough"
+    fix = ", or ".join(filter(None, fixes)) or "split the job: no known type of this kind is large enough"
     return error(CHECK, runner, reason, fix, (*_chain(worst, group), *_autoscaler_loop(pod, group, worst)))
 
 

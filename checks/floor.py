@@ -30,11 +30,11 @@ _LARGER: Final = "choose a larger type"
 
 
 def check(stack: Stack) -> Iterator[Verdict]:
-    """Check every machine that a runner may get."""
+    """Check every machine that a runner with a GPU may get."""
     for name, offer in stack.offers.items():
-        cuda = stack.settings.runners[name].needs.cuda
-        for machine in offer.machines:
-            yield from _machine(offer.path, machine.type, cuda=cuda, disk_gib=machine.disk_gib)
+        needs = stack.settings.runners[name].needs
+        for machine in offer.machines if needs.gpu else ():
+            yield from _machine(offer.path, machine.type, cuda=needs.cuda, disk_gib=machine.disk_gib)
 
 
 def _gpu_memory_gb(machine: InstanceType | MachineType) -> float:

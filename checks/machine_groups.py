@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from config.machine_image_rules import images
+from config.machines import PoolSettings
 from config.values import gibibytes
 from gpu.cost.interruptions import GCP_BAND, aws_rate
 from gpu.cost.jobs import REPLACEMENT_MINUTES, JobLoad, mean_minutes
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from back_ends.offer import Offer, OwnMachines
     from back_ends.stack import Stack
-    from config.machines import DiskSettings, PoolSettings
+    from config.machines import DiskSettings, NodePool
     from config.runners import RunnerSettings
     from config.settings import Settings
     from gpu.machines import Catalogue
@@ -51,34 +52,35 @@ def machine_groups(stack: Stack) -> Iterator[MachineGroup]:
 
 
 def pool_groups(stack: Stack) -> dict[str, MachineGroup]:
-    """Return the GPU pools, by their key in `gpu-pools`."""
+    """Return the pools of the cluster, by name."""
     aws = stack.settings.aws
     if aws is None:
         return {}
-    return {name: _pool(name, pool, stack, aws.region) for name, pool in stack.settings.gpu_pools.items()}
+    return {name: _pool(name, pool, stack, aws.region) for name, pool in stack.settings.pools.items()}
 
 
-def _pool(name: str, pool: PoolSettings, stack: Stack, region: str) -> MachineGroup:
+def _pool(name: str, pool: NodePool, stack: Stack, region: str) -> MachineGroup:
     autoscaler = stack.settings.autoscaler
-    jobs = stack.settings.machines.ec2(pool.instance_types[0]).devices * (pool.sharing.replicas if pool.sharing else 1)
+    sharing = pool.sharing if isinstance(pool, PoolSettings) else None
+    jobs = stack.settings.machines.ec2(pool.instance_types[0]).devices * (sharing.replicas if sharing else 1)
     idle = pool.scale_down_after_minutes or (autoscaler.scale_down_after_minutes if autoscaler else 0)
     gpus_of_a_job = [
-        stack.settings.runners[runner].needs.gpus
+        stack.settings.runners[runner].needs.devices
         for runner, offer in stack.offers.items()
         if offer.shared is not None and offer.shared.pools[0] == name
     ]
     return MachineGroup(
-        path=f"gpu-pools.{name}",
+        path=f"{pool.SECTION}.{name}",
         cloud=Cloud.AWS,
         types=pool.instance_types,
         catalogue=stack.settings.machines,
         placements=(Placement(region=region, spot=pool.capacity == "spot"),),
         min=pool.min,
         max=pool.max,
-        max_key=f"gpu-pools.{name}.max",
+        max_key=f"{pool.SECTION}.{name}.max",
         least_max=max(1, pool.min),
         disk=_root_volume(pool.disk),
-        jobs_per_machine=max(1, jobs // max(gpus_of_a_job, default=1)),
+        jobs_per_machine=max(1, jobs // max((1, *gpus_of_a_job))),
         idle_minutes=idle,
         # The next node runs a pod without a job, and stays idle for as long as any other afterwards.
         minutes_after_loss=REPLACEMENT_MINUTES + idle,
@@ -166,15 +168,16 @@ def factory_groups(settings: Settings) -> dict[str, MachineGroup]:
     }
 
 
-def job_load(runner: RunnerSettings, offer: Offer) -> JobLoad:
+def job_load(runner: RunnerSettings, offer: Offer, settings: Settings) -> JobLoad:
     """Return the jobs of one runner."""
     work, shared = runner.workload, offer.shared
     return JobLoad(
         path=offer.path,
-        group=f"gpu-pools.{shared.pools[0]}" if shared is not None else offer.path,
+        group=settings.pool_path(shared.pools[0]) if shared is not None else offer.path,
         jobs_per_month=work.jobs_per_month if work else 0,
         mean_minutes=mean_minutes(work.minutes, work.p95_minutes, runner.timeout_minutes) if work else 0.0,
         idle=shared.idle_on_gpu if shared is not None else 0,
         idle_key=shared.idle_key if shared is not None else "",
+        gpu=bool(runner.needs.gpu),
         has_target=runner.queue_target_minutes is not None,
     )

@@ -34,7 +34,7 @@ _SHOWN: Final = 5
 
 def check(stack: Stack) -> Iterator[Verdict]:
     """Yield the cost of the month, or one verdict for each limit; idle machines; and too many jobs."""
-    loads = [job_load(stack.settings.runners[name], offer) for name, offer in stack.offers.items()]
+    loads = [job_load(stack.settings.runners[name], offer, stack.settings) for name, offer in stack.offers.items()]
     groups = list(machine_groups(stack))
     found = bill(stack, loads)
     limits = _limits(stack)
@@ -53,7 +53,8 @@ def check(stack: Stack) -> Iterator[Verdict]:
         else:
             yield from _idle(group, own)
             yield from _overloaded(group, own)
-    if not found.unpriced:
+    # The figures of both kinds of jobs cannot be separated: they share the cluster.
+    if not found.unpriced and all(load.gpu for load in loads):
         yield from _hosted(found, loads)
 
 

@@ -89,8 +89,9 @@ def _steps(offer: Offer) -> list[str]:
 
 def _fix(shared: SharedNodes, target: int, stack: Stack) -> str:
     """Return the cheapest setting that meets the target; empty where there is none."""
-    key, pool = shared.pools[0], stack.settings.gpu_pools[shared.pools[0]]
-    image_gib = stack.settings.images[shared.image].pulled_gib
+    key, settings = shared.pools[0], stack.settings
+    pool, path, gpu = settings.pools[key], settings.pool_path(key), key in settings.gpu_pools
+    image_gib = settings.images[shared.image].pulled_gib
     if shared.idle_on_gpu:
         return ""
     group = pool_groups(stack).get(key)
@@ -98,15 +99,17 @@ def _fix(shared: SharedNodes, target: int, stack: Stack) -> str:
     node = f"{dollars(machine.month)} a month" if isinstance(machine, PricedMachine) else "no price is known"
     if pool.min:
         node = "no extra cost"
-    types = [stack.settings.machines.ec2(one) for one in pool.instance_types]
-    fast_pull = not fast_pull_obstacle(types, pool.disk.throughput)
-    settings = {
-        f"set gpu-pools.{key}.fast-image-pull: true": (0, pool.min, fast_pull),
-        f"set gpu-pools.{key}.min: 1 ({node})": (0, 1, False),
+    types = [settings.machines.ec2(one) for one in pool.instance_types]
+    fast_pull = gpu and not fast_pull_obstacle(types, pool.disk.throughput)
+    changes = {
+        f"set {path}.fast-image-pull: true": (0, pool.min, fast_pull),
+        f"set {path}.min: 1 ({node})": (0, 1, False),
         f"set {shared.idle_key}: 1 ({node})": (1, 1, False),
     }
-    for setting, (idle, min_nodes, parallel) in settings.items():
-        steps = shared_node_steps(image_gib=image_gib, idle_on_gpu=idle, min_nodes=min_nodes, fast_pull=parallel)
+    for setting, (idle, min_nodes, parallel) in changes.items():
+        steps = shared_node_steps(
+            image_gib=image_gib, idle_on_gpu=idle, min_nodes=min_nodes, fast_pull=parallel, gpu=gpu
+        )
         if total(steps).p95 <= target * 60:
             return setting
     return ""
@@ -114,7 +117,7 @@ def _fix(shared: SharedNodes, target: int, stack: Stack) -> str:
 
 def _load(name: str, offer: Offer, shared: SharedNodes, stack: Stack) -> Iterator[Verdict]:
     """Yield a warning where the jobs of the working hours keep more runners busy than there may be."""
-    load = job_load(stack.settings.runners[name], offer)
+    load = job_load(stack.settings.runners[name], offer, stack.settings)
     busy = load.minutes / 60 / BUSY_HOURS_A_MONTH
     if busy >= shared.most:
         yield warning(
@@ -122,7 +125,7 @@ def _load(name: str, offer: Offer, shared: SharedNodes, stack: Stack) -> Iterato
             shared.most_key,
             f"the stated jobs keep {busy:.1f} runners busy in working hours, and the maximum is {shared.most}: "
             "the queue grows all day",
-            f"set it to at least {int(busy) + 1}, and gpu-pools.{shared.pools[0]}.max with it",
+            f"set it to at least {int(busy) + 1}, and {stack.settings.pool_path(shared.pools[0])}.max with it",
             (
                 f"{load.jobs_per_month} jobs of {load.mean_minutes:.1f} minutes take {load.minutes / 60:.0f} hours",
                 f"a month has {BUSY_HOURS_A_MONTH} working hours",

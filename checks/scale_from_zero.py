@@ -40,8 +40,7 @@ def check(stack: Stack) -> Iterator[Verdict]:
     for group in kubernetes.node_groups(stack):
         yield from _tags(group)
         for path, runner in kubernetes.shared_nodes(stack).items():
-            # The section gpu-pools requires the device plugin.
-            if group.name in runner.pools and plugin is not None:
+            if group.name in runner.pools:
                 fits = holds(runner.pod, group, daemonsets)
                 yield from scale_from_zero(path, runner.pod, group, plugin=plugin, daemonsets=daemonsets, fits=fits)
 
@@ -63,7 +62,7 @@ def scale_from_zero(
     pod: Pod,
     group: NodeGroupFacts,
     *,
-    plugin: DaemonSet,
+    plugin: DaemonSet | None,
     daemonsets: Sequence[DaemonSet] = (),
     fits: bool = True,
 ) -> list[Verdict]:
@@ -73,18 +72,21 @@ def scale_from_zero(
         runner: the path of the runner.
         pod: the pod that requests the GPU.
         group: the pool.
-        plugin: the device plugin.
+        plugin: the device plugin, which the section gpu-pools requires; None without such a section.
         daemonsets: all DaemonSets of the cluster.
         fits: whether `checks.fit` passes. Otherwise it reports the resources, and this check skips them.
 
     """
     assumed, real = template_node(group), real_node(group, group.first, zone=group.zones[0])
-    found = [*_plugin(plugin, group, real), *_real(runner, pod, group, real, fits=fits)]
+    found = list(_real(runner, pod, group, real, fits=fits))
+    if plugin is not None and group.first.gpu is not None:
+        found = [*_plugin(plugin, group, real), *found]
     if group.min_size == 0:
         found = [*_assumed(runner, pod, group, assumed, daemonsets, fits=fits), *found]
     if found or not fits:
         return found
-    reason = f"the autoscaler starts a {group.first.name} of {group.path}, which has the {pod.requests[GPU]} GPU for it"
+    gpus = f", which has the {pod.requests[GPU]} GPU for it" if pod.requests[GPU] else ""
+    reason = f"the autoscaler starts a {group.first.name} of {group.path}{gpus}"
     if group.min_size == group.max_size:
         reason = f"{group.path} always has {group.min_size} nodes, and {runner} runs there"
     return [ok(CHECK, runner, reason, assumed.chain)]

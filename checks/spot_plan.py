@@ -52,7 +52,7 @@ def _another_pool(shared: SharedNodes) -> str:
 
 def _verdicts(name: str, offer: Offer, group: MachineGroup, stack: Stack, *, to_on_demand: str) -> Iterator[Verdict]:
     runner, rate = stack.settings.runners[name], group.interruptions_per_hour
-    minutes = job_load(runner, offer).mean_minutes
+    minutes = job_load(runner, offer, stack.settings).mean_minutes
     on_spot = priced(group, group.types[0], Placement(region=group.expected.region, spot=True))
     on_demand = priced(group, group.types[0], Placement(region=group.expected.region, spot=False))
     if not isinstance(on_spot, PricedMachine) or not isinstance(on_demand, PricedMachine):

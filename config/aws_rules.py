@@ -71,7 +71,7 @@ def nodes_are_in_zones_of_the_network(settings: Settings) -> Iterator[Fault]:
     """Look for a subnet in each zone of the control plane and of the nodes."""
     if settings.network is None:
         return
-    groups = {f"gpu-pools.{name}": pool.zones for name, pool in settings.gpu_pools.items()}
+    groups = {path: pool.zones for path, pool in settings.pools_by_path.items()}
     if settings.cluster is not None:
         groups["cluster"] = settings.cluster.zones
     if settings.system_nodes is not None:
@@ -134,7 +134,7 @@ def networks_have_room_for_nodes(settings: Settings) -> Iterator[Fault]:
         return
     cidr = settings.network.cidr
     each = zone_ranges(cidr, {"": 0})[""].private.num_addresses - RESERVED_ADDRESSES
-    groups = {f"gpu-pools.{name}": (pool.max, pool.zones) for name, pool in settings.gpu_pools.items()}
+    groups = {path: (pool.max, pool.zones) for path, pool in settings.pools_by_path.items()}
     if settings.system_nodes is not None:
         groups["system-nodes"] = settings.system_nodes.max, settings.system_nodes.zones
     for path, (most, zones) in groups.items():
@@ -177,7 +177,7 @@ def administrators_differ(settings: Settings) -> Iterator[Fault]:
 def types_are_known(
     group: str, types: Sequence[str], settings: Settings, stated: Stated, *, gpu: bool
 ) -> Iterator[Fault]:
-    """Report unknown types, types without a GPU for jobs, and types with a GPU (`gpu=False`) for system nodes."""
+    """Report unknown types, and types without a GPU, or with one (`gpu=False`)."""
     known = settings.machines.ec2_types
     fitting = {machine.name: machine.family for machine in known.values() if (machine.gpu is not None) == gpu}
     families = f"use one of the families {', '.join(sorted(set(fitting.values())))}" if gpu else SYSTEM_TYPE
@@ -192,7 +192,8 @@ def types_are_known(
             fix = f'did you mean "{close}"?' if close else families
             yield Fault(path, f"{name} is not a known EC2 instance type", or_state(fix, name, "aws", gpu=gpu))
         elif (machine.gpu is not None) != gpu:
-            problem = f"{name} has no GPU" if gpu else f"{name} has a GPU, which system nodes do not use"
+            users = group.partition(".")[0].replace("system-nodes", "system nodes")
+            problem = f"{name} has no GPU" if gpu else f"{name} has a GPU, which {users} do not use"
             yield Fault(path, problem, families)
 
 

@@ -147,10 +147,11 @@ NodeImage = Annotated[
 ]
 
 
-class PoolSettings(Section):
-    """A managed node group of GPU nodes, which the autoscaler scales between `min` and `max`."""
+class NodePool(Section):
+    """A managed node group for jobs, which the autoscaler scales between `min` and `max`."""
 
-    NEEDS: ClassVar = ("cluster", "device-plugin")
+    SECTION: ClassVar[str]
+    """The section of the stack file that has the pool."""
 
     instance_types: Types
     """Interchangeable types. The autoscaler sizes new nodes from the first one, so list the smallest first."""
@@ -161,14 +162,29 @@ class PoolSettings(Section):
     """Zones of the nodes. Adding or removing a zone replaces the node group."""
     disk: DiskSettings = DiskSettings()
     labels: Mapping[LabelKey, LabelValue] = Field(default_factory=dict)
-    """Labels in addition to those of every GPU node."""
+    """Labels in addition to those that gpu-ci sets."""
     taints: Mapping[LabelKey, Taint] = Field(default_factory=dict)
-    """Taints in addition to `nvidia.com/gpu=true:NoSchedule`, as `key: value:Effect`. Runners tolerate them."""
-    sharing: SharingSettings | None = None
+    """Taints in addition to the one that gpu-ci sets, as `key: value:Effect`. Runners tolerate them."""
     scale_down_after_minutes: Positive | None = None
     """Idle minutes before a node is removed, where this pool differs from `autoscaler`."""
     interruptions_per_hour: Annotated[float, Field(ge=0, le=10)] | None = None
     """Measured interruptions of a spot machine in an hour. The default is the figure that AWS publishes."""
+
+
+class CpuPoolSettings(NodePool):
+    """A managed node group without GPUs. Its taint `gpu-ci/cpu=true:NoSchedule` keeps pods other than CPU jobs away."""
+
+    NEEDS: ClassVar = ("cluster",)
+    SECTION: ClassVar = "cpu-pools"
+
+
+class PoolSettings(NodePool):
+    """A managed node group of GPU nodes. Its taint `nvidia.com/gpu=true:NoSchedule` keeps other pods away."""
+
+    NEEDS: ClassVar = ("cluster", "device-plugin")
+    SECTION: ClassVar = "gpu-pools"
+
+    sharing: SharingSettings | None = None
     fast_image_pull: bool = False
     """Pull image layers in parallel through the SOCI snapshotter (experimental in nodeadm)."""
     image: NodeImage = STOCK

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from config import pins
 from config.aws_rules import types_are_known
 from config.faults import Fault
+from config.machines import PoolSettings
 from gpu.nearest import did_you_mean
 from policy.exposure import SHORTEST, exposure
 
@@ -27,8 +28,8 @@ def minimum_is_at_most_maximum(settings: Settings) -> Iterator[Fault]:
     """Compare `min` and `max` of all node groups."""
     if settings.system_nodes is not None:
         yield from over_maximum("system-nodes", settings.system_nodes.min, settings.system_nodes.max)
-    for name, pool in settings.gpu_pools.items():
-        yield from over_maximum(f"gpu-pools.{name}", pool.min, pool.max)
+    for path, pool in settings.pools_by_path.items():
+        yield from over_maximum(path, pool.min, pool.max)
 
 
 def over_maximum(path: str, least: int, most: int) -> Iterator[Fault]:
@@ -46,10 +47,10 @@ def smoke_tests_name_an_image(settings: Settings, stated: Stated) -> Iterator[Fa
 
 def empty_pools_have_an_autoscaler(settings: Settings, stated: Stated) -> Iterator[Fault]:
     """Require an autoscaler where a pool is to scale: nothing else changes the size of a node group."""
-    for name, pool in settings.gpu_pools.items() if "autoscaler" not in stated.sections else ():
+    for path, pool in settings.pools_by_path.items() if "autoscaler" not in stated.sections else ():
         if pool.min < pool.max:
             yield Fault(
-                f"gpu-pools.{name}.max",
+                f"{path}.max",
                 f"the pool stays at {pool.min} nodes, because there is no autoscaler",
                 f"state autoscaler: {{}}, or min: {pool.max}",
             )
@@ -59,17 +60,25 @@ def instance_types_are_known(settings: Settings, stated: Stated) -> Iterator[Fau
     """Accept only instance types of which the checks know the hardware."""
     if settings.system_nodes is not None:
         yield from types_are_known("system-nodes", settings.system_nodes.instance_types, settings, stated, gpu=False)
-    for name, pool in settings.gpu_pools.items():
-        yield from types_are_known(f"gpu-pools.{name}", pool.instance_types, settings, stated, gpu=True)
+    for path, pool in settings.pools_by_path.items():
+        gpu = isinstance(pool, PoolSettings)
+        yield from types_are_known(path, pool.instance_types, settings, stated, gpu=gpu)
+
+
+def pools_have_their_own_names(settings: Settings) -> Iterator[Fault]:
+    """Reject a name that both sections of pools have: a runner names its pool without the section."""
+    for name in settings.cpu_pools:
+        if name in settings.gpu_pools:
+            yield Fault(f"cpu-pools.{name}", "is the name of a pool in gpu-pools, too", "use another name")
 
 
 def labels_and_taints_have_their_own_keys(settings: Settings) -> Iterator[Fault]:
-    """Reject keys that every GPU node already has, and keys too long for the autoscaler's tags."""
+    """Reject keys that every node already has, and keys too long for the autoscaler's tags."""
     longest = TAG_KEY_LIMIT - len(LABEL_PREFIX)
-    for name, pool in settings.gpu_pools.items():
+    for pool_path, pool in settings.pools_by_path.items():
         for kind, keys in (("labels", pool.labels), ("taints", pool.taints)):
             for key in keys:
-                path, domain = f"gpu-pools.{name}.{kind}.{key}", f".{key.rpartition('/')[0]}"
+                path, domain = f"{pool_path}.{kind}.{key}", f".{key.rpartition('/')[0]}"
                 if key == "role" or any(domain.endswith(f".{reserved}") for reserved in RESERVED_DOMAINS):
                     yield Fault(path, "is set by gpu-ci", "use another key")
                 if len(key) > longest:
@@ -123,6 +132,7 @@ RULES: Final[tuple[Rule, ...]] = (
     the_kubernetes_version_is_pinned,
     a_protected_endpoint_is_not_open_to_all,
     a_protected_repository_keeps_its_images,
+    pools_have_their_own_names,
 )
 REFERENCES: Final[tuple[Reference, ...]] = (
     empty_pools_have_an_autoscaler,

@@ -51,7 +51,9 @@ def _needs(settings: Settings, stated: Stated) -> Iterator[tuple[str, tuple[str,
     """Yield each part of the stack file with the sections that it needs."""
     yield from ((section, needed) for section, needed in NEEDS.items() if section in stated.sections)
     for name, runner in settings.runners.items():
-        yield from ((f"runners.{name}", SECTIONS[back_end].NEEDS) for back_end in runner.stated)
+        for back_end in runner.stated:
+            section = SECTIONS[back_end]
+            yield f"runners.{name}", section.NEEDS if runner.needs.gpu else section.NEEDS_WITHOUT_GPU or section.NEEDS
     if settings.cirun is not None and settings.cirun.aws:
         yield "cirun.aws", ("aws",)
     if settings.cirun is not None and settings.cirun.gcp:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from config.faults import Fault, listed
-from config.runners import BACK_ENDS
+from config.runners import BACK_ENDS, SECTIONS
 from config.section import kebab
 from gpu.machines import GPU_MODELS
 from gpu.nearest import did_you_mean
@@ -35,9 +35,27 @@ def a_runner_has_one_back_end(settings: Settings) -> Iterator[Fault]:
 def gpus_are_known(settings: Settings) -> Iterator[Fault]:
     """Accept only GPU models of which the checks know the hardware."""
     for name, runner in settings.runners.items():
-        if (model := runner.needs.gpu) not in GPU_MODELS:
+        model = runner.needs.gpu
+        if model and model not in GPU_MODELS:
             problem = f'"{model}" is not a known GPU model'
             yield Fault(f"runners.{name}.needs.gpu", problem, did_you_mean(model, GPU_MODELS))
+
+
+def a_gpu_has_its_software(settings: Settings) -> Iterator[Fault]:
+    """Require the CUDA version with a GPU, and reject what has no meaning without one."""
+    for name, runner in settings.runners.items():
+        path, needs = f"runners.{name}.needs", runner.needs
+        if needs.gpu:
+            if not needs.cuda:
+                yield Fault(f"{path}.cuda", "missing, but gpu needs it", 'state it in quotes, as in cuda: "12.9"')
+            continue
+        for key in sorted(needs.model_fields_set & {"gpus", "cuda", "torch", "onnxruntime"}):
+            yield Fault(f"{path}.{key}", "has no effect without gpu", "state gpu, as in gpu: t4, or remove it")
+        for back_end in runner.stated:
+            if not SECTIONS[back_end].NEEDS_WITHOUT_GPU:
+                serving = listed([kebab(one) for one, section in SECTIONS.items() if section.NEEDS_WITHOUT_GPU])
+                problem = f"missing, but {kebab(back_end)} only serves jobs with a GPU"
+                yield Fault(f"{path}.gpu", problem, f"state it, as in gpu: t4, or state {serving} instead")
 
 
 def other_gpus(runner: str, model: str, machines: Sequence[str], known: Mapping[str, InstanceType]) -> Iterator[Fault]:
@@ -69,4 +87,9 @@ def jobs_end_before_their_timeout(settings: Settings) -> Iterator[Fault]:
             yield Fault(f"{path}.p95-minutes", problem, f"write at least {minutes}, or lower minutes")
 
 
-RULES: Final[tuple[Rule, ...]] = (a_runner_has_one_back_end, gpus_are_known, jobs_end_before_their_timeout)
+RULES: Final[tuple[Rule, ...]] = (
+    a_runner_has_one_back_end,
+    gpus_are_known,
+    a_gpu_has_its_software,
+    jobs_end_before_their_timeout,
+)

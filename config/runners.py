@@ -19,18 +19,25 @@ LONGEST_JOB: Final = 5 * 24 * 60
 class Needs(Section):
     """The resources and the software of one job."""
 
-    gpu: Name
-    """The GPU model, as in `t4`, `a10g`, `l4`."""
+    gpu: Name = ""
+    """The GPU model, as in `t4`, `a10g`, `l4`. Without it, the job runs on a node without a GPU."""
     gpus: Annotated[int, Field(ge=1, le=16)] = 1
+    """The number of GPUs, with `gpu`."""
     cpu: Annotated[int, Field(ge=1, le=384)]
     memory: Size
-    cuda: CudaVersion
+    cuda: CudaVersion = ""
+    """The CUDA version of the job, in quotes. It is required with `gpu`."""
     disk: Size | None = None
     """Disk space for the job's files, in addition to the image."""
     torch: Version | None = None
     """The PyTorch version that jobs install, in quotes, for the check of compatibility."""
     onnxruntime: Version | None = None
     """The version of onnxruntime-gpu that jobs install, in quotes."""
+
+    @property
+    def devices(self) -> int:
+        """The number of GPUs; 0 without a GPU model."""
+        return self.gpus if self.gpu else 0
 
 
 class Workload(Section):

@@ -20,6 +20,8 @@ class Section(BaseModel):
 
     NEEDS: ClassVar[tuple[str, ...]] = ()
     """The sections of the stack file that this one needs."""
+    NEEDS_WITHOUT_GPU: ClassVar[tuple[str, ...]] = ()
+    """The sections that a back end with this section needs for jobs without a GPU; empty where it serves none."""
     OWN_WORKFLOW: ClassVar[bool] = False
     """Whether a back end with this section writes a workflow of its own for the commands of `gpu-tests`."""
 

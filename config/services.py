@@ -144,8 +144,8 @@ class ImageSettings(Section):
     """Another registry and repository, without a tag."""
     tag: Tag | None = None
     digest: Digest | None = None
-    cuda: CudaVersion
-    """The CUDA version in the image. A check compares it with the nodes' driver."""
+    cuda: CudaVersion = ""
+    """The CUDA version in the image. A check compares it with the nodes' driver. Runners with a GPU require it."""
     runner: Version | None = None
     """The version of GitHub's runner in the image, in quotes. GitHub gives no jobs to old versions."""
     compressed: Size | None = None

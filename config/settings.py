@@ -20,7 +20,7 @@ from config.gcp import (
 from config.gpu_tests import GpuTestsSettings
 from config.instance_types import InstanceTypeSettings, TypeName, catalogue
 from config.machine_images import Ec2ImageSettings, EksImageSettings
-from config.machines import PoolSettings, SystemNodesSettings
+from config.machines import CpuPoolSettings, NodePool, PoolSettings, SystemNodesSettings
 from config.runners import RunnerSettings
 from config.section import Section
 from config.services import (
@@ -91,6 +91,7 @@ class Settings(Section):
     cluster: ClusterSettings | None = None
     system_nodes: SystemNodesSettings | None = None
     gpu_pools: Mapping[Name, PoolSettings] = Field(default_factory=dict)
+    cpu_pools: Mapping[Name, CpuPoolSettings] = Field(default_factory=dict)
     eks_image: EksImageSettings | None = None
     ec2_image: Ec2ImageSettings | None = None
     device_plugin: DevicePluginSettings | None = None
@@ -120,6 +121,21 @@ class Settings(Section):
     def machines(self) -> Catalogue:
         """The machine types that the stack can use: the tables, and the stated ones."""
         return catalogue(self.instance_types)
+
+    @property
+    def pools(self) -> Mapping[str, NodePool]:
+        """All pools of nodes for jobs, by name. A rule reports a name that both sections have."""
+        return {**self.gpu_pools, **self.cpu_pools}
+
+    @property
+    def pools_by_path(self) -> Mapping[str, NodePool]:
+        """All pools of nodes for jobs, by their path in the stack file."""
+        named = (*self.gpu_pools.items(), *self.cpu_pools.items())
+        return {f"{pool.SECTION}.{name}": pool for name, pool in named}
+
+    def pool_path(self, name: str) -> str:
+        """Return the path of a pool in the stack file."""
+        return f"{self.pools[name].SECTION}.{name}"
 
     def served(self, kind: type[_S]) -> Iterator[tuple[str, RunnerSettings, _S]]:
         """Yield the name, the runner and its section, for each runner with a back end's section of this kind."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from back_ends.protocol import Site
     from components.aws.network import Network
     from config.aws import AwsSettings, ClusterSettings
-    from config.machines import PoolSettings, SystemNodesSettings
+    from config.machines import NodePool, SystemNodesSettings
 
 
 def eks_cluster(
@@ -35,6 +35,7 @@ def eks_cluster(
     """Declare the control plane, its add-ons and nodes, and the provider for what runs in the cluster."""
     from components.aws.add_ons import AddOnsArgs, ClusterAddOns, NodeAddOns
     from components.aws.cluster import Cluster, ClusterArgs
+    from components.aws.cpu_pool import CpuPool, CpuPoolArgs
     from components.aws.gpu_pool import GpuPool, GpuPoolArgs, OwnImage
     from components.aws.node_group import Disk, NodeGroupArgs
     from components.aws.nodes import NodeRole, NodeRoleArgs, SystemNodes
@@ -67,7 +68,7 @@ def eks_cluster(
     # A node joins only with the network add-on and the policies of its role.
     joinable = [*node_add_ons.all, *role.policies]
 
-    def node_group(group: SystemNodesSettings | PoolSettings, *, title: str) -> NodeGroupArgs:
+    def node_group(group: SystemNodesSettings | NodePool, *, title: str) -> NodeGroupArgs:
         return NodeGroupArgs(
             cluster_name=cluster.facts.name,
             role_arn=role.arn,
@@ -116,8 +117,21 @@ def eks_cluster(
         for name, pool in settings.gpu_pools.items()
     }
 
+    cpu_pools = {
+        name: CpuPool(
+            f"cpu-pool-{name}",
+            CpuPoolArgs(
+                nodes=node_group(pool, title=f"{identity.prefix}-{name}"),
+                node=kubernetes.cpu_node(name, pool, settings.machines),
+                capacity=pool.capacity,
+            ),
+            site.aws,
+        )
+        for name, pool in settings.cpu_pools.items()
+    }
+
     cluster_add_ons = ClusterAddOns("cluster-add-ons", replace(add_ons, after=[system.node_group]), site.aws)
-    node_groups = [system.node_group, *(pool.node_group for pool in pools.values())]
+    node_groups = [system.node_group, *(pool.node_group for pool in (*pools.values(), *cpu_pools.values()))]
 
     connection = Connection(
         "kubernetes",
@@ -152,6 +166,7 @@ def eks_cluster(
         "cluster": cluster,
         "system-nodes": system,
         **{f"gpu-pools.{name}": pool for name, pool in pools.items()},
+        **{f"cpu-pools.{name}": pool for name, pool in cpu_pools.items()},
         **_services(site=site, account=account, version=stated.version, cluster_name=cluster.facts.name),
     }
 

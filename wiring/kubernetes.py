@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from components.aws.cpu_node import CpuNode, cpu_labels, cpu_tags, cpu_taints
 from components.aws.gpu_node import GpuNode, api_taints, autoscaler_tags, every_toleration, node_labels, tolerations
 from components.kubernetes.arc_controller_values import CONTROLLER_RESOURCES
 from components.kubernetes.autoscaler_values import RESOURCES as AUTOSCALER_RESOURCES
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from back_ends.offer import SharedNodes
     from back_ends.stack import Stack
-    from config.machines import PoolSettings, SharingSettings
+    from config.machines import CpuPoolSettings, PoolSettings, SharingSettings
     from config.services import AutoscalerSettings, DcgmSettings
     from config.settings import Settings
     from gpu.kubernetes.add_ons import AddOn
@@ -55,6 +56,18 @@ def gpu_node(name: str, pool: PoolSettings, catalogue: Catalogue) -> GpuNode:
         taints=pool.taints,
         sharing_replicas=pool.sharing.replicas if pool.sharing else 1,
         device_plugin_config=sharing_name(pool.sharing) if pool.sharing else None,
+        scale_down_after_minutes=pool.scale_down_after_minutes,
+    )
+
+
+def cpu_node(name: str, pool: CpuPoolSettings, catalogue: Catalogue) -> CpuNode:
+    """Return the marks of the nodes of a pool without GPUs."""
+    rooms = [node_room(catalogue.ec2(one), disk_gib=gibibytes(pool.disk.size)) for one in pool.instance_types]
+    return CpuNode(
+        pool=name,
+        ephemeral_mib=min(room.allocatable[EPHEMERAL_STORAGE] for room in rooms) // MIB,
+        labels=pool.labels,
+        taints=pool.taints,
         scale_down_after_minutes=pool.scale_down_after_minutes,
     )
 
@@ -121,7 +134,7 @@ def autoscaler(settings: Settings, stated: AutoscalerSettings, *, region: str, v
         expander=stated.expander,
         scale_down_after_minutes=stated.scale_down_after_minutes,
         provision_timeout_minutes=stated.provision_timeout_minutes,
-        capacities={name: pool.capacity for name, pool in settings.gpu_pools.items()},
+        capacities={name: pool.capacity for name, pool in settings.pools.items()},
     )
 
 
@@ -144,8 +157,12 @@ def _enables(settings: Settings, path: str) -> bool:
 
 
 def node_groups(stack: Stack) -> tuple[NodeGroupFacts, ...]:
-    """Return the node groups of the GPU pools."""
-    return tuple(_node_group(name, pool, stack) for name, pool in stack.settings.gpu_pools.items())
+    """Return the node groups of the pools."""
+    settings = stack.settings
+    return (
+        *(_node_group(name, pool, stack) for name, pool in settings.gpu_pools.items()),
+        *(_cpu_node_group(name, pool, stack) for name, pool in settings.cpu_pools.items()),
+    )
 
 
 def _node_group(name: str, pool: PoolSettings, stack: Stack) -> NodeGroupFacts:
@@ -174,8 +191,30 @@ def _node_group(name: str, pool: PoolSettings, stack: Stack) -> NodeGroupFacts:
     )
 
 
+def _cpu_node_group(name: str, pool: CpuPoolSettings, stack: Stack) -> NodeGroupFacts:
+    node = cpu_node(name, pool, stack.settings.machines)
+    tags = cpu_tags(node)
+    return NodeGroupFacts(
+        path=f"cpu-pools.{name}",
+        name=name,
+        instance_types=pool.instance_types,
+        catalogue=stack.settings.machines,
+        min_size=pool.min,
+        max_size=pool.max,
+        capacity_type="SPOT" if pool.capacity == "spot" else "ON_DEMAND",
+        zones=pool.zones,
+        disk_gib=gibibytes(pool.disk.size),
+        version=stack.settings.cluster.version if stack.settings.cluster else "",
+        ami_type="AL2023_x86_64_STANDARD",
+        labels=cpu_labels(node),
+        taints=tuple(ApiTaint(**taint) for taint in cpu_taints(node)),
+        tags=tags,
+        asg_tags={**stack.settings.stack.tags, **tags},
+    )
+
+
 def shared_nodes(stack: Stack) -> dict[str, SharedNodes]:
-    """Return the runners that use the GPU pools, by path."""
+    """Return the runners that use the pools, by path."""
     return {offer.path: offer.shared for offer in stack.offers.values() if offer.shared is not None}
 
 

@@ -10,7 +10,7 @@ from back_ends.offer import HostSoftware, Machine, Offer, SharedNodes
 from back_ends.protocol import RunsOn
 from components.kubernetes.scale_set_values import LISTENER, job_pod, removal_minutes, runner_pod
 from config import pins
-from config.machines import OWN, STOCK
+from config.machines import OWN, STOCK, PoolSettings
 from config.values import gibibytes
 from gpu.kubernetes.pods import pod_from_template
 from gpu.machines.start_up import fast_pull_obstacle, shared_node_steps
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 class Arc:
-    """The Actions Runner Controller on EKS: one scale set for each runner, on GPU node groups."""
+    """The Actions Runner Controller on EKS: one scale set for each runner, on node groups."""
 
     title = "the Actions Runner Controller on EKS"
 
     def offer(self, name: str, runner: RunnerSettings, settings: Settings) -> Offer:
         """Return what one runner is offered."""
         stated, path = runner.section(ArcSection), f"runners.{name}"
-        pools = [settings.gpu_pools[pool] for pool in pools_of(stated)]
+        pools = [settings.pools[pool] for pool in pools_of(stated)]
         values = scale_set(name, runner, stated, settings)
         own_pod = stated.container_mode != "none"
         shared = SharedNodes(
@@ -52,9 +52,11 @@ class Arc:
         )
         version = settings.cluster.version if settings.cluster else next(iter(pins.EKS_AMI_RELEASES))
         # The image of `eks-image` has the driver of the image of EKS; that of an AMI is not known.
-        known = all(pool.image in {STOCK, OWN} for pool in pools)
+        known = all(pool.image in {STOCK, OWN} for pool in pools if isinstance(pool, PoolSettings))
         first = pools[0]
         types = tuple(settings.machines.ec2(one) for one in first.instance_types)
+        fast_pull = isinstance(first, PoolSettings) and first.fast_image_pull
+        ami = "AL2023_x86_64_NVIDIA" if runner.needs.gpu else "AL2023_x86_64_STANDARD"
         return Offer(
             path=path,
             section=f"{path}.arc",
@@ -65,12 +67,13 @@ class Arc:
                     for one in pool.instance_types
                 )
             ),
-            host=HostSoftware(image=f"AL2023_x86_64_NVIDIA:{pins.EKS_AMI_RELEASES[version]}" if known else None),
+            host=HostSoftware(image=f"{ami}:{pins.EKS_AMI_RELEASES[version]}" if known else None),
             steps=shared_node_steps(
                 image_gib=settings.images[stated.image].pulled_gib,
                 idle_on_gpu=shared.idle_on_gpu,
                 min_nodes=first.min,
-                fast_pull=first.fast_image_pull and not fast_pull_obstacle(types, first.disk.throughput),
+                fast_pull=fast_pull and not fast_pull_obstacle(types, first.disk.throughput),
+                gpu=bool(runner.needs.gpu),
             ),
             shared=shared,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from back_ends.arc.section import ArcSection
-from config.faults import Fault
+from config.faults import Fault, listed
 from config.pool_rules import over_maximum
 from config.runner_rules import other_gpus
 from config.values_github import GITHUB_IMAGES, GITHUB_LABELS
@@ -23,18 +23,36 @@ NAME_LIMIT: Final = 45
 
 def runners_name_what_exists(settings: Settings, stated: Stated) -> Iterator[Fault]:
     """Look for the pools and the image of a runner in the stack file."""
-    pools, images = stated.entries["gpu-pools"], stated.entries["images"]
-    for name, _, arc in settings.served(ArcSection):
+    images = stated.entries["images"]
+    for name, runner, arc in settings.served(ArcSection):
         path = f"runners.{name}.arc"
-        for field, key, section, known in (
-            ("pool", arc.pool, "gpu-pools", pools),
-            ("fallback", arc.fallback, "gpu-pools", pools),
-            ("image", arc.image, "images", images),
-        ):
-            if key is not None and known and key not in known:
+        section, other = ("gpu-pools", "cpu-pools") if runner.needs.gpu else ("cpu-pools", "gpu-pools")
+        for field, key in (("pool", arc.pool), ("fallback", arc.fallback)):
+            known = stated.entries[section]
+            if key is None or key in known:
+                continue
+            if key in stated.entries[other]:
+                job = "a" if runner.needs.gpu else "no"
+                fix = f"name a pool of {section}{'' if runner.needs.gpu else ', or state needs.gpu'}"
+                yield Fault(f"{path}.{field}", f"{key} is in {other}, but the job has {job} GPU", fix)
+            elif known:
                 yield Fault(f"{path}.{field}", f'"{key}" is not in {section}', did_you_mean(key, known))
+        if images and arc.image not in images:
+            yield Fault(f"{path}.image", f'"{arc.image}" is not in images', did_you_mean(arc.image, images))
         if arc.fallback == arc.pool:
             yield Fault(f"{path}.fallback", "is the same as pool", "name another pool, or remove it")
+
+
+def images_for_gpus_state_cuda(settings: Settings) -> Iterator[Fault]:
+    """Require the CUDA version of an image that runners with a GPU use."""
+    users: dict[str, list[str]] = {}
+    for name, runner, arc in settings.served(ArcSection):
+        if runner.needs.gpu and arc.image in settings.images:
+            users.setdefault(arc.image, []).append(f"runners.{name}")
+    for image, names in users.items():
+        if not settings.images[image].cuda:
+            problem = f"missing, but {listed(names)} {'has' if len(names) == 1 else 'have'} a GPU"
+            yield Fault(f"images.{image}.cuda", problem, 'state it in quotes, as in cuda: "12.9"')
 
 
 def labels_are_not_names_of_other_runners(settings: Settings, stated: Stated) -> Iterator[Fault]:
@@ -79,5 +97,10 @@ def pools_have_the_gpu(settings: Settings) -> Iterator[Fault]:
         yield from other_gpus(name, runner.needs.gpu, stated, settings.machines.ec2_types)
 
 
-RULES: Final[tuple[Rule, ...]] = (names_are_not_labels_of_github, scale_sets_fit_the_chart, pools_have_the_gpu)
+RULES: Final[tuple[Rule, ...]] = (
+    names_are_not_labels_of_github,
+    scale_sets_fit_the_chart,
+    pools_have_the_gpu,
+    images_for_gpus_state_cuda,
+)
 REFERENCES: Final[tuple[Reference, ...]] = (runners_name_what_exists, labels_are_not_names_of_other_runners)

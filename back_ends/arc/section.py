@@ -21,13 +21,14 @@ class ArcSection(Section):
     """Served by a scale set of the Actions Runner Controller on an EKS pool."""
 
     NEEDS: ClassVar = ("arc", "gpu-pools", "images")
+    NEEDS_WITHOUT_GPU: ClassVar = ("arc", "cpu-pools", "images")
 
     pool: Name
-    """The GPU pool whose nodes run it."""
+    """The pool whose nodes run it: one of `gpu-pools`, or of `cpu-pools` for jobs without a GPU."""
     fallback: Name | None = None
     """Another pool that is tried when the first one gets no node, for example on-demand after spot."""
     min: Count = 0
-    """Idle runners. On a GPU pool each of them keeps a node running."""
+    """Idle runners. Without `container-mode` each of them keeps a node of the pool running."""
     max: Positive
     """The largest number of runners at the same time."""
     image: Name

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from components.aws.gpu_node import every_toleration
+from components.aws.cpu_node import CPU_TAINT_KEY
+from components.aws.gpu_node import GPU_TAINT_KEY, every_toleration
 from components.kubernetes.scale_set_values import ScaleSetValues
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ def pools_of(section: ArcSection) -> tuple[str, ...]:
 
 def scale_set(name: str, runner: RunnerSettings, section: ArcSection, settings: Settings) -> ScaleSetValues:
     """Return the values of one runner's scale set."""
-    pools = [settings.gpu_pools[pool] for pool in pools_of(section)]
+    names, needs = pools_of(section), runner.needs
+    shared = [settings.gpu_pools[one].sharing for one in names if one in settings.gpu_pools]
     return ScaleSetValues(
         runner=name,
         github_url=settings.github.url if settings.github else "",
@@ -29,12 +31,14 @@ def scale_set(name: str, runner: RunnerSettings, section: ArcSection, settings: 
         max=section.max,
         labels=section.labels,
         container_mode=section.container_mode,
-        gpus=runner.needs.gpus,
-        cpu=runner.needs.cpu,
-        memory=runner.needs.memory,
-        disk=runner.needs.disk,
+        gpus=needs.devices,
+        cpu=needs.cpu,
+        memory=needs.memory,
+        disk=needs.disk,
         timeout_minutes=runner.timeout_minutes,
-        pools=pools_of(section),
-        shared=any(pool.sharing is not None for pool in pools),
-        tolerations=every_toleration([pool.taints for pool in pools]),
+        pools=names,
+        shared=any(sharing is not None for sharing in shared),
+        tolerations=every_toleration(
+            [settings.pools[one].taints for one in names], own=GPU_TAINT_KEY if needs.gpu else CPU_TAINT_KEY
+        ),
     )

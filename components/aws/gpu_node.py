@@ -73,7 +73,12 @@ def node_taints(node: GpuNode) -> dict[str, str]:
 
 def api_taints(node: GpuNode) -> list[dict[str, str]]:
     """Return the taints in the form of the EKS API."""
-    split = {key: taint.rpartition(":") for key, taint in node_taints(node).items()}
+    return in_api_form(node_taints(node))
+
+
+def in_api_form(taints: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return taints, as key to `value:Effect`, in the form of the EKS API."""
+    split = {key: taint.rpartition(":") for key, taint in taints.items()}
     return [{"key": key, "value": value, "effect": API_EFFECTS[effect]} for key, (value, _, effect) in split.items()]
 
 
@@ -83,19 +88,34 @@ def autoscaler_tags(node: GpuNode) -> dict[str, str]:
     The auto-scaling group has them, because the autoscaler always reads it; EKS does not copy them from the node group.
     EKS itself adds the tags `enabled` and `<cluster>`.
     """
-    tags = {f"{NODE_TEMPLATE}/label/{key}": value for key, value in node_labels(node).items()}
-    tags |= {f"{NODE_TEMPLATE}/taint/{key}": taint for key, taint in node_taints(node).items()}
-    tags[f"{NODE_TEMPLATE}/resources/{GPU}"] = str(node.gpus * node.sharing_replicas)
-    tags[f"{NODE_TEMPLATE}/resources/ephemeral-storage"] = f"{node.ephemeral_mib}Mi"
-    if node.scale_down_after_minutes is not None:
-        tags[f"{NODE_TEMPLATE}/autoscaling-options/scaledownunneededtime"] = f"{node.scale_down_after_minutes}m0s"
+    return template_tags(
+        labels=node_labels(node),
+        taints=node_taints(node),
+        resources={GPU: str(node.gpus * node.sharing_replicas), "ephemeral-storage": f"{node.ephemeral_mib}Mi"},
+        scale_down_after_minutes=node.scale_down_after_minutes,
+    )
+
+
+def template_tags(
+    *,
+    labels: Mapping[str, str],
+    taints: Mapping[str, str],
+    resources: Mapping[str, str],
+    scale_down_after_minutes: int | None,
+) -> dict[str, str]:
+    """Return the autoscaler's tags for these labels, taints and resources of a node."""
+    tags = {f"{NODE_TEMPLATE}/label/{key}": value for key, value in labels.items()}
+    tags |= {f"{NODE_TEMPLATE}/taint/{key}": taint for key, taint in taints.items()}
+    tags |= {f"{NODE_TEMPLATE}/resources/{name}": amount for name, amount in resources.items()}
+    if scale_down_after_minutes is not None:
+        tags[f"{NODE_TEMPLATE}/autoscaling-options/scaledownunneededtime"] = f"{scale_down_after_minutes}m0s"
     return tags
 
 
-def tolerations(taints: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return the tolerations for nodes with the GPU taint and `taints`."""
+def tolerations(taints: Mapping[str, str], *, own: str = GPU_TAINT_KEY) -> list[dict[str, str]]:
+    """Return the tolerations for nodes with `taints` and the taint `own`, which is that of GPU nodes by default."""
     return [
-        {"key": GPU_TAINT_KEY, "operator": "Exists", "effect": "NoSchedule"},
+        {"key": own, "operator": "Exists", "effect": "NoSchedule"},
         *(
             {"key": key, "operator": "Equal", "value": taint.rpartition(":")[0], "effect": taint.rpartition(":")[2]}
             for key, taint in sorted(taints.items())
@@ -103,9 +123,9 @@ def tolerations(taints: Mapping[str, str]) -> list[dict[str, str]]:
     ]
 
 
-def every_toleration(pools: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-    """Return the tolerations for the nodes of every pool, each toleration once."""
+def every_toleration(pools: Sequence[Mapping[str, str]], *, own: str = GPU_TAINT_KEY) -> list[dict[str, str]]:
+    """Return the tolerations for the nodes of every pool, each toleration once. `own` is as in `tolerations`."""
     found: list[dict[str, str]] = []
     for taints in pools or [{}]:
-        found += [toleration for toleration in tolerations(taints) if toleration not in found]
+        found += [toleration for toleration in tolerations(taints, own=own) if toleration not in found]
     return found

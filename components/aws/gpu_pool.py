@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import pulumi
-import pulumi_aws as aws
+import pulumi_aws as aws  # noqa: TC002  # Pulumi reads the annotations of components
 from pulumi import Input, Output, ResourceOptions
 
 from components.aws.bootstrap import own_image_user_data, user_data
 from components.aws.gpu_node import GpuNode, api_taints, autoscaler_tags, node_labels, node_taints
-from components.aws.node_group import NodeGroupArgs, auto_scaling_group, node_group
+from components.aws.node_group import NodeGroupArgs, auto_scaling_group, node_group, tag_auto_scaling_group
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,13 +80,7 @@ class GpuPool(pulumi.ComponentResource):
             repair=True,
         )
         self.auto_scaling_group = auto_scaling_group(self.node_group)
-        for key, value in tags.items():
-            aws.autoscaling.Tag(
-                f"{name}-{key.partition('/node-template/')[2]}",
-                autoscaling_group_name=self.auto_scaling_group,
-                tag={"key": key, "value": value, "propagate_at_launch": False},
-                opts=child,
-            )
+        tag_auto_scaling_group(name, self.node_group, tags, child)
         self.register_outputs({"auto_scaling_group": self.auto_scaling_group})
 
 

@@ -140,6 +140,20 @@ def auto_scaling_group(group: aws.eks.NodeGroup) -> Output[str]:
     return group.resources.apply(lambda resources: (resources[0].autoscaling_groups or [])[0].name or "")
 
 
+def tag_auto_scaling_group(
+    name: str, group: aws.eks.NodeGroup, tags: Mapping[str, str], child: ResourceOptions
+) -> None:
+    """Declare the tags by which the autoscaler knows the nodes of an empty group. `name` is that of the pool."""
+    scaling = auto_scaling_group(group)
+    for key, value in tags.items():
+        aws.autoscaling.Tag(
+            f"{name}-{key.partition('/node-template/')[2]}",
+            autoscaling_group_name=scaling,
+            tag={"key": key, "value": value, "propagate_at_launch": False},
+            opts=child,
+        )
+
+
 def _launch_template(
     name: str,
     args: NodeGroupArgs,

@@ -57,7 +57,7 @@ class ScaleSetValues:
     container_mode: Literal["none", "kubernetes-novolume"]
     """`none`: jobs run in the runner's pod. `kubernetes-novolume`: each job has its own pod."""
     gpus: int
-    """GPUs of a job."""
+    """GPUs of a job; 0 for a job on nodes without GPUs."""
     cpu: int
     """CPU cores of a job. Requests equal limits, so the kubelet can assign whole cores."""
     memory: str
@@ -86,16 +86,18 @@ def removal_minutes(args: ScaleSetValues) -> int:
     return longest_minutes(args) + DEREGISTRATION_MINUTES
 
 
-def gpu_resources(args: ScaleSetValues) -> dict[str, Any]:
+def job_resources(args: ScaleSetValues) -> dict[str, Any]:
     """Return the requests and limits of a job's container. They are equal, so the pod is evicted last."""
-    amounts = {"cpu": str(args.cpu), "memory": args.memory, GPU: str(args.gpus)}
+    amounts = {"cpu": str(args.cpu), "memory": args.memory}
+    if args.gpus:
+        amounts[GPU] = str(args.gpus)
     if args.disk is not None:
         amounts["ephemeral-storage"] = args.disk
     return {"requests": amounts, "limits": dict(amounts)}
 
 
-def gpu_placement(args: ScaleSetValues) -> dict[str, Any]:
-    """Return the node selection and tolerations of a pod with a GPU."""
+def job_placement(args: ScaleSetValues) -> dict[str, Any]:
+    """Return the node selection and tolerations of a job's pod."""
     tolerations = [dict(toleration) for toleration in args.tolerations]
     if len(args.pools) == 1:
         return {"nodeSelector": {POOL_LABEL: args.pools[0]}, "tolerations": tolerations}
@@ -107,9 +109,9 @@ def gpu_placement(args: ScaleSetValues) -> dict[str, Any]:
 
 def runner_pod(args: ScaleSetValues, image: Any) -> dict[str, Any]:
     """Return the template of the runner's pod; `image` may be an output."""
-    own_gpu = args.container_mode == "none"
-    environment = {**ENVIRONMENT, "GPU_CI_GPUS": str(args.gpus if own_gpu else 0)}
-    if own_gpu and args.shared:
+    runs_job = args.container_mode == "none"
+    environment = {**ENVIRONMENT, "GPU_CI_GPUS": str(args.gpus if runs_job else 0)}
+    if runs_job and args.shared:
         environment["GPU_CI_GPUS_AT_LEAST"] = "1"
     volumes: list[dict[str, Any]] = [
         {"name": "hooks", "configMap": {"name": HOOKS_CONFIG_MAP, "defaultMode": 0o555}},
@@ -121,7 +123,7 @@ def runner_pod(args: ScaleSetValues, image: Any) -> dict[str, Any]:
         # A spot node is terminated two minutes after its notice.
         "terminationGracePeriodSeconds": 110,
     }
-    if own_gpu:
+    if runs_job:
         volumes += [
             {"name": "work", "emptyDir": {}},
             SHARED_MEMORY,
@@ -130,8 +132,8 @@ def runner_pod(args: ScaleSetValues, image: Any) -> dict[str, Any]:
             {"name": "work", "mountPath": WORK},
             SHARED_MEMORY_MOUNT,
         ]
-        spec |= {**gpu_placement(args), "automountServiceAccountToken": False}
-        resources = gpu_resources(args)
+        spec |= {**job_placement(args), "automountServiceAccountToken": False}
+        resources = job_resources(args)
     else:
         environment |= {
             "ACTIONS_RUNNER_CONTAINER_HOOK_TEMPLATE": f"{JOB_TEMPLATE_MOUNT}/{JOB_TEMPLATE}",
@@ -161,17 +163,17 @@ def runner_pod(args: ScaleSetValues, image: Any) -> dict[str, Any]:
         }
     ]
     spec["volumes"] = volumes
-    labels = {"gpu-ci/runner": args.runner, **({} if own_gpu else USES_KUBERNETES)}
+    labels = {"gpu-ci/runner": args.runner, **({} if runs_job else USES_KUBERNETES)}
     return {"metadata": {"annotations": dict(SAFE_TO_EVICT), "labels": labels}, "spec": spec}
 
 
 def job_pod(args: ScaleSetValues) -> dict[str, Any]:
-    """Return the template that the container hook merges into a job's pod: the GPU and the node selection."""
-    container = {"name": "$job", "resources": gpu_resources(args), "volumeMounts": [SHARED_MEMORY_MOUNT]}
+    """Return the template that the container hook merges into a job's pod: the resources and the node selection."""
+    container = {"name": "$job", "resources": job_resources(args), "volumeMounts": [SHARED_MEMORY_MOUNT]}
     return {
         "metadata": {"annotations": dict(SAFE_TO_EVICT), "labels": {"gpu-ci/runner": args.runner}},
         "spec": {
-            **gpu_placement(args),
+            **job_placement(args),
             "securityContext": dict(SECCOMP),
             "automountServiceAccountToken": False,
             "activeDeadlineSeconds": (args.timeout_minutes + START_UP_MINUTES) * 60,

@@ -39,6 +39,8 @@ class JobLoad:
     """Idle runners that keep a machine running."""
     idle_key: str = ""
     """The path of the number of idle runners."""
+    gpu: bool = True
+    """False where the jobs run on machines without a GPU."""
     has_target: bool = False
     """True where `queue-target-minutes` is stated, which is the reason to keep machines."""
 

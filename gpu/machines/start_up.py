@@ -72,6 +72,10 @@ NODE: Final = Step(
     name="a GPU node starts and joins", p50=100, p95=180,
     source="Tensorfuse, August 2025: 80-120 s until a cloud GPU node has booted; the tail is an estimate",
 )  # fmt: skip
+CPU_NODE: Final = Step(
+    name="a node without a GPU starts and joins", p50=75, p95=150, estimate=True,
+    source="about 26 s until an instance boots (brevdev, small types), then the node joins; no figure is published",
+)  # fmt: skip
 DEVICE_PLUGIN: Final = Step(
     name="the device plugin offers the GPU", p50=15, p95=30, estimate=True,
     source="a small image to pull and a GPU to detect",
@@ -147,18 +151,22 @@ def fast_pull_obstacle(types: Iterable[InstanceType], disk_mibps: int) -> str:
     return ""
 
 
-def shared_node_steps(*, image_gib: float, idle_on_gpu: int, min_nodes: int, fast_pull: bool) -> tuple[Step, ...]:
+def shared_node_steps(
+    *, image_gib: float, idle_on_gpu: int, min_nodes: int, fast_pull: bool, gpu: bool = True
+) -> tuple[Step, ...]:
     """Return the steps of a job whose runner is a pod on a Kubernetes node.
 
     `image_gib` is the compressed size of the runner's image; `fast_pull` is true where parallel pulls are enabled and
-    work. An idle runner only has to get the job. A node that is kept has the image.
+    work; `gpu` is true where the node has a GPU. An idle runner only has to get the job. A node that is kept has the
+    image.
     """
     if idle_on_gpu:
         return (DISPATCH,)
     if min_nodes:
         return (DISPATCH, POD, REGISTRATION)
     image = parallel_pull(image_gib) if fast_pull else pull(image_gib)
-    return (DISPATCH, POD, AUTOSCALER, NODE, DEVICE_PLUGIN, image, REGISTRATION)
+    node = (NODE, DEVICE_PLUGIN) if gpu else (CPU_NODE,)
+    return (DISPATCH, POD, AUTOSCALER, *node, image, REGISTRATION)
 
 
 def standing_machine_steps(*, by_workflow: bool, start: Step = STOPPED_MACHINE) -> tuple[Step, ...]:

@@ -70,7 +70,7 @@ def month(group: MachineGroup, *loads: JobLoad) -> list[Decimal]:
 
 
 def whole(of: Stack) -> Bill:
-    return bill(of, [job_load(of.settings.runners[name], offer) for name, offer in of.offers.items()])
+    return bill(of, [job_load(of.settings.runners[name], offer, of.settings) for name, offer in of.offers.items()])
 
 
 # The arithmetic of a group.

@@ -2174,6 +2174,106 @@ STARTED: Final = (
 )
 """Machines that a workflow starts."""
 
+CPU_POOL: Final[dict[str, Any]] = {
+    "instance-types": ["m7i.2xlarge", "m6i.2xlarge"],
+    "capacity": "on-demand",
+    "min": 2,
+    "max": 2,
+    "zones": ["us-west-2a", "us-west-2b"],
+}
+CPU_JOBS: Final[dict[str, Any]] = {
+    "needs": {"cpu": 3, "memory": "12Gi"},
+    "timeout-minutes": 30,
+    "arc": {"pool": "build", "max": 4, "image": "runner-gpu"},
+}
+"""A valid pool and runner for jobs without a GPU."""
+
+
+def _without_gpu(runner: Mapping[str, Any], **pool: Any) -> dict[str, Any]:
+    changed = merge(CPU_POOL, {key.replace("_", "-"): value for key, value in pool.items()})
+    return {"cpu-pools": {"build": changed}, "runners": {"cpu": merge(CPU_JOBS, runner)}, "quotas": {"L-1216C47A": 64}}
+
+
+CPU_RUNNERS: Final = (
+    Mistake(
+        name="a job without a GPU on a GPU pool",
+        change=_without_gpu({"arc": {"pool": "t4-on-demand"}}),
+        path="runners.cpu.arc.pool",
+        words=("t4-on-demand is in gpu-pools, but the job has no GPU", "name a pool of cpu-pools, or state needs.gpu"),
+    ),
+    Mistake(
+        name="a job with a GPU on a CPU pool",
+        change=merge(_without_gpu({}), _runner(arc={"fallback": "build"})),
+        path="runners.gpu-t4.arc.fallback",
+        words=("build is in cpu-pools, but the job has a GPU", "name a pool of gpu-pools"),
+    ),
+    Mistake(
+        name="an unknown CPU pool",
+        change=_without_gpu({"arc": {"pool": "biuld"}}),
+        path="runners.cpu.arc.pool",
+        words=('"biuld" is not in cpu-pools', 'did you mean "build"?'),
+    ),
+    Mistake(
+        name="jobs without a GPU and no CPU pool",
+        change={"runners": {"cpu": CPU_JOBS}},
+        path="cpu-pools",
+        words=("missing, but runners.cpu needs it", "state cpu-pools, or remove runners.cpu"),
+    ),
+    Mistake(
+        name="CUDA without a GPU",
+        change=_without_gpu({"needs": {"cuda": "12.9"}}),
+        path="runners.cpu.needs.cuda",
+        words=("has no effect without gpu", "state gpu, as in gpu: t4, or remove it"),
+    ),
+    Mistake(
+        name="a GPU without the CUDA version",
+        change=_runner(needs={"cuda": OUT}),
+        path="runners.gpu-t4.needs.cuda",
+        words=("missing, but gpu needs it", 'state it in quotes, as in cuda: "12.9"'),
+    ),
+    Mistake(
+        name="an image for GPUs without the CUDA version",
+        change={"images": {"runner-gpu": {"cuda": OUT}}},
+        path="images.runner-gpu.cuda",
+        words=("missing, but runners.gpu-t4", "a GPU", 'state it in quotes, as in cuda: "12.9"'),
+    ),
+    Mistake(
+        name="a job without a GPU on a back end that has only GPUs",
+        change=_runner("cirun-gcp-gpu", needs={"gpu": OUT, "cuda": OUT}),
+        path="runners.cirun-gcp-gpu.needs.gpu",
+        words=("missing, but cirun-gcp only serves jobs with a GPU", "state it, as in gpu: t4, or state arc instead"),
+    ),
+    Mistake(
+        name="a CPU pool with the name of a GPU pool",
+        change={"cpu-pools": {"t4-spot": CPU_POOL}, "quotas": {"L-1216C47A": 64}},
+        path="cpu-pools.t4-spot",
+        words=("is the name of a pool in gpu-pools, too", "use another name"),
+    ),
+    Mistake(
+        name="a type with a GPU in a CPU pool",
+        change=_without_gpu({}, instance_types=["g4dn.xlarge"]),
+        path="cpu-pools.build.instance-types[0]",
+        words=("g4dn.xlarge has a GPU, which cpu-pools do not use", "use a type without a GPU"),
+    ),
+    Mistake(
+        name="a job without a GPU that fits no node",
+        change=_without_gpu({"needs": {"cpu": 8}}),
+        level=Severity.ERROR,
+        path="runners.cpu",
+        words=("a m7i.2xlarge of cpu-pools.build has at most 7.7", "request cpu: 7"),
+        check="fit",
+    ),
+    Mistake(
+        name="a CPU pool over the quota",
+        change={**_without_gpu({}), "quotas": {"L-1216C47A": 20}},
+        level=Severity.ERROR,
+        path="system-nodes",
+        words=("quota L-1216C47A", "and the stack file states 20"),
+        check="quota",
+    ),
+)
+"""Runners without a GPU."""
+
 MISTAKES: Final = (
     *NAMES,
     *WRITING,
@@ -2190,4 +2290,5 @@ MISTAKES: Final = (
     *CHECKS_OF_MACHINES,
     *EC2_MACHINES,
     *STARTED,
+    *CPU_RUNNERS,
 )
