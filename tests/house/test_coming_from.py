@@ -42,10 +42,10 @@ REQUIRED: Final = {
     if number not in OPTIONAL[source]
 }
 OPEN: Final[dict[str, set[int]]] = {
-    "S1": {4, 7, 16, 17, 18, 19, 22, 24, 25, 26},
-    "S2": {14, 16},
-    "S3": {33, 34, 38, 39, 63, 64, 65, 66, 67, 69, 70},
-    "S4": {9, 12, 15, 16, 17, 18, 20, 21, 22, 23, 25},
+    "S1": {4, 17, 18, 19},
+    "S2": {16},
+    "S3": {38, 39, 65, 66, 70},
+    "S4": {9, 12, 15, 16, 18, 20, 21, 22, 23},
 }
 """Required capabilities without a test that proves them."""
 

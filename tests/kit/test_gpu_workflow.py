@@ -91,6 +91,15 @@ def test_the_gpu_is_asked_before_anything_else_and_by_a_query_that_can_fail() ->
     assert "||" not in first["run"]
 
 
+def test_the_whole_history_is_checked_out_and_a_failed_command_fails_its_step() -> None:
+    job = parsed(TESTS, TESTS_FILE)["jobs"]["test"]
+    (checkout,) = [step["with"] for step in job["steps"] if step.get("uses", "").startswith("actions/checkout@")]
+
+    assert (checkout["fetch-depth"], checkout["persist-credentials"]) == ("0", "false")
+    # GitHub runs `bash` with -eo pipefail.
+    assert job["defaults"]["run"]["shell"] == "bash"
+
+
 def test_what_is_not_asked_for_is_not_there() -> None:
     document = parsed(TESTS, TESTS_FILE)
 

@@ -157,6 +157,14 @@ def test_ubuntu_is_the_newest_at_the_first_start_and_does_not_replace_the_machin
     assert "ami" not in instance.inputs
 
 
+def test_the_older_release_of_ubuntu_has_its_own_image() -> None:
+    template = only(with_machine(lambda vm: vm.update(os="ubuntu-22.04")), "aws:ec2/launchTemplate:LaunchTemplate")
+
+    assert template.inputs["imageId"] == (
+        "resolve:ssm:/aws/service/canonical/ubuntu/server/22.04/stable/current/amd64/hvm/ebs-gp2/ami-id"
+    )
+
+
 def test_an_exact_image_needs_no_template() -> None:
     plan = with_machine(lambda vm: (vm.pop("driver"), vm.update(image="ami-0123456789abcdef0")))
 
