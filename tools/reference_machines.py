@@ -124,7 +124,7 @@ def _month(path: Path) -> list[str]:
     settings = settings_of(file.config, file.secret_keys, file.name, file.name)
     runners = {name: one.model_copy(update={"workload": WORKLOAD}) for name, one in settings.runners.items()}
     stack = stack_of(settings.model_copy(update={"runners": runners}), Identity(project="gpu-ci", stack=file.name))
-    found = bill(stack, [job_load(runners[name], offer) for name, offer in stack.offers.items()])
+    found = bill(stack, [job_load(runners[name], offer, stack.settings) for name, offer in stack.offers.items()])
     return [dollars(found.total(case)) for case in (Case.IDLE, Case.EXPECTED, Case.WORST)]
 
 
