@@ -208,7 +208,7 @@ def job_values(tests: GpuTests, *, reusable: bool = False) -> dict[str, Any]:
 
 
 def workflows(tests: GpuTests) -> dict[str, str]:
-    """Return the workflows, and with a container the script that runs it, by path.
+    """Return the workflows, and the script that runs the same tests by hand, by path.
 
     Raises:
         FileError: a value is not safe in a workflow.
@@ -224,9 +224,8 @@ def workflows(tests: GpuTests) -> dict[str, str]:
     }
     if tests.reusable:
         files[REUSABLE_FILE] = render("gpu-reusable.yml.j2", **job_values(tests, reusable=True))
-    if tests.container is not None:
-        variables = (*tests.variables, *(("MARKER",) if tests.reusable else ()))
-        files[RUN_FILE] = run_script(tests.container, tests.gpus, (*tests.install, *tests.tests), variables)
+    variables = (*tests.variables, *(("MARKER",) if tests.reusable else ()))
+    files[RUN_FILE] = run_script(tests.container, tests.gpus, (*tests.install, *tests.tests), variables)
     return files
 
 

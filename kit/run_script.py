@@ -26,8 +26,8 @@ CACHES: Final = (
 """The caches in ~/.cache, and the variable that names each one in the container."""
 
 
-def run_script(image: str, gpus: int, commands: Sequence[str], variables: Sequence[str] = ()) -> str:
-    """Return the script that runs `commands` in `image` on a machine with `gpus` GPUs.
+def run_script(image: str | None, gpus: int, commands: Sequence[str], variables: Sequence[str] = ()) -> str:
+    """Return the script that runs `commands` in `image` on a machine with `gpus` GPUs; without an image, directly.
 
     `variables` are environment variables that the container gets from the caller, if it sets them.
     """

@@ -21,6 +21,7 @@ from kit.actions import STEPS
 from kit.gpu_workflow import entry, job_values
 from kit.image_workflow import AUTH, PROVIDER
 from kit.render import render
+from kit.run_script import RUN_FILE, run_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from back_ends.stack import Stack
     from back_ends.start_stop.section import StartStopSection
     from config.runners import RunnerSettings
+    from kit.gpu_workflow import GpuTests
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 PACKAGE: Final = Path(__file__).parent / "gpu_instance"
@@ -72,9 +74,11 @@ def files(stack: Stack, runners: Iterable[Served]) -> dict[str, str]:
     if not served:
         return {}
     machines = {one.name: facts(stack, one) for one in served}
+    tests = _tests(stack, served[0])
     return {
         **{workflow_file(one.name): _workflow(stack, one) for one in served},
         SWEEP_FILE: _sweep(stack, served),
+        RUN_FILE: run_script(None, tests.gpus, (*tests.install, *tests.tests), tuple(tests.variables)),
         f"{FOLDER}/{FILE}": json.dumps(machines, indent=2, sort_keys=True) + "\n",
         **_command({one.cloud for one in served}),
     }
@@ -100,17 +104,20 @@ def facts(stack: Stack, served: Served) -> dict[str, Any]:
     return {**known, "project": settings.gcp.project if settings.gcp is not None else "", "zone": machine.zone}
 
 
-def _workflow(stack: Stack, served: Served) -> str:
-    settings, section, name = stack.settings, served.section, served.name
-    stated = settings.gpu_tests.get(served.repository, GpuTestsSettings())
-    federation = settings.github_federation
-    tests = entry(
+def _tests(stack: Stack, served: Served) -> GpuTests:
+    stated = stack.settings.gpu_tests.get(served.repository, GpuTestsSettings())
+    federation = stack.settings.github_federation
+    return entry(
         stated,
         served.runner,
-        label=name,
+        label=served.name,
         runs_on=served.runs_on.line,
         branches=federation.branches if federation is not None else ("main",),
     )
+
+
+def _workflow(stack: Stack, served: Served) -> str:
+    section, name = served.section, served.name
     return render(
         "start-stop.yml.j2",
         TEMPLATES,
@@ -120,7 +127,7 @@ def _workflow(stack: Stack, served: Served) -> str:
         queue_minutes=section.queue_minutes,
         pull_requests_from=section.pull_requests_from,
         test_job=testing_job(name),
-        **job_values(tests),
+        **job_values(_tests(stack, served)),
         **_COMMON,
     )
 

@@ -65,12 +65,12 @@ def test_every_file_that_a_repository_needs_is_written() -> None:
     }  # fmt: skip
 
 
-def test_without_a_test_image_only_cirun_files_and_workflows_are_written() -> None:
-    assert set(files(AWS)) == {".cirun.yml", "organisation/.cirun.global.yml", TESTS_FILE, TRIAGE_FILE}
+def test_without_a_test_image_only_cirun_files_workflows_and_the_script_are_written() -> None:
+    assert set(files(AWS)) == {".cirun.yml", "organisation/.cirun.global.yml", TESTS_FILE, TRIAGE_FILE, RUN_FILE}
 
 
-def test_a_stack_without_cirun_needs_only_workflows() -> None:
-    assert set(files(ARC)) == {TESTS_FILE, TRIAGE_FILE}
+def test_a_stack_without_cirun_needs_only_workflows_and_the_script() -> None:
+    assert set(files(ARC)) == {TESTS_FILE, TRIAGE_FILE, RUN_FILE}
 
 
 def test_an_image_that_the_stack_builds_is_run_but_has_no_build_workflow() -> None:

@@ -15,6 +15,7 @@ import yaml
 
 from config.identity import Identity
 from kit import stack as kit
+from kit.scripts import scripts
 from ops.cli.options import ROOT
 from ops.plan.recorder import record
 from ops.plan.stack_file import read
@@ -150,12 +151,12 @@ def test_the_entry_of_the_repository_in_gpu_tests_counts() -> None:
     assert jobs["test"]["steps"][-1]["run"].strip() == "make test"
 
 
-def test_another_repository_gets_no_files() -> None:
+def test_another_repository_gets_only_the_checks_of_the_gpu() -> None:
     identity = Identity(project="gpu-ci", stack="jarvis")
     settings = stacks.settings(JARVIS)
 
     assert set(kit.files(settings, identity, repository="vision")) == set(files())
-    assert kit.files(settings, identity, repository="other") == {}
+    assert kit.files(settings, identity, repository="other") == scripts(settings)
 
 
 @pytest.fixture

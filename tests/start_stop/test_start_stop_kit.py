@@ -12,6 +12,7 @@ import yaml
 
 from config.identity import Identity
 from kit import stack as kit
+from kit.run_script import RUN_FILE
 from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
 from tests.config import stacks
 
@@ -103,6 +104,10 @@ def test_the_sweep_looks_at_every_machine() -> None:
 def test_another_repository_gets_no_workflow() -> None:
     assert not any("start-stop" in path or "gpu-ci/" in path for path in files("speech"))
     assert ON_EC2 in files("vision")
+
+
+def test_the_script_runs_the_commands_of_the_entry() -> None:
+    assert "\nuv sync --locked --all-extras\nuv run pytest -m gpu" in files()[RUN_FILE]
 
 
 def test_the_file_of_machines_has_what_the_command_needs() -> None:

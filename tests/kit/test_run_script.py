@@ -1,0 +1,108 @@
+"""The script that runs the tests of a repository, where no container is started: on a machine, or in a job's container."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kit.run_script import RUN_FILE, run_script
+from tests.artefacts.fake_commands import FakeCommands
+from tests.artefacts.linters import linter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.artefacts.fake_commands import Run
+
+pytestmark = pytest.mark.artefacts
+
+T4: Final = "Tesla T4, 580.159.03, 15360 MiB"
+COMMANDS: Final = ("install 'the package'", "pytest -m gpu | tee log", 'pytest -m "$MARKER" && report')
+
+
+class Checkout:
+    """A repository on a machine with GPUs."""
+
+    def __init__(self, folder: Path, variables: tuple[str, ...]) -> None:
+        self.script = folder / "repository" / RUN_FILE
+        self.script.parent.mkdir(parents=True)
+        self.script.write_text(run_script(None, 1, COMMANDS, variables), encoding="utf-8")
+        self.stubs = FakeCommands(folder)
+        for name in ("install", "pytest", "report", "tee"):
+            (self.stubs.path / name).unlink(missing_ok=True)
+            self.stubs.add(name, "[ $0 != */tee ] || cat")
+        self.gpus(T4)
+
+    def gpus(self, *lines: str, code: int = 0) -> None:
+        printed = " ".join(f"'{line}'" for line in lines)
+        (self.stubs.path / "nvidia-smi").write_text(f"#!/bin/bash\nprintf '%s\\n' {printed}\nexit {code}\n")
+        (self.stubs.path / "nvidia-smi").chmod(0o755)
+
+    def run(self, *words: str, **environment: str) -> Run:
+        return self.stubs.run(["/bin/bash", str(self.script), *words], environment)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return Checkout(tmp_path, ("MARKER",))
+
+
+def test_without_arguments_the_commands_of_the_stack_file_run(checkout: Checkout) -> None:
+    ended = checkout.run()
+
+    assert (ended.code, ended.err) == (0, "")
+    assert sorted(checkout.stubs.calls()) == sorted(
+        ["install the package", "pytest -m gpu", "tee log", "pytest -m gpu", "report "]
+    )
+
+
+def test_a_marker_replaces_the_one_of_the_stack_file(checkout: Checkout) -> None:
+    checkout.run(MARKER="slow")
+
+    assert "pytest -m slow" in checkout.stubs.calls()
+
+
+@pytest.mark.parametrize(("name", "last"), [("install", "install"), ("pytest", "tee")])
+def test_a_command_that_fails_is_the_last_one_and_fails_the_script(checkout: Checkout, name: str, last: str) -> None:
+    checkout.stubs.add(name, "exit 4")
+
+    assert checkout.run().code == 4
+    assert {call.split()[0] for call in checkout.stubs.calls()} <= {"install", name, last}
+
+
+def test_arguments_are_the_command_word_by_word(checkout: Checkout) -> None:
+    checkout.stubs.add("pytest", 'printf "<%s>" "$@"; pwd')
+    ended = checkout.run("pytest", "-k", "cache and not slow", "")
+
+    assert ended.out == f"{T4}\n<-k><cache and not slow><>{checkout.script.parents[2]}\n"
+    assert [call.split()[0] for call in checkout.stubs.calls()] == ["pytest"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "code"), [(["No devices were found"], 0), (["Unknown Error"], 255), ([T4, T4], 0), ([], 127)]
+)
+def test_no_command_runs_with_another_number_of_gpus(checkout: Checkout, lines: list[str], code: int) -> None:
+    checkout.gpus(*lines, code=code)
+    ended = checkout.run()
+
+    assert ended.code == 3
+    assert "run_gpu_tests: the tests need 1 GPU(s), and " in ended.err
+    assert checkout.stubs.calls() == []
+
+
+def test_a_machine_with_more_gpus_can_be_stated(checkout: Checkout) -> None:
+    checkout.gpus(T4, T4)
+
+    assert checkout.run("report", EXPECTED_GPUS="2").code == 0
+
+
+@pytest.mark.parametrize("variables", [(), ("MARKER", "TORCH")])
+@pytest.mark.parametrize("image", [None, "us-central1-docker.pkg.dev/project/images/gpu-tests:1"])
+def test_shellcheck_has_no_finding(tmp_path: Path, image: str | None, variables: tuple[str, ...]) -> None:
+    file = tmp_path / "run_gpu_tests.sh"
+    file.write_text(run_script(image, 2, COMMANDS, variables), encoding="utf-8")
+    found = subprocess.run([linter("shellcheck"), str(file)], capture_output=True, check=False, text=True)
+
+    assert (found.returncode, found.stdout) == (0, "")
