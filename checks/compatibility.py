@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from back_ends.offer import Offer
     from back_ends.stack import Stack
-    from config.services import ImageSettings
+    from config.images import ImageSettings
     from config.settings import Settings
 
 CHECK: Final = "compatibility"

@@ -23,6 +23,7 @@ from config.values import (
     Zone,
     no_boolean,
 )
+from config.values_github import Branch, FullName, GitHubId
 
 SERVICE_CIDR = IPv4Network("172.20.0.0/16")
 """The service range that EKS chooses by default."""
@@ -131,6 +132,19 @@ class ClusterSettings(Section):
     """Addresses of Kubernetes services. They must not overlap the VPC."""
 
 
+class PusherSettings(Section):
+    """The only GitHub repository whose workflows push images, without a key."""
+
+    repository: FullName
+    """Its owner and name, as GitHub spells them."""
+    repository_id: GitHubId
+    """Its number: `gh api repos/OWNER/NAME --jq .id`."""
+    owner_id: GitHubId
+    """The number of its owner: `gh api repos/OWNER/NAME --jq .owner.id`."""
+    branch: Branch = "main"
+    """The protected branch whose jobs push."""
+
+
 class RepositorySettings(Section):
     """One ECR repository."""
 
@@ -146,3 +160,5 @@ class RepositorySettings(Section):
     """Days after which images tagged `pr-*` expire. 0 keeps them."""
     force_delete: bool
     """Delete the repository with its images when the stack is destroyed. Otherwise the destruction stops there."""
+    pushed_by: PusherSettings | None = None
+    """The GitHub repository that builds the images. `bootstrap` has created the identity provider that this needs."""

@@ -1,4 +1,4 @@
-"""Sections of the services inside the cluster, of container images, and of GitHub."""
+"""Sections of the services inside the cluster, and of GitHub."""
 
 from __future__ import annotations
 
@@ -7,23 +7,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from config.aws import RepositoryName
 from config.machines import LabelKey, LabelValue
 from config.section import Section
-from config.values import (
-    CudaVersion,
-    Digest,
-    ImageReference,
-    Invalid,
-    Name,
-    Positive,
-    Size,
-    Tag,
-    Version,
-    mebibytes,
-)
+from config.values import Invalid, Name, Positive
 from config.values_github import GitHubId, GitHubUrl, RunnerGroup
-from gpu.machines.start_up import USUAL_IMAGE_GIB
 
 
 class GitHubSettings(Section):
@@ -133,41 +120,3 @@ class SmokeTestSettings(Section):
     each pool and takes minutes."""
     timeout_minutes: Annotated[int, Field(ge=5, le=120)] = 30
     """Minutes for the start of a node, the pull of the image, and the test."""
-
-
-class ImageSettings(Section):
-    """A container image for runners, with a fixed version."""
-
-    repository: RepositoryName | None = None
-    """The ECR repository of this stack that contains the image."""
-    reference: ImageReference | None = None
-    """Another registry and repository, without a tag."""
-    tag: Tag | None = None
-    digest: Digest | None = None
-    cuda: CudaVersion = ""
-    """The CUDA version in the image. A check compares it with the nodes' driver. Runners with a GPU require it."""
-    runner: Version | None = None
-    """The version of GitHub's runner in the image, in quotes. GitHub gives no jobs to old versions."""
-    compressed: Size | None = None
-    """The size of the layers that a node pulls; estimates of waiting time and cost use it."""
-
-    @model_validator(mode="after")
-    def _one_place_and_a_pin(self) -> ImageSettings:
-        if (self.repository is None) == (self.reference is None):
-            raise Invalid(
-                "exactly one of repository and reference is needed",
-                "state either repository (in this stack's ECR) or reference (elsewhere)",
-            )
-        if self.tag is None and self.digest is None:
-            raise Invalid("the image is not pinned", "state digest: sha256:… or an exact tag")
-        return self
-
-    @property
-    def pin(self) -> str:
-        """The end of the reference: the digest where one is stated, because a tag can move."""
-        return f"@{self.digest}" if self.digest else f":{self.tag}"
-
-    @property
-    def pulled_gib(self) -> float:
-        """The size of the layers that a node pulls, in GiB; an estimate where `compressed` is not stated."""
-        return mebibytes(self.compressed) / 1024 if self.compressed else USUAL_IMAGE_GIB

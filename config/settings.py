@@ -18,6 +18,7 @@ from config.gcp import (
     HostImageSettings,
 )
 from config.gpu_tests import GpuTestsSettings
+from config.images import ImageSettings, PytorchImagesSettings
 from config.instance_types import InstanceTypeSettings, TypeName, catalogue
 from config.machine_images import Ec2ImageSettings, EksImageSettings
 from config.machines import CpuPoolSettings, NodePool, PoolSettings, SystemNodesSettings
@@ -28,7 +29,6 @@ from config.services import (
     AutoscalerSettings,
     DevicePluginSettings,
     GitHubSettings,
-    ImageSettings,
     MonitoringSettings,
     SmokeTestSettings,
     StorageSettings,
@@ -101,6 +101,7 @@ class Settings(Section):
     smoke_test: SmokeTestSettings | None = None
     ecr: Mapping[RepositoryName, RepositorySettings] = Field(default_factory=dict)
     images: Mapping[Name, ImageSettings] = Field(default_factory=dict)
+    pytorch_images: PytorchImagesSettings | None = None
     github: GitHubSettings | None = None
     arc: ArcSettings | None = None
     gcp: GcpSettings | None = None

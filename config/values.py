@@ -257,6 +257,15 @@ ImageReference = Annotated[
         "write registry/repository, as in ghcr.io/example-org/runner; state tag or digest separately",
     ),
 ]
+SecretName = Annotated[
+    str,
+    Field(max_length=253),
+    Matching(
+        r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*",
+        "the name of a Kubernetes Secret",
+        "use lower-case letters, digits, hyphens and dots, a letter or digit first and last",
+    ),
+]
 Digest = Annotated[str, Matching(r"sha256:[0-9a-f]{64}", "an image digest", "write sha256: and 64 hexadecimal digits")]
 Tag = Annotated[
     str,

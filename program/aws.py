@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import pulumi
 from pulumi import Output, ResourceOptions
 
+from components.aws.image_push import role_name
 from program.cluster import eks_cluster
+from program.declared import Declared
 from wiring import aws_images, outputs
 
 if TYPE_CHECKING:
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
 
     from back_ends.protocol import Site
     from config.aws import AwsSettings
-    from program.declared import Declared
 
 
 def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
@@ -62,6 +63,7 @@ def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
         site = replace(site, repositories=registry.urls)
         pulumi.export("repositories", dict(registry.urls))
         pulumi.export("registry_login", outputs.ecr_login(account.account, account.region))
+        declared |= _push_roles(site=site, account=account)
 
     images, built = _machine_images(site=site, account=account)
     declared |= built
@@ -102,6 +104,31 @@ def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
         own_images=images.get("eks-image", {}),
     )  # fmt: skip
     return site, {**declared, **inside}
+
+
+def _push_roles(*, site: Site, account: AwsSettings) -> Declared:
+    """Declare a role for each image repository that the workflows of a GitHub repository push to."""
+    from components.aws.push_role import PushRole, PushRoleArgs
+
+    prefix, declared = site.stack.identity.prefix, Declared()
+    for name, repository in site.stack.settings.ecr.items():
+        if (pusher := repository.pushed_by) is None:
+            continue
+        declared[f"ecr.{name}.pushed-by"] = PushRole(
+            f"push-{name}",
+            PushRoleArgs(
+                role=role_name(prefix, name),
+                account=account.account,
+                region=account.region,
+                target=f"{prefix}/{name}",
+                repository=pusher.repository,
+                repository_id=pusher.repository_id,
+                owner_id=pusher.owner_id,
+                branch=pusher.branch,
+            ),
+            site.aws,
+        )
+    return declared
 
 
 def _machine_images(*, site: Site, account: AwsSettings) -> tuple[dict[str, Mapping[str, Output[str]]], Declared]:

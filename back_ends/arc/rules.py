@@ -89,6 +89,15 @@ def scale_sets_fit_the_chart(settings: Settings) -> Iterator[Fault]:
             yield Fault(f"runners.{name}", problem, "use a shorter name")
 
 
+def only_pods_of_jobs_need_a_secret(settings: Settings) -> Iterator[Fault]:
+    """Reject the credentials for the image of a job's own pod where jobs have none."""
+    for name, _, arc in settings.served(ArcSection):
+        if arc.image_pull_secret is not None and arc.container_mode == "none":
+            problem = "is for the pods of jobs, which container-mode: none does not have"
+            fix = f"state images.{arc.image}.image-pull-secret for the image of the runner, or remove it"
+            yield Fault(f"runners.{name}.arc.image-pull-secret", problem, fix)
+
+
 def pools_have_the_gpu(settings: Settings) -> Iterator[Fault]:
     """Compare the GPU of a runner with the machines of its pools."""
     for name, runner, arc in settings.served(ArcSection):
@@ -100,6 +109,7 @@ def pools_have_the_gpu(settings: Settings) -> Iterator[Fault]:
 RULES: Final[tuple[Rule, ...]] = (
     names_are_not_labels_of_github,
     scale_sets_fit_the_chart,
+    only_pods_of_jobs_need_a_secret,
     pools_have_the_gpu,
     images_for_gpus_state_cuda,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, Literal
 
 from config.section import Section
-from config.values import Count, Matching, Name, Positive
+from config.values import Count, Matching, Name, Positive, SecretName
 
 RunnerLabel = Annotated[
     str,
@@ -38,6 +38,8 @@ class ArcSection(Section):
     as a separate pod, which then gets the GPU."""
     labels: tuple[RunnerLabel, ...] = ()
     """Labels that a job may ask for in addition to the name. GitHub accepts them only when the scale set is created."""
+    image_pull_secret: SecretName | None = None
+    """The Kubernetes Secret in the namespace `arc-jobs` with which the pods of jobs pull the images of `container:`."""
 
 
 SECTION = ArcSection

@@ -41,4 +41,6 @@ def scale_set(name: str, runner: RunnerSettings, section: ArcSection, settings: 
         tolerations=every_toleration(
             [settings.pools[one].taints for one in names], own=GPU_TAINT_KEY if needs.gpu else CPU_TAINT_KEY
         ),
+        pull_secret=settings.images[section.image].image_pull_secret,
+        job_pull_secret=section.image_pull_secret,
     )

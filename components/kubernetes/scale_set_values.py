@@ -72,6 +72,10 @@ class ScaleSetValues:
     """Whether one of the pools shares its GPUs. Then several GPUs of a job may be one device."""
     tolerations: Sequence[Mapping[str, str]]
     """Tolerations for the nodes of the pools."""
+    pull_secret: str | None = None
+    """The Secret with which the runner's pod pulls its image, in the namespace of the runners."""
+    job_pull_secret: str | None = None
+    """The Secret with which the job's own pod pulls its image, in the namespace of the jobs."""
 
 
 def longest_minutes(args: ScaleSetValues) -> int:
@@ -107,6 +111,11 @@ def job_placement(args: ScaleSetValues) -> dict[str, Any]:
     return {"affinity": affinity, "tolerations": tolerations}
 
 
+def _pulls(secret: str | None) -> dict[str, Any]:
+    """Return the part of a pod that names its credentials for a private registry."""
+    return {"imagePullSecrets": [{"name": secret}]} if secret is not None else {}
+
+
 def runner_pod(args: ScaleSetValues, image: Any) -> dict[str, Any]:
     """Return the template of the runner's pod; `image` may be an output."""
     runs_job = args.container_mode == "none"
@@ -122,6 +131,7 @@ def runner_pod(args: ScaleSetValues, image: Any) -> dict[str, Any]:
         "securityContext": {"fsGroup": 1001, **SECCOMP},
         # A spot node is terminated two minutes after its notice.
         "terminationGracePeriodSeconds": 110,
+        **_pulls(args.pull_secret),
     }
     if runs_job:
         volumes += [
@@ -180,6 +190,7 @@ def job_pod(args: ScaleSetValues) -> dict[str, Any]:
             "terminationGracePeriodSeconds": 110,
             "containers": [container],
             "volumes": [SHARED_MEMORY],
+            **_pulls(args.job_pull_secret),
         },
     }
 

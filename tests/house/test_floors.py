@@ -77,6 +77,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
             "config.faults",
             "config.gcp",
             "config.gpu_tests",
+            "config.images",
             "config.instance_types",
             "config.machine_images",
             "config.machines",

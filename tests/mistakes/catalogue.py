@@ -74,6 +74,12 @@ def _image(**change: Any) -> dict[str, Any]:
     return {"images": {"runner-gpu": {"digest": OUT, **change}}}
 
 
+PUSHED: Final[Mapping[str, Any]] = {
+    "pushed-by": {"repository": "example-org/gpu-images", "repository-id": 84632179, "owner-id": 9919}
+}
+"""The repository at GitHub that pushes to one in ECR."""
+
+
 def _on_gcp(**change: Any) -> dict[str, Any]:
     return _runner("cirun-gcp-gpu", cirun_gcp={key.replace("_", "-"): value for key, value in change.items()})
 
@@ -137,6 +143,72 @@ NAMES: Final = (
         change={"images": {"runner-gpu": {"repository": "runner-gpuu"}}},
         path="images.runner-gpu.repository",
         words=("is not in ecr", 'did you mean "runner-gpu"?'),
+    ),
+    Mistake(
+        name="a built image that nothing may push",
+        change={"images": {"runner-gpu": {"build": {}}}},
+        path="ecr.runner-gpu.pushed-by",
+        words=("the workflow of images.runner-gpu.build needs it to push", "state {repository: OWNER/NAME"),
+    ),
+    Mistake(
+        name="a built image whose cache cannot be overwritten",
+        change={"ecr": {"runner-gpu": {**PUSHED, "mutable-tags": ["v*"]}}, "images": {"runner-gpu": {"build": {}}}},
+        path="ecr.runner-gpu.mutable-tags",
+        words=("overwrites the tag cache-runtime, which is immutable", 'add "cache-*"'),
+    ),
+    Mistake(
+        name="a built image in another registry",
+        change=_image(repository=OUT, reference="ghcr.io/example-org/runner", tag="1", build={}),
+        path="images.runner-gpu.build",
+        words=("the workflow pushes to the stack's own ECR", "state repository in place of reference"),
+    ),
+    Mistake(
+        name="a built image of a CUDA version without packages",
+        change={
+            "ecr": {"runner-gpu": PUSHED},
+            "images": {"runner-gpu": {"cuda": "12.4", "build": {}}},
+        },
+        path="images.runner-gpu.cuda",
+        words=("NVIDIA has no packages of CUDA 12.4 for Ubuntu 24.04", "use 12.5 or later"),
+    ),
+    Mistake(
+        name="an unknown runner for the test of an image",
+        change={"ecr": {"runner-gpu": PUSHED}, "images": {"runner-gpu": {"build": {"test-on": "gpu-t5"}}}},
+        path="images.runner-gpu.build.test-on",
+        words=('"gpu-t5" is not in runners', 'did you mean "gpu-t4"?'),
+    ),
+    Mistake(
+        name="a secret for the registry of the account",
+        change={"images": {"runner-gpu": {"image-pull-secret": "ecr-read"}}},
+        path="images.runner-gpu.image-pull-secret",
+        words=("nodes pull from the ECR of their account without a secret", "remove it"),
+    ),
+    Mistake(
+        name="a secret for the pods of jobs that have none",
+        change=_runner(arc={"image-pull-secret": "ghcr-read"}),
+        path="runners.gpu-t4.arc.image-pull-secret",
+        words=("is for the pods of jobs", "state images.runner-gpu.image-pull-secret"),
+    ),
+    Mistake(
+        name="images of PyTorch in an unknown repository",
+        change={"pytorch-images": {"repository": "pytorch", "combinations": ["2.14.1-cuda13.0"]}},
+        path="pytorch-images.repository",
+        words=('"pytorch" is not in ecr or artifact-registry',),
+    ),
+    Mistake(
+        name="images of PyTorch whose tags cannot change",
+        change={"pytorch-images": {"repository": "gpu-tests", "combinations": ["2.14.1-cuda13.0"]}},
+        path="artifact-registry.gpu-tests.immutable-tags",
+        words=("each build of pytorch-images overwrites its tags", "write false"),
+    ),
+    Mistake(
+        name="a combination of torch and CUDA without wheels",
+        change={
+            "artifact-registry": {"gpu-tests": {"immutable-tags": False}},
+            "pytorch-images": {"repository": "gpu-tests", "combinations": ["2.14.1-cuda12.9"]},
+        },
+        path="pytorch-images.combinations[0]",
+        words=("torch 2.14.1 has no wheels for CUDA 12.9", 'did you mean "2.14.1-cuda12.6"?'),
     ),
     Mistake(
         name="an image family that the stack does not build",
