@@ -29,6 +29,11 @@ BUNDLE ?=
 OFFLINE ?=
 # The number of test processes.
 JOBS ?= 2
+# For `make test-image`: the image, its CUDA version and its target, and the number of GPUs that must respond.
+IMAGE ?=
+CUDA ?=
+TARGET ?= runtime
+GPUS ?=
 # For `make record-release`: the name of the release.
 RELEASE ?=
 # For `make lock`: --upgrade to update all packages.
@@ -37,7 +42,7 @@ UPGRADE ?=
 CHARTS ?=
 
 # The values are data: neither make nor a shell expands them. Recipes read them from the environment, as in "$$FILE".
-GIVEN := STACK FILE OUT REPO REPO_FOLDER ALSO ONLY LOG BUNDLE OFFLINE JOBS RELEASE CHARTS UPGRADE
+GIVEN := IMAGE CUDA TARGET GPUS STACK FILE OUT REPO REPO_FOLDER ALSO ONLY LOG BUNDLE OFFLINE JOBS RELEASE CHARTS UPGRADE
 $(foreach name,$(GIVEN),$(eval override $(name) := $$(value $(name))))
 export $(GIVEN)
 
@@ -148,6 +153,11 @@ test-pure test-plan test-engine test-artefacts test-docs:
 .PHONY: cli
 cli: .venv/run
 	@$(PY) -m tools.pulumi_path > /dev/null || echo 'test: without the Pulumi CLI, engine tests are skipped' >&2
+
+.PHONY: test-image
+test-image: ## Check a runner image with Docker: IMAGE=name CUDA=12.9 TARGET=runtime, and with GPUS=1 on a GPU
+	@command -v docker > /dev/null || { echo 'test-image: needs docker: https://docs.docker.com/engine/install' >&2; exit 3; }
+	@docker run --rm $${GPUS:+--gpus all} --entrypoint check-image -- "$$IMAGE" "$$TARGET" "$$CUDA" $${GPUS:+"$$GPUS"}
 
 # Check ------------------------------------------------------------------------------------------------------------
 

@@ -18,6 +18,16 @@ SETUP_UV: Final = "astral-sh/setup-uv@c771a70e6277c0a99b617c7a806ffedaca235ff9 #
 SETUP_MICROMAMBA: Final = "mamba-org/setup-micromamba@d7c9bd84e824b79d2af72a2d4196c7f4300d3476 # v3.0.0"
 # renovate: datasource=github-tags depName=codecov/codecov-action
 CODECOV: Final = "codecov/codecov-action@fb8b3582c8e4def4969c97caa2f19720cb33a72f # v7.0.0"
+# renovate: datasource=github-tags depName=aws-actions/configure-aws-credentials
+AWS_CREDENTIALS: Final = "aws-actions/configure-aws-credentials@e1253824e5c10ff9df46874f81ed3ec929e19cfd # v6.3.0"
+# renovate: datasource=github-tags depName=google-github-actions/auth
+AUTH: Final = "google-github-actions/auth@7c6bc770dae815cd3e89ee6cdf493a5fab2cc093 # v3.0.0"
+# renovate: datasource=github-tags depName=google-github-actions/setup-gcloud
+SETUP_GCLOUD: Final = "google-github-actions/setup-gcloud@aa5489c8933f4cc7a4f7d45035b3b1440c9c10db # v3.0.1"
+# renovate: datasource=github-tags depName=docker/setup-buildx-action
+SETUP_BUILDX: Final = "docker/setup-buildx-action@d7f5e7f509e45cec5c76c4d5afdd7de93d0b3df5 # v4.1.0"
+# renovate: datasource=github-tags depName=docker/build-push-action
+BUILD_PUSH: Final = "docker/build-push-action@f9f3042f7e2789586610d6e8b85c8f03e5195baf # v7.2.0"
 # renovate: datasource=pypi depName=uv
 UV: Final = "0.13.8"
 # renovate: datasource=github-releases depName=mamba-org/micromamba-releases versioning=loose

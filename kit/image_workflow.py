@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from config.faults import Fault
-from kit.actions import CHECKOUT
+from kit.actions import AUTH, BUILD_PUSH, CHECKOUT, SETUP_BUILDX, SETUP_GCLOUD
 from kit.documents import FileError
 from kit.render import render
 from kit.run_script import IMAGE, RUN_FILE
@@ -22,15 +22,6 @@ FOLDER: Final = str(PurePosixPath(RUN_FILE).parent)
 """Where the recipe lies in a repository: pytest does not look into folders that begin with a dot."""
 PROVIDER: Final = "GPU_CI_WORKLOAD_IDENTITY_PROVIDER"
 """The repository variable that names the identity provider."""
-
-# renovate: datasource=github-tags depName=google-github-actions/auth
-AUTH: Final = "google-github-actions/auth@7c6bc770dae815cd3e89ee6cdf493a5fab2cc093 # v3.0.0"
-# renovate: datasource=github-tags depName=google-github-actions/setup-gcloud
-SETUP_GCLOUD: Final = "google-github-actions/setup-gcloud@aa5489c8933f4cc7a4f7d45035b3b1440c9c10db # v3.0.1"
-# renovate: datasource=github-tags depName=docker/setup-buildx-action
-SETUP_BUILDX: Final = "docker/setup-buildx-action@d7f5e7f509e45cec5c76c4d5afdd7de93d0b3df5 # v4.1.0"
-# renovate: datasource=github-tags depName=docker/build-push-action
-BUILD_PUSH: Final = "docker/build-push-action@f9f3042f7e2789586610d6e8b85c8f03e5195baf # v7.2.0"
 
 _RECIPE: Final = Path(__file__).resolve().parent.parent / "docker" / "gpu-tests"
 _FILES: Final = (

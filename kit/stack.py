@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from back_ends.protocol import Repository
 from back_ends.registry import BACK_ENDS, stack_of
 from gpu.software.image_tags import cuda_base
+from kit.container_workflow import container_files
+from kit.containers import container_builds
 from kit.gpu_tests import branches, entry_files, gpu_tests
 from kit.gpu_workflow import workflows
 from kit.image_workflow import GpuTestsImage, image_files
@@ -45,4 +47,6 @@ def files(
     if container is not None and image is not None and image.built_by == "workflow":
         cuda_image = cuda_base(image.cuda_image)
         found |= image_files(GpuTestsImage(reference=container, cuda_image=cuda_image, branch=branches(settings)[0]))
+    for build in container_builds(settings, identity, repository=repository):
+        found |= container_files(build)
     return found

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-# renovate: datasource=github-tags depName=aws-actions/configure-aws-credentials
-AWS_CREDENTIALS: Final = "aws-actions/configure-aws-credentials@e1253824e5c10ff9df46874f81ed3ec929e19cfd # v6.3.0"
 # renovate: datasource=pypi depName=boto3
 BOTO3: Final = "1.44.5"
 # renovate: datasource=pypi depName=google-cloud-compute

@@ -14,12 +14,12 @@ from back_ends.machine.runner import machine_title
 from back_ends.start_stop import jarvis
 from back_ends.start_stop.gpu_instance.cli import FILE, MODULES
 from back_ends.start_stop.names import ENVIRONMENT, FOLDER, role_arn, start_job, testing_job, workflow_file
-from back_ends.start_stop.pins import AWS_CREDENTIALS, BOTO3, GOOGLE_CLOUD_COMPUTE, REQUESTS
+from back_ends.start_stop.pins import BOTO3, GOOGLE_CLOUD_COMPUTE, REQUESTS
 from config.gpu_tests import GpuTestsSettings
 from gpu.regions import region_of
-from kit.actions import STEPS
+from kit.actions import AUTH, AWS_CREDENTIALS, STEPS
 from kit.gpu_workflow import entry, job_values
-from kit.image_workflow import AUTH, PROVIDER
+from kit.image_workflow import PROVIDER
 from kit.render import render
 from kit.run_script import RUN_FILE, run_script
 

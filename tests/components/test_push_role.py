@@ -44,9 +44,7 @@ def test_only_jobs_on_the_branch_of_the_repository_assume_the_role(tmp_path: Pat
 
 @pytest.mark.plan
 def test_the_role_pushes_to_one_repository_and_deletes_nothing(tmp_path: Path) -> None:
-    (policy,) = [
-        one for one in plan(tmp_path).of("aws:iam/rolePolicy:RolePolicy") if one.name == "push-runner-gpu"
-    ]
+    (policy,) = [one for one in plan(tmp_path).of("aws:iam/rolePolicy:RolePolicy") if one.name == "push-runner-gpu"]
     log_in, push = json.loads(policy.inputs["policy"])["Statement"]
 
     assert (log_in["Action"], log_in["Resource"]) == (["ecr:GetAuthorizationToken"], ["*"])

@@ -1203,6 +1203,22 @@ WARNINGS: Final = (
         words=("CUDA 13.0.3 supersedes nvidia/cuda:13.0.0-base-ubuntu24.04", "use 13.0.3-base-ubuntu24.04"),
     ),
     Mistake(
+        name="an image that is not built yet",
+        change={"images": {"runner-gpu": {"digest": f"sha256:{'0' * 64}"}}},
+        level=Severity.WARNING,
+        check="image-pin",
+        path="images.runner-gpu.digest",
+        words=("64 zeros are the digest of no image", "write the digest that the build prints"),
+    ),
+    Mistake(
+        name="an image by a tag that moves",
+        change={"images": {"runner-gpu": {"digest": OUT, "tag": "cache-runtime"}}},
+        level=Severity.WARNING,
+        check="image-pin",
+        path="images.runner-gpu.tag",
+        words=("allows to overwrite cache-runtime", "state the digest"),
+    ),
+    Mistake(
         name="a quota that is not stated",
         change={"quotas": {"L-3819A6DF": OUT}},
         level=Severity.WARNING,
