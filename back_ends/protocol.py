@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from back_ends.offer import Offer
     from back_ends.stack import Stack
+    from config.images import ImageSettings
     from config.load import Secrets
     from config.runners import RunnerSettings
-    from config.services import ImageSettings
     from config.settings import Settings
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import pulumi
 
     from back_ends.protocol import BackEnd, Repository, Site
-    from config.images import ImageSettings
     from config.runners import RunnerSettings
     from config.settings import Settings
 

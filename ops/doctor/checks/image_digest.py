@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from config.services import ImageSettings
+    from config.images import ImageSettings
     from config.settings import Settings
     from gpu.verdict import Verdict
     from ops.doctor.world import World
