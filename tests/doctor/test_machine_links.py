@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from ops.doctor.checks import jarvis_instance, machine, runner_online
+from ops.doctor.checks import jarvis_instance, machine, machine_key, runner_online
 from ops.doctor.machines import COMPUTE
 from ops.doctor.recording import Exchange, Recorded
 from tests.doctor.worlds import asked, lines, world
@@ -238,3 +238,66 @@ def test_the_instance_of_jarvis_labs_is_explained(instances: list[dict[str, Any]
     found = world(JARVIS, {asked("jarvis", "instances.list"): instances})
 
     assert lines(list(jarvis_instance.check(found))) == [line]
+
+
+KEY: Final = "/gpu-ci-vm-aws/github-app-private-key"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "line"),
+    [
+        (
+            [{"Type": "SecureString", "LastModifiedDate": "2026-11-01T08:00:00+00:00"}],
+            f"ok | {KEY} | us-west-2 has the parameter, changed on 2026-11-01",
+        ),
+        (
+            [],
+            (
+                f"error | {KEY} | us-west-2 has no parameter {KEY} | the machine cannot sign in at GitHub, so it registers no "
+                "runner | run the command `add-key` in `pulumi stack output`"
+            ),
+        ),
+        (
+            [{"Type": "String", "LastModifiedDate": "2026-11-01T08:00:00+00:00"}],
+            (
+                f"error | {KEY} | the parameter {KEY} is a String | the key is stored in plain text | revoke the key at GitHub, "
+                "delete the parameter, and run the command `add-key` in `pulumi stack output` with a new key"
+            ),
+        ),
+    ],
+)
+def test_the_key_of_machines_on_aws_is_looked_up(parameters: list[dict[str, Any]], line: str) -> None:
+    arguments = {"ParameterFilters": [{"Key": "Name", "Values": [KEY]}], "region": "us-west-2"}
+    described = Exchange(call="ssm.describe_parameters", arguments=arguments, answer={"Parameters": parameters})
+
+    assert lines(list(machine_key.check(replace(world(VM_AWS, {}), aws=Recorded([described]))))) == [line]
+
+
+SECRET: Final = "gpu-ci-vm-gcp-vm-github-app-private-key"
+
+
+@pytest.mark.parametrize(
+    ("secrets", "versions", "line"),
+    [
+        ([SECRET, "gpu-ci-other"], [{"name": "1"}], f"ok | {SECRET} | the secret has a key"),
+        (
+            [SECRET], [],
+            (f"error | {SECRET} | the secret {SECRET} has no enabled version | the machine cannot sign in at GitHub, so it "
+            "registers no runner | run the command `add-key` in `pulumi stack output`"),
+        ),
+        (
+            ["another-github-app-private-key"], [],
+            ("error | gcp.project | gpu-test-runners has no secret whose name ends with -github-app-private-key | the machine "
+            "cannot sign in at GitHub, so it registers no runner | run `pulumi up`, which creates it without a key; then run "
+            "the command `add-key` in `pulumi stack output`"),
+        ),
+    ],
+)  # fmt: skip
+def test_the_key_of_machines_on_google_cloud_is_looked_up(secrets: list[str], versions: list[Any], line: str) -> None:
+    place = f"{machine_key.SECRETS}/gpu-test-runners/secrets"
+    answers: dict[Question, Any] = {
+        asked("google", place): {"secrets": [{"name": f"projects/1/secrets/{name}"} for name in secrets]},
+        asked("google", f"{place}/{SECRET}/versions", filter="state:ENABLED"): {"versions": versions},
+    }
+
+    assert lines(list(machine_key.check(world(VM_GCP, answers)))) == [line]

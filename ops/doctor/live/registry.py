@@ -29,8 +29,8 @@ class LiveRegistry:
         url = f"{self._scheme}://{host}/v2/{repository}/manifests/{reference}"
         try:
             answer = self._client.head(url, headers={"Accept": _TYPES})
-            if answer.status_code == httpx.codes.UNAUTHORIZED:
-                token = self._token(answer.headers.get("www-authenticate", ""), repository)
+            refused = answer.status_code == httpx.codes.UNAUTHORIZED
+            if refused and (token := self._token(answer.headers.get("www-authenticate", ""), repository)):
                 answer = self._client.head(url, headers={"Accept": _TYPES, "Authorization": f"Bearer {token}"})
         except httpx.HTTPError as fault:
             raise Unanswered(f"{host} cannot be reached ({fault})", "check the network, and run it again") from None
