@@ -9,7 +9,7 @@ from components.aws.image_content import NONE, ImageContent, document
 from config import pins
 from config.machines import OWN, STOCK
 from config.values import gibibytes
-from gpu.software.machine_images import driver_of
+from gpu.software.machine_images import driver_of, ubuntu_parameter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,9 +22,6 @@ DOCUMENTS: Final = Path(__file__).resolve().parent.parent / "ami"
 SAMPLE: Final = "nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda11.7.1-ubuntu20.04"
 """NVIDIA's sample that adds two vectors in a kernel, for every driver from branch 450 and every GPU from Maxwell."""
 _EKS_RELEASE: Final = "/aws/service/eks/optimized-ami/{0}/amazon-linux-2023/x86_64/nvidia/{1}/image_id"
-_UBUNTU_RELEASE: Final = "/aws/service/canonical/ubuntu/server/{0}/stable/{1}/amd64/hvm/{2}/ami-id"
-_UBUNTU_VOLUMES: Final = {"ubuntu-22.04": "ebs-gp2", "ubuntu-24.04": "ebs-gp3"}
-"""The volume type in the name of Canonical's parameters, by release (Ubuntu on AWS, "Find an AMI", 2026)."""
 
 
 def eks_base(version: str) -> str:
@@ -56,7 +53,7 @@ def ec2_content(stated: Ec2ImageSettings) -> ImageContent:
     return ImageContent(
         build=_document("ec2-gpu/build.yaml", constants),
         test=_document("ec2-gpu/test.yaml", constants),
-        parent="ssm:" + _UBUNTU_RELEASE.format(release, stated.serial, _UBUNTU_VOLUMES[stated.os]),
+        parent=f"ssm:{ubuntu_parameter(release, stated.serial)}",
         system=f"Ubuntu {release[:2]}",
         device="/dev/sda1",
         disk_gib=gibibytes(stated.disk),

@@ -16,14 +16,13 @@ from back_ends.machine.aws_schedule import MachineSchedule, MachineScheduleArgs
 from back_ends.machine.aws_time_limit import TimeLimit, TimeLimitArgs
 from components.aws.documents import service_trust
 from gpu.regions import region_of
+from gpu.software.machine_images import ubuntu_parameter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from back_ends.machine.hours import Hours
 
-UBUNTU: Final = "/aws/service/canonical/ubuntu/server/{}/stable/current/amd64/hvm/ebs-gp3/ami-id"
-"""Canonical's public SSM parameter of a release of Ubuntu (Canonical, "Find Ubuntu images on AWS", 2026)."""
 _SERIES: Final = {"22.04": "jammy", "24.04": "noble"}
 """The names of Ubuntu's releases: a name of a resource contains no version."""
 _ROOT_DEVICE: Final = "/dev/sda1"
@@ -205,7 +204,7 @@ def _template(name: str, args: Ec2MachineArgs, child: ResourceOptions) -> aws.ec
     template = aws.ec2.LaunchTemplate(
         f"{name}-{_SERIES[args.ubuntu]}",
         region=region_of(args.zone),
-        image_id=f"resolve:ssm:{UBUNTU.format(args.ubuntu)}",
+        image_id=f"resolve:ssm:{ubuntu_parameter(args.ubuntu)}",
         block_device_mappings=[
             {
                 "device_name": _ROOT_DEVICE,

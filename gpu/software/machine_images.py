@@ -31,6 +31,15 @@ class MachineImage:
     """Its only kernel module; none where it has both and chooses at boot."""
 
 
+_UBUNTU_VOLUMES = MappingProxyType({"22.04": "ebs-gp2", "24.04": "ebs-gp3"})
+"""The volume type in the name of Canonical's parameters, by release (Ubuntu on AWS, "Find an AMI", 2026)."""
+
+
+def ubuntu_parameter(release: str, serial: str = "current") -> str:
+    """Return Canonical's public SSM parameter with the AMI of an Ubuntu release, for example `24.04`."""
+    return f"/aws/service/canonical/ubuntu/server/{release}/stable/{serial}/amd64/hvm/{_UBUNTU_VOLUMES[release]}/ami-id"
+
+
 _DLAMI = "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-{}/latest/ami-id"
 _ROWS = (
     MachineImage(name="AL2023_x86_64_NVIDIA:20260714", driver="580.159.03"),
