@@ -18,6 +18,8 @@ OUT ?= out
 REPO ?=
 # If set, `make kit` overwrites files that other people changed.
 FORCE ?=
+# The pool that `make smoke` tests; without it, all of them.
+POOL ?=
 # The checkout with the workflows that `make workflows` checks.
 REPO_FOLDER ?= .
 # Labels and groups of runners outside the stack that its workflows may use: ALSO=ubuntu-16-cores,windows-gpu
@@ -42,7 +44,7 @@ UPGRADE ?=
 CHARTS ?=
 
 # The values are data: neither make nor a shell expands them. Recipes read them from the environment, as in "$$FILE".
-GIVEN := IMAGE CUDA TARGET GPUS STACK FILE OUT REPO REPO_FOLDER ALSO ONLY LOG BUNDLE OFFLINE JOBS RELEASE CHARTS UPGRADE
+GIVEN := IMAGE CUDA TARGET GPUS STACK FILE OUT REPO REPO_FOLDER ALSO ONLY LOG BUNDLE OFFLINE JOBS RELEASE CHARTS UPGRADE POOL
 $(foreach name,$(GIVEN),$(eval override $(name) := $$(value $(name))))
 export $(GIVEN)
 
@@ -114,6 +116,10 @@ plan: .venv/run ## Print only the plan: resources, verdicts, cost, findings
 
 rehearse: .venv/run ## Run up, a change and destroy of a stack on the real engine with fake clouds
 	@$(OPS) rehearse $(WHICH)
+
+.PHONY: smoke
+smoke: .venv/doctor ## Test the GPUs of every pool of the live cluster, or of POOL=name, and print the time of each step
+	@$(OPS) smoke $(WHICH)$(if $(POOL), --pool "$$POOL")
 
 .PHONY: upgrade-check
 upgrade-check: .venv/run ## Preview the program over the state of every stack at the previous release, on fake clouds

@@ -53,9 +53,9 @@ def _aws(region: str) -> Source:
 
 
 def _cluster(cloud: Source, name: str, region: str) -> Source:
-    from ops.doctor.live.cluster import of_eks
+    from ops.doctor.live.cluster import LiveCluster, of_eks
 
-    return of_eks(cloud, name=name, region=region)
+    return of_eks(cloud, name=name, region=region, kind=LiveCluster)
 
 
 def _github(url: str) -> Source:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import tempfile
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import boto3
 from botocore.exceptions import BotoCoreError
@@ -16,6 +16,8 @@ from urllib3.exceptions import HTTPError
 from ops.doctor.source import Unanswered
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ops.doctor.source import Source
 
 _TIMEOUT: Final = (5, 30)
@@ -61,7 +63,10 @@ class LiveCluster:
             return text
 
 
-def of_eks(aws: Source, *, name: str, region: str) -> LiveCluster:
+_C = TypeVar("_C", bound=LiveCluster)
+
+
+def of_eks(aws: Source, *, name: str, region: str, kind: Callable[[client.Configuration], _C]) -> _C:
     """Connect to a cluster of EKS with a token from the credentials of AWS."""
     answer = aws.ask("eks.describe_cluster", name=name)
     if answer is None or "endpoint" not in answer["cluster"]:
@@ -76,7 +81,7 @@ def of_eks(aws: Source, *, name: str, region: str) -> LiveCluster:
         configuration.ssl_ca_cert = authority.name
         configuration.api_key = {"authorization": token(name, region)}
         configuration.api_key_prefix = {"authorization": "Bearer"}
-        return LiveCluster(configuration)
+        return kind(configuration)
 
 
 def token(name: str, region: str) -> str:
