@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
+from gpu.verdict import Level
 from ops.doctor.checks import CHECKS
+from tests.doctor.healthy import STACK
+from tests.doctor.worlds import lines, world
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tests.doctor.worlds import Question
 
 NAMES: Final = (
     "aws-account", "deployer-permissions", "live-quota", "eks-cluster", "node-groups", "asg-tags", "node-launches",
     "kubernetes-api", "nodes", "node-marks", "device-plugin", "device-plugin-log", "allocatable-gpu", "autoscaler",
-    "arc-controller", "github-app-secret", "scale-sets", "listeners", "pending-pods", "image-pull", "runner-log",
+    "arc-controller", "github-app-secret", "scale-sets", "listeners", "pending-pods", "pod-images", "runner-log",
 )  # fmt: skip
 CLUSTER_CHECKS: Final = tuple(one for one in CHECKS if one.CHECK in NAMES)
+
+
+def made(name: str, answers: Mapping[Question, Any], stack: str = STACK) -> list[str]:
+    """Make one check, and return the verdicts that are not ok."""
+    check = next(one for one in CHECKS if name == one.CHECK)
+    return lines([one for one in check.check(world(stack, answers)) if one.level is not Level.OK])

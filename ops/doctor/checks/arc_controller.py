@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from components.kubernetes.arc_links import CONTROLLER_LOG
 from components.kubernetes.namespaces import SYSTEMS
 from config import pins
 from ops.doctor import kubernetes
@@ -100,6 +99,4 @@ def _logged(world: World, pods: list[dict[str, Any]]) -> Iterator[Verdict]:
     for texts, means, fix in _ERRORS:
         found = [line for line in errors if any(text in line for text in texts)]
         if found:
-            yield broken(
-                CHECK, "arc", seen=f"its log: {found[-1].strip()[:300]}", means=means, fix=f"{fix} ({CONTROLLER_LOG})"
-            )
+            yield broken(CHECK, "arc", seen=f"its log: {found[-1].strip()[:300]}", means=means, fix=fix)

@@ -50,7 +50,11 @@ def _group(wanted: NodeGroupFacts, group: dict[str, Any], cluster: str) -> Itera
             means="the autoscaler does not find this group, so the pool stays at its number of nodes",
             fix="set the tags again: EKS sets them only when it creates the group; or recreate the pool",
         )
-    wrong = [f"{key}={tags.get(key, 'nothing')}" for key, value in wanted.tags.items() if tags.get(key) != value]
+    wrong = [
+        f"{tags[key]} instead of {value} as {key}" if key in tags else f"no tag {key}"
+        for key, value in wanted.tags.items()
+        if tags.get(key) != value
+    ]
     if wrong:
         yield broken(
             CHECK,

@@ -21,7 +21,6 @@ CHECK: Final = "device-plugin-log"
 NEEDS: Final = ("kubernetes-api",)
 
 _CONTAINER: Final = "nvidia-device-plugin-ctr"
-_AMI: Final = "an image without the driver: the pool needs image: stock, or an own image that passed its tests"
 _MESSAGES: Final = (
     (
         re.compile(r"/var/lib/kubelet/device-plugins.*(permission denied|no such file|read-only)", re.IGNORECASE),
@@ -40,8 +39,8 @@ _MESSAGES: Final = (
     ),
     (
         re.compile(r"(failed|unable) to initialize NVML|could not load NVML|Incompatible strategy", re.IGNORECASE),
-        f"the node has no working NVIDIA driver or container runtime, as with {_AMI}",
-        "compare the AMI of the node with gpu-pools.NAME.image, and end the instance",
+        "the node has no working NVIDIA driver or container runtime, for example because its image has none",
+        "state image: stock for the pool, or an own image that passed its tests, and end the instance",
     ),
     (
         re.compile(r"XidCriticalError|marking device as unhealthy", re.IGNORECASE),

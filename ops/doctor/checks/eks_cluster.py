@@ -87,7 +87,7 @@ def _differences(cluster: dict[str, Any], stated: ClusterSettings) -> Iterator[V
             CHECK,
             "cluster.endpoint.public",
             seen=f"the public endpoint accepts {_listed(actual)}, and the stack file states {_listed(wanted)}",
-            means=f"addresses outside {_listed(actual)} get no answer from the API of Kubernetes",
+            means="other addresses outside the network get no answer from the API of Kubernetes",
             fix="run `pulumi up`, or state the ranges that the cluster has",
         )
 

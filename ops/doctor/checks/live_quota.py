@@ -44,13 +44,12 @@ def _granted(world: World, need: QuotaNeed) -> int:
 def _compared(need: QuotaNeed, granted: int) -> Iterator[Verdict]:
     quota, subject = need.quota, f"quotas.{need.key}"
     named = f"{quota.name} ({quota.title}) in {quota.place}"
-    least = max(claim.each for claim in need.claims)
-    if granted < least:
+    if granted == 0:
         yield broken(
             CHECK,
             subject,
             seen=f"the account has {granted} {quota.unit} of {named}",
-            means=f"not one machine can start: {need.claims[0].machine} needs {least}",
+            means=f"not one machine can start: a {need.claims[0].machine} needs {need.claims[0].each}",
             fix=f"request it: {quota.request(need.needed)}",
         )
     elif granted < need.needed:
@@ -63,7 +62,7 @@ def _compared(need: QuotaNeed, granted: int) -> Iterator[Verdict]:
         )
     else:
         yield works(CHECK, subject, f"the account has {granted} {quota.unit} of {named}; the stack needs {need.needed}")
-    if need.stated is not None and need.stated != granted and granted >= least:
+    if need.stated is not None and need.stated != granted and granted > 0:
         yield doubtful(
             CHECK,
             subject,

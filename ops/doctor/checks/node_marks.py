@@ -56,9 +56,9 @@ def _faults(node: dict[str, Any], wanted: GpuNode) -> Iterator[Verdict]:
         yield broken(
             CHECK,
             subject,
-            seen=f"its labels are {', '.join(labels)}",
-            means=f"they differ from {path}: the device plugin or runners do not select the node",
-            fix=f"`kubectl label node {kubernetes.name(node)} --overwrite KEY=VALUE`, and `pulumi up` for new nodes",
+            seen=f"the label {', and '.join(labels)}",
+            means=f"{path} has it: without it the device plugin or runners do not select the node",
+            fix=f"`kubectl label node {kubernetes.name(node)} --overwrite KEY=VALUE`, and `pulumi up --refresh`",
         )
     found = {
         one["key"]: f"{one.get('value', '')}:{one['effect']}"
@@ -71,8 +71,8 @@ def _faults(node: dict[str, Any], wanted: GpuNode) -> Iterator[Verdict]:
         yield broken(
             CHECK,
             subject,
-            seen=f"its taints are {', '.join(taints)}",
-            means=f"they differ from {path}: pods without a GPU may start on the node and see every GPU",
+            seen=f"the taint {', and '.join(taints)}",
+            means=f"{path} has it: without it pods that need no GPU start on the node and see every GPU",
             fix="run `pulumi up --refresh`, which sets the taints of the node group",
         )
     if extra:
@@ -87,7 +87,7 @@ def _faults(node: dict[str, Any], wanted: GpuNode) -> Iterator[Verdict]:
 
 def _different(found: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:
     return [
-        f"{key}={found[key]} instead of {value}" if key in found else f"{key} missing"
+        f"{key} is {found[key]} instead of {value}" if key in found else f"{key}={value} is missing"
         for key, value in wanted.items()
         if found.get(key) != value
     ]

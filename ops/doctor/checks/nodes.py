@@ -63,7 +63,7 @@ def _faults(world: World, node: dict[str, Any]) -> Iterator[Verdict]:
                 subject,
                 seen=seen,
                 means="its kubelet does not report: the machine has stopped, hangs, or lost its network",
-                fix=f"end the instance, and EKS starts another one: `kubectl delete node {name}` alone does not",
+                fix="end its instance in EC2; the pool gets another node if a pod waits",
             )
         else:
             yield broken(

@@ -90,7 +90,7 @@ def _runner(subject: str, runner: dict[str, Any]) -> Iterator[Verdict]:
             subject,
             seen=f"{name} failed: {status.get('reason', 'no reason')}: {status.get('message', 'no message')}",
             means="the controller does not replace a failed runner, and it counts against the maximum",
-            fix=f"read the checks pending-pods, image-pull and runner-log for the cause; then {delete}",
+            fix=f"read the checks pending-pods, pod-images and runner-log for the cause; then {delete}",
         )
     elif status.get("failures"):
         yield doubtful(
@@ -98,5 +98,5 @@ def _runner(subject: str, runner: dict[str, Any]) -> Iterator[Verdict]:
             subject,
             seen=f"{name} failed to start {len(status['failures'])} times",
             means="after five failures the controller gives the runner up",
-            fix="read the checks pending-pods, image-pull and runner-log for the cause",
+            fix="read the checks pending-pods, pod-images and runner-log for the cause",
         )

@@ -48,6 +48,8 @@ class LiveCluster:
                 _request_timeout=_TIMEOUT,
             )
         except client.ApiException as fault:
+            if call.endswith("/log") and fault.status == 400:
+                return ""  # The container has not started.
             return _missing(call, fault)
         except (HTTPError, OSError) as fault:
             raise Unanswered(

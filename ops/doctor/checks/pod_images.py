@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CHECK", "NEEDS", "applies", "check"]
 
-CHECK: Final = "image-pull"
+CHECK: Final = "pod-images"
 NEEDS: Final = ("kubernetes-api",)
 
 _WAITS: Final = (
