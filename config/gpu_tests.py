@@ -29,10 +29,8 @@ PATH: Final = r"!?[A-Za-z0-9_.*?\[\]+/-]+"
 """A pattern of paths in a filter of GitHub, which needs no escapes between quotes."""
 VALUE: Final = rf'(?!.*\$\{{\{{)[^"\\{INVISIBLE}]*'
 """A value of an environment variable that needs no escapes between quotes, without an expression."""
-CONTAINER: Final = (
-    rf"{IMAGE}(:(?!latest(@|$))[A-Za-z0-9_][A-Za-z0-9._-]{{0,127}}(@sha256:[0-9a-f]{{64}})?|@sha256:[0-9a-f]{{64}})"
-)
-"""An image with its tag, its digest or both."""
+CONTAINER: Final = rf"{IMAGE}(:[A-Za-z0-9_][A-Za-z0-9._-]{{0,127}})?@sha256:[0-9a-f]{{64}}"
+"""An image with its digest, and optionally its tag."""
 
 RUN_LABEL: Final = "run-gpu-ci"
 SKIP_LABEL: Final = "skip-gpu-ci"
@@ -129,7 +127,7 @@ class GpuTestsSettings(Section):
         Annotated[
             str,
             Field(max_length=255),
-            Matching(CONTAINER, "an image", "write REGISTRY/NAME with a fixed tag or @sha256:DIGEST"),
+            Matching(CONTAINER, "an image", "write REGISTRY/NAME@sha256:DIGEST, because a tag can move"),
         ]
         | None
     ) = None

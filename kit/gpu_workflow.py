@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 from config import gpu_tests as section
 from config.faults import Fault
 from config.gpu_tests import DEFAULTS, LABEL, MARKER, RUN_LABEL, SKIP_LABEL, SWITCH, VARIABLE
+from config.values import IMAGE as IMAGE_NAME
 from config.values_github import CRON
 from gpu.machines import GPU_MODELS
 from kit.actions import STEPS
@@ -241,7 +242,18 @@ def _faults(tests: GpuTests) -> list[Fault]:
         ("nightly", tests.nightly or "17 3 * * *", CRON, "five cron fields"),
         ("switch", tests.switch or "GPU", VARIABLE, "letters, digits and underscores, no digit first"),
         *([("container", tests.container, IMAGE.pattern, "an image in Artifact Registry")] if tests.container else []),
-        *([("job_container", tests.job_container, section.CONTAINER, "an image")] if tests.job_container else []),
+        *(
+            [
+                (
+                    "job_container",
+                    tests.job_container,
+                    rf"{IMAGE_NAME}(:[A-Za-z0-9_][A-Za-z0-9._-]*)?(@sha256:[0-9a-f]{{64}})?",
+                    "an image",
+                )
+            ]
+            if tests.job_container
+            else []
+        ),
         *(("branches", branch, _BRANCH, "a branch or a pattern of one") for branch in tests.branches),
         *(("install", command, section.COMMAND, "one command without an expression") for command in tests.install),
         *(("tests", command, section.COMMAND, "one command without an expression") for command in tests.tests),

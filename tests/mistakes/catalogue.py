@@ -593,7 +593,9 @@ WHOLES: Final = (
     ),
     Mistake(
         name="a container for tests on a runner without Docker",
-        change={"gpu-tests": {"vision": {"runner": "gpu-t4", "container": "ghcr.io/example-org/tests:1.0"}}},
+        change={
+            "gpu-tests": {"vision": {"runner": "gpu-t4", "container": "ghcr.io/example-org/tests@sha256:" + "a" * 64}}
+        },
         level=Severity.ERROR,
         check="gpu-tests",
         path="gpu-tests.vision.container",
