@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from config.identity import Identity
-    from config.services import ImageSettings
+    from config.images import ImageSettings
     from config.settings import Settings
     from kit.gpu_workflow import GpuTests
 
