@@ -121,6 +121,7 @@ def smoke_jobs(settings: Settings) -> tuple[SmokeJob, ...]:
             tolerations=tolerations(pool.taints),
             timeout_minutes=minutes,
             proves=f"{release} {pool.image} {' '.join(pool.instance_types)}",
+            pull_secret=settings.images[settings.smoke_test.image].image_pull_secret,
         )
         for name, pool in settings.gpu_pools.items()
     )

@@ -39,6 +39,8 @@ class SmokeJob:
     """Minutes for the start of a node, the pull of the image, and the test."""
     proves: str
     """The versions of the nodes. A change repeats the test."""
+    pull_secret: str | None = None
+    """The Secret with which the pod pulls its image, in the namespace of the tests."""
 
 
 def job_name(pool: str) -> str:
@@ -58,6 +60,7 @@ def pod_template(args: SmokeJob, image: Any) -> dict[str, Any]:
             "restartPolicy": "Never",
             "nodeSelector": {POOL_LABEL: args.pool},
             "tolerations": [dict(toleration) for toleration in args.tolerations],
+            **({"imagePullSecrets": [{"name": args.pull_secret}]} if args.pull_secret is not None else {}),
             "automountServiceAccountToken": False,
             "enableServiceLinks": False,
             "securityContext": {

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import subprocess
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
+import yaml
 
 from gpu.software.frameworks import TORCH, torch
 from gpu.software.runner_releases import NEWEST
@@ -80,10 +81,30 @@ def test_an_image_has_the_same_pin_everywhere() -> None:
     for path in DOCKERFILES:
         for value in (value for name, value in arguments(path).items() if name.endswith("_IMAGE")):
             name, _, tag = value.partition(":")
-            pins.setdefault(name, set()).add(tag)
+            pins.setdefault(name, set()).add(tag.partition("@")[0])
 
     assert {name: tags for name, tags in pins.items() if len(tags) > 1} == {}
     assert pins["ghcr.io/astral-sh/uv"] == {UV}
+
+
+@each_dockerfile
+def test_renovate_sees_every_base(path: Path) -> None:
+    """Its manager for Dockerfiles reads the arguments that a FROM names."""
+    named = re.findall(r"^FROM \$\{(\w+)\}", path.read_text(), re.MULTILINE)
+
+    assert {name for name in arguments(path) if name.endswith("_IMAGE")} == set(named)
+
+
+def test_renovate_updates_the_bases_and_the_locks_of_images() -> None:
+    lines = (ROOT / "renovate.json5").read_text().splitlines()
+    settings: Any = yaml.safe_load("\n".join(line for line in lines if not line.lstrip().startswith("//")))
+    patterns = [pattern.strip("/") for pattern in settings["pip-compile"]["managerFilePatterns"]]
+    locks = [path.relative_to(ROOT).as_posix() for path in [*LOCKS, *(ROOT / "docker").glob("*/requirements.txt")]]
+
+    assert "dockerfile" in settings["enabledManagers"]
+    assert "docker:pinDigests" in settings["extends"]
+    assert [lock for lock in locks if not any(re.fullmatch(pattern, lock) for pattern in patterns)] == []
+    assert [lock for lock in locks if "uv pip compile" not in (ROOT / lock).read_text()[:200]] == []
 
 
 def test_the_runner_is_the_newest_known_release_by_digest() -> None:

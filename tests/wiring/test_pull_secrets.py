@@ -1,0 +1,84 @@
+"""The credentials of private registries: a Secret by name, in every pod that pulls such an image and in no other."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from back_ends.arc.section import ArcSection
+from back_ends.arc.values import scale_set
+from components.kubernetes.scale_set_values import job_pod, runner_pod
+from components.kubernetes.smoke_job import pod_template
+from tests.config import stacks
+from tests.config.stacks import OUT
+from wiring.kubernetes import smoke_jobs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+pytestmark = pytest.mark.pure
+
+PRIVATE: Final[Mapping[str, Any]] = {
+    "images/runner-gpu/repository": OUT,
+    "images/runner-gpu/reference": "ghcr.io/example-org/runner",
+    "images/runner-gpu/image-pull-secret": "ghcr-read",
+}
+SEPARATE: Final[Mapping[str, Any]] = {
+    "runners/gpu-t4/arc/container-mode": "kubernetes-novolume",
+    "runners/gpu-t4/arc/image-pull-secret": "jobs-read",
+}
+
+
+def pods(changes: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return the specs of the runner's pod and of the job's pod."""
+    settings = stacks.settings(changes=changes)
+    runner = settings.runners["gpu-t4"]
+    values = scale_set("gpu-t4", runner, runner.section(ArcSection), settings)
+    return runner_pod(values, "image")["spec"], job_pod(values)["spec"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "runner", "job"),
+    [
+        ({}, None, None),
+        (PRIVATE, [{"name": "ghcr-read"}], None),
+        (SEPARATE, None, [{"name": "jobs-read"}]),
+        ({**PRIVATE, **SEPARATE}, [{"name": "ghcr-read"}], [{"name": "jobs-read"}]),
+    ],
+)
+def test_a_pod_names_the_secret_of_its_own_image(changes: Mapping[str, Any], runner: Any, job: Any) -> None:
+    own, separate = pods(changes)
+
+    assert own.get("imagePullSecrets") == runner
+    assert separate.get("imagePullSecrets") == job
+    assert "password" not in json.dumps([own, separate])
+
+
+def test_the_smoke_test_names_the_secret_of_its_image() -> None:
+    changes = {"smoke-test": {"image": "runner-gpu"}}
+    plain, private = (
+        pod_template(smoke_jobs(stacks.settings(changes=one))[0], "image")["spec"]
+        for one in (changes, changes | PRIVATE)
+    )
+
+    assert "imagePullSecrets" not in plain
+    assert private["imagePullSecrets"] == [{"name": "ghcr-read"}]
+
+
+@pytest.mark.parametrize(
+    ("reference", "refused"),
+    [
+        ("ghcr.io/example-org/runner", False),
+        ("docker.io/example/runner", False),
+        ("us-central1-docker.pkg.dev/project/images/runner", False),
+        ("210987654321.dkr.ecr.us-west-2.amazonaws.com/runner", False),
+        ("123456789012.dkr.ecr.us-west-2.amazonaws.com/runner", True),
+        ("public.ecr.aws/example/runner", True),
+    ],
+)
+def test_a_registry_that_asks_for_no_credentials_gets_none(reference: str, *, refused: bool) -> None:
+    faults = stacks.faults(stacks.sections(changes={**PRIVATE, "images/runner-gpu/reference": reference}))
+
+    assert [fault.partition(":")[0] for fault in faults] == (["images.runner-gpu.image-pull-secret"] if refused else [])
