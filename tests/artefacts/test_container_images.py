@@ -25,6 +25,7 @@ SCRIPTS: Final = [
     path for path in sorted((ROOT / "docker").glob("*/*")) if path.is_file() and path.read_text().startswith("#!")
 ]
 LOCKS: Final = sorted((ROOT / "docker" / "pytorch" / "locks").glob("*.txt"))
+PYTORCH: Final = ROOT / "docker" / "pytorch" / "Dockerfile"
 RUNNER: Final = ROOT / "docker" / "runner-gpu"
 T4: Final = "Tesla T4, 580.173.02, 15360 MiB"
 
@@ -145,6 +146,22 @@ def test_a_lock_is_a_known_build_of_torch_with_a_hash_for_every_package(path: Pa
 
 def test_the_default_of_the_pytorch_image_is_a_lock() -> None:
     assert arguments(ROOT / "docker" / "pytorch" / "Dockerfile")["TORCH"] in [path.stem for path in LOCKS]
+
+
+def test_uv_compiles_bytecode_and_copies_from_its_cache() -> None:
+    """A cache mount is another file system, so that links to it would not be part of the image."""
+    text = PYTORCH.read_text()
+
+    assert "UV_LINK_MODE=copy" in text
+    assert "UV_COMPILE_BYTECODE=1" in text
+    assert text.count("--mount=type=cache,target=/root/.cache/uv") == 2
+
+
+def test_only_the_image_for_development_has_uv() -> None:
+    stages = re.split(r"^FROM ", PYTORCH.read_text(), flags=re.MULTILINE)[1:]
+    with_uv = {stage.splitlines()[0].split()[-1]: "COPY --from=uv" in stage for stage in stages}
+
+    assert {name: with_uv[name] for name in ("runtime", "development")} == {"runtime": False, "development": True}
 
 
 class Box:

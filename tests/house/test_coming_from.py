@@ -42,10 +42,8 @@ REQUIRED: Final = {
     if number not in OPTIONAL[source]
 }
 OPEN: Final[dict[str, set[int]]] = {
-    "S1": {4, 17, 18, 19},
-    "S2": {16},
-    "S3": {38, 39, 65, 66, 70},
-    "S4": {9, 12, 15, 16, 18, 20, 21, 22, 23},
+    "S3": {66},
+    "S4": {9, 16},
 }
 """Required capabilities without a test that proves them."""
 

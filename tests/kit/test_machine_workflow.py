@@ -1,0 +1,135 @@
+"""The workflow of a repository whose tests run on one machine: triggers, jobs, environments, cache and first tests."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+import yaml
+
+from config.identity import Identity
+from config.stated import settle
+from kit import stack as kit
+from kit.gpu_workflow import TESTS_FILE
+from kit.python_environment import ENVIRONMENT_FILE
+from tests.config import stacks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+pytestmark = pytest.mark.pure
+
+STACK: Final = "examples/vm-aws.yaml"
+SMOKE_FILE: Final = "tests/test_gpu_smoke.py"
+
+
+def written(entry: Mapping[str, Any], needs: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """Return the files for an entry of `gpu-tests`, with a runner that states more needs."""
+    raw = stacks.sections(STACK, {"gpu-tests": {"vision": dict(entry)}})
+    raw["runners"]["gpu-vm"]["needs"].update(needs or {})
+    assert stacks.faults(raw) == []
+    return kit.files(settle(raw)[0], Identity(project="gpu-ci", stack="vm"), repository="vision")
+
+
+def workflow(entry: Mapping[str, Any]) -> Any:
+    """Return the workflow for an entry of `gpu-tests`."""
+    return yaml.load(written(entry)[TESTS_FILE], Loader=yaml.BaseLoader)  # noqa: S506 - keeps `on` a word
+
+
+def test_changes_of_the_stated_files_start_the_tests_and_so_does_a_person() -> None:
+    started = workflow({"paths": ["apps/training/**", "Makefile"]})["on"]
+
+    assert started["push"]["paths"] == started["pull_request"]["paths"] == ["apps/training/**", "Makefile"]
+    assert "workflow_dispatch" in started
+
+
+def test_the_job_on_the_cpu_always_runs_and_the_one_on_the_gpu_needs_the_variable() -> None:
+    jobs = workflow({"paths": ["src/**"], "cpu": ["make test"]})["jobs"]
+
+    assert jobs["cpu"]["runs-on"].startswith("ubuntu-")
+    assert "if" not in jobs["cpu"]
+    assert jobs["cpu"]["steps"][-1]["run"] == "make test\n"
+    assert jobs["test"]["runs-on"] == ["self-hosted", "linux", "x64", "gpu", "gpu-vm"]
+    assert jobs["test"]["if"].startswith("vars.ENABLE_GPU_SMOKE == 'true' &&")
+
+
+def test_the_job_on_the_gpu_checks_the_gpu_sets_up_python_and_tests() -> None:
+    job = workflow({"tool": "micromamba", "tests": ["make smoke"]})["jobs"]["test"]
+    names = [step["name"] for step in job["steps"]]
+
+    assert names[:2] == ["Check the GPU", "Check out"]
+    assert "if command -v nvcc >/dev/null; then nvcc --version; fi" in job["steps"][0]["run"]
+    assert names[-2:] == ["Set up micromamba", "Test"]
+    assert job["steps"][-1]["run"] == "make smoke\n"
+    assert job["timeout-minutes"] == "60"
+
+
+def test_micromamba_installs_the_stated_versions_for_the_cuda_of_the_runner() -> None:
+    files = written({"tool": "micromamba", "python": "3.12"}, {"torch": "2.9.1", "onnxruntime": "1.26"})
+    environment = yaml.safe_load(files[ENVIRONMENT_FILE])
+    setup = next(
+        step for step in yaml.safe_load(files[TESTS_FILE])["jobs"]["test"]["steps"] if "micromamba" in step["name"]
+    )
+    *packages, last = environment["dependencies"]
+
+    assert packages[0] == "python=3.12"
+    assert {"torch==2.9.1+cu128", "onnxruntime-gpu==1.26"} <= set(last["pip"])
+    assert any(package.startswith("transformers>=4.56.1") for package in last["pip"])
+    assert any(package.startswith("tokenizers>=0.22") for package in last["pip"])
+    assert setup["with"]["environment-file"] == ENVIRONMENT_FILE
+
+
+def test_ccache_is_the_compiler_keeps_ten_gigabytes_and_prints_its_use() -> None:
+    job = workflow({"ccache": True, "cache": "actions"})["jobs"]["test"]
+    steps = {step["name"]: step for step in job["steps"]}
+
+    assert (job["env"]["CC"], job["env"]["CXX"]) == ("ccache gcc", "ccache g++")
+    assert "ccache --max-size 10G\nccache --zero-stats\n" in steps["Start ccache"]["run"]
+    assert steps["Show the use of ccache"]["run"] == "ccache --show-stats"
+    assert "~/.cache/ccache" in steps["Restore and save the caches"]["with"]["path"]
+
+
+TORCH: Final = """
+__version__ = "2.14.1+cu130"
+float32 = "float32"
+class Tensor(list):
+    def to(self, device): return self
+    def __matmul__(self, other): return Tensor(self)
+def rand(*shape): return Tensor([1])
+def arange(count, dtype): return Tensor([1, 2])
+def equal(a, b): return a == b
+def allclose(a, b, rtol, atol): return a == b
+class version: cuda = "13.0"
+class backends:
+    class cuda:
+        class matmul: allow_tf32 = True
+class cuda:
+    is_available = staticmethod(lambda: AVAILABLE)
+    device_count = staticmethod(lambda: 1)
+    get_device_name = staticmethod(lambda number: NAME)
+    get_device_capability = staticmethod(lambda number: (7, 5))
+"""
+
+
+@pytest.mark.parametrize(
+    ("available", "name", "outcome"),
+    [
+        (True, "Tesla T4", "4 passed"),
+        (False, "Tesla T4", "1 failed, 3 passed"),
+        (True, "NVIDIA L4", "1 failed, 3 passed"),
+    ],
+)
+def test_the_first_tests_need_the_gpu_and_multiply_matrices_on_it(
+    available: bool, name: str, outcome: str, tmp_path: Path
+) -> None:
+    (tmp_path / "test_gpu_smoke.py").write_text(written({"smoke-test": True})[SMOKE_FILE], encoding="utf-8")
+    (tmp_path / "torch.py").write_text(f"AVAILABLE = {available}\nNAME = {name!r}\n{TORCH}", encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = gpu: needs a GPU\n", encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", "-m", "gpu", "test_gpu_smoke.py"]
+    run = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path, text=True)
+
+    assert outcome in run.stdout
+    assert f"2.14.1+cu130 13.0 {name} (7, 5)" in run.stdout
