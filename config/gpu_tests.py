@@ -141,7 +141,10 @@ class GpuTestsSettings(Section):
     ccache: bool = False
     """Compile with ccache, which must be on the machine or in its image. Needs `cache`."""
     smoke_test: bool = False
-    """Write tests/test_gpu_smoke.py, which tests PyTorch on the GPU."""
+    """Write tests/test_gpu_smoke.py, which tests PyTorch on the GPU, and gpu-smoke.yml, which proves every runner with
+    machines of its own."""
+    smoke_schedule: Cron | None = None
+    """A cron expression in UTC for gpu-smoke.yml. Without it, the workflow is only started by hand."""
     reusable: bool = False
     """Write _gpu.yml as well, which other workflows of the repository call with a marker of pytest."""
     codecov_flag: Annotated[str, Matching(FLAG, "a flag", "use at most 45 letters, digits and ._-")] | None = None
@@ -160,6 +163,8 @@ class GpuTestsSettings(Section):
     def _options_fit(self) -> GpuTestsSettings:
         if self.ccache and self.cache == "none":
             raise Invalid("ccache has no effect without a cache", "state cache, or remove ccache")
+        if self.smoke_schedule is not None and not self.smoke_test:
+            raise Invalid("smoke-schedule has no effect without smoke-test", "state smoke-test: true")
         if self.python is not None and "python" in self.matrix:
             raise Invalid("python and matrix.python exclude each other", "remove one of them")
         if self.tool == "make" and (self.python is not None or "python" in self.matrix):

@@ -13,6 +13,7 @@ from kit.gpu_tests import branches, entry_files, gpu_tests
 from kit.gpu_workflow import workflows
 from kit.image_workflow import GpuTestsImage, image_files
 from kit.scripts import scripts
+from kit.smoke_workflow import smoke_files
 from wiring import host_image
 from wiring.outputs import gpu_test_image
 
@@ -43,6 +44,7 @@ def files(
     if tests is not None:
         found |= workflows(tests)
     found |= entry_files(settings, repository)
+    found |= smoke_files(settings, repository)
     image = settings.test_image
     if container is not None and image is not None and image.built_by == "workflow":
         cuda_image = cuda_base(image.cuda_image)

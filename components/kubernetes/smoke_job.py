@@ -31,6 +31,7 @@ class SmokeJob:
     """The test of one pool."""
 
     pool: str
+    """The name of the pool."""
     gpus: int
     """GPUs that the pod requests and expects: all of a node, or one share."""
     tolerations: Sequence[Mapping[str, str]]
@@ -41,6 +42,7 @@ class SmokeJob:
     """The versions of the nodes. A change repeats the test."""
     pull_secret: str | None = None
     """The Secret with which the pod pulls its image, in the namespace of the tests."""
+    """The Secret in the namespace with the credentials of the image's registry."""
 
 
 def job_name(pool: str) -> str:
@@ -63,6 +65,7 @@ def pod_template(args: SmokeJob, image: Any) -> dict[str, Any]:
             **({"imagePullSecrets": [{"name": args.pull_secret}]} if args.pull_secret is not None else {}),
             "automountServiceAccountToken": False,
             "enableServiceLinks": False,
+            **({"imagePullSecrets": [{"name": args.pull_secret}]} if args.pull_secret is not None else {}),
             "securityContext": {
                 "runAsNonRoot": True,
                 "runAsUser": 1000,

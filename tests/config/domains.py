@@ -134,6 +134,7 @@ FULL: Final[Mapping[str, Any]] = {
             "cache": "actions",
             "ccache": True,
             "smoke-test": True,
+            "smoke-schedule": "23 5 * * 1",
             "reusable": False,
             "run-label": "run-gpu",
             "skip-label": "skip-gpu",
@@ -560,6 +561,7 @@ REFUSED: Final[Mapping[str, tuple[Any, ...]]] = {
     "gpu-tests/vision/reusable": (True,),
     "gpu-tests/vision/python": ("", "3", "2.7", "3.1", "3.7", "3.99", "v3.12", "3.12-dev", "python3.12", "3.12."),
     "gpu-tests/vision/codecov-flag": ("", " ", "a b", "f" * 46, "-a\n", "a/b", "ä"),
+    "gpu-tests/vision/smoke-schedule": ("", "23 5 * *", "daily"),
     "gpu-tests/vision/nightly": (
         "", "@daily", "3 17", "17 3 * *", "17 3 * * * *", "60 3 * * *", "17 24 * * *", "17 3 0 * *", "17 3 32 * *", "17 3 * 0 *",
         "17 3 * 13 *", "17 3 * * 8", "17 3 30 2 *", "17 3 31 4,6,9,11 *", "*/0 3 * * *", "5-1 3 * * *", "1- 3 * * *", ", 3 * * *",
@@ -812,6 +814,7 @@ ACCEPTED: Final[Mapping[str, tuple[Any, ...]]] = {
     "gpu-tests/vision/cpu/0": ("make 'x y'", 'true && [ -n "$CI" ]'),
     "gpu-tests/vision/python": ("3.8", "3.13", "3.15", "3.12.4", "3.13t"),
     "gpu-tests/vision/codecov-flag": ("gpu", "a.b_c-d", "f" * 45),
+    "gpu-tests/vision/smoke-schedule": ("23 5 * * 1", "*/30 * * * *"),
     "gpu-tests/vision/nightly": (
         "17 3 * * *", "0 0 29 2 *", "17 3 * * MON-FRI", "17 3 * * mon,thu", "*/30 3-5 1,15 JAN-JUN 1-5", "17 3 31 1,3 *", "0 0 30 2 MON",
         "59 23 31 12 6", "0 4 * * 7",

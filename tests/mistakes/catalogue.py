@@ -556,6 +556,12 @@ WHOLES: Final = (
         words=('"gpu-t5" is not in runners', 'did you mean "gpu-t4"?'),
     ),
     Mistake(
+        name="a schedule of a smoke test that is off",
+        change={"gpu-tests": {"vision": {"smoke-schedule": "23 5 * * 1"}}},
+        path="gpu-tests.vision",
+        words=("smoke-schedule has no effect without smoke-test", "state smoke-test: true"),
+    ),
+    Mistake(
         name="ccache without a cache",
         change={"gpu-tests": {"vision": {"ccache": True}}},
         path="gpu-tests.vision",
