@@ -48,7 +48,7 @@ RUNNER: Final = (
         "build the image for linux/amd64; every machine type that gpu-ci knows has x86-64 processors",
     ),
     message(
-        "image-pull",
+        "image-pull-back-off",
         "ImagePullBackOff",
         "the image cannot be pulled: its name or digest does not exist, or the node may not read the registry",
         "run `make doctor`: it looks for the image in the registry; then run `kubectl describe pod` for the reason",

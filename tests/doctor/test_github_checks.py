@@ -55,7 +55,7 @@ LIMITS: Final = github("/rate_limit", {"resources": {"core": {"limit": 5000, "re
 def readable(file: str, **refused: Any) -> dict[Question, Any]:
     """Return answers to everything that the token must read, except for the refused parts."""
     place = "/orgs/example-org" if file == ARC else f"/repos/{REPOSITORY}"
-    parts = {f"{place}/actions/runners": {}, f"{place}/actions/runner-groups": {}}
+    parts: dict[str, Any] = {f"{place}/actions/runners": {}, f"{place}/actions/runner-groups": {}}
     parts |= {f"/repos/{REPOSITORY}/{path}": {} for path in ("actions/runs", "actions/variables", "environments")}
     parts[f"/repos/{REPOSITORY}/actions/secrets"] = {}
     found: dict[Question, Any] = {}
@@ -337,7 +337,7 @@ def settings_of(**differences: Any) -> dict[Question, Any]:
         for path, answer in known.items()
         for question, one in github(f"/repos/{REPOSITORY}/{path}", answer).items()
     }
-    role = {"Role": {}} if "role" not in differences else None
+    role: Any = {"Role": {}} if "role" not in differences else None
     return {**answers, asked("aws", "iam.get_role", RoleName="gpu-ci-start-stop-start-gpu-t4"): role}
 
 

@@ -67,7 +67,7 @@ LINES = {
         "Http response code: NotFound from 'POST https://api.github.com/actions/runner-registration' (Request Id: 1)",
     ),
     "exec-format": ("exec /usr/local/bin/entrypoint.sh: exec format error",),
-    "image-pull": (
+    "image-pull-back-off": (
         "Warning  Failed  kubelet  Error: ImagePullBackOff",
         "manifest for nvidia/cuda:12.1.0-base-ubuntu22.04 not found: manifest unknown",
     ),

@@ -42,7 +42,8 @@ def world(file: str, answers: Mapping[Question, Any]) -> World:
         known = answer if isinstance(answer, Exchange) else Exchange(call=call, arguments={}, answer=answer)
         known = replace(known, call=call, arguments=json.loads(arguments))
         exchanges[system].append(known)
-    return World(stack=stack, now=NOW, **{system: Recorded(known) for system, known in exchanges.items()})
+    sources = {system: Recorded(known) for system, known in exchanges.items()}
+    return World(stack=stack, now=NOW, repository="", **sources)
 
 
 def silent(call: str, reason: str, fix: str = "", **arguments: Any) -> Exchange:
