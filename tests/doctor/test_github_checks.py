@@ -12,6 +12,7 @@ from kit import stack as kit
 from ops.doctor.checks import (
     github_app,
     github_token,
+    gpu_jobs,
     job_log,
     kit_files,
     queued_jobs,
@@ -524,3 +525,63 @@ def test_a_log_without_a_known_message_is_a_warning() -> None:
     given = {asked("log", "read"): {"name": "job.log", "text": "AssertionError"}}
 
     assert [one.level for one in job_log.check(of(VM, given))] == ["warning"]
+
+
+def passed(log: str, labels: tuple[str, ...] = ("gpu-vm",)) -> list[str]:
+    """Return the verdicts on the last job that passed, with this log."""
+    path = f"/repos/{REPOSITORY}/actions"
+    one = {"id": 5, "name": "Test", "conclusion": "success", "labels": labels, "html_url": "https://github.com/job/5"}
+    answers = [
+        github(f"{path}/runs", {"workflow_runs": [{"id": 9}]}, status="success", created=">=2026-11-06"),
+        github(f"{path}/runs/9/jobs", {"jobs": [one]}, filter="latest"),
+        github(f"{path}/jobs/5/logs", log),
+    ]
+    return lines(list(gpu_jobs.check(of(VM, *answers))))
+
+
+JOB: Final = "example-org/vision: Test (https://github.com/job/5)"
+
+
+@pytest.mark.parametrize(
+    ("log", "line"),
+    [
+        (
+            "2026-11-20T10:00:00.1Z gpu-ci: Tesla T4, 580.95.05, 15360 MiB\n2026-11-20T10:00:01.1Z ['CUDAExecutionProvider']\n",
+            f"ok | {JOB} | the last job that passed saw 1 Tesla T4, driver 580.95.05, 15360 MiB; ONNX Runtime names CUDA",
+        ),
+        (
+            "2026-11-20T10:00:00.1Z NVIDIA L4, 580.95.05, 23034 MiB\n2026-11-20T10:00:00.1Z NVIDIA L4, 580.95.05, 23034 MiB\n",
+            f"ok | {JOB} | the last job that passed saw 2 NVIDIA L4, driver 580.95.05, 23034 MiB",
+        ),
+        (
+            "12 skipped",
+            (
+                f"warning | {JOB} | the job passed, and its log shows no GPU | tests that skip without CUDA pass on the CPU, too | "
+                "add the step `nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader` to the job"
+            ),
+        ),
+    ],
+)
+def test_the_gpu_of_the_last_job_that_passed_is_shown(log: str, line: str) -> None:
+    assert passed(log) == [line]
+
+
+def test_a_job_that_passed_on_the_cpu_is_a_warning() -> None:
+    (line,) = passed("NVIDIA L4, 580.95.05, 23034 MiB\nFailed to create CUDAExecutionProvider. Require cuDNN 9.*\n")
+
+    assert line.startswith(
+        f'warning | {JOB} | the job passed, and its log has in line 2: "Failed to create CUDAExecutionProvider. Require cuDNN '
+        '9.*" | ONNX Runtime cannot load CUDA or cuDNN, and continues on the CPU; '
+    )
+
+
+def test_without_a_gpu_job_nothing_shows_that_the_runners_work() -> None:
+    (line,) = passed("", labels=("ubuntu-24.04",))
+
+    assert line.startswith("warning | example-org/vision | no GPU job passed in the last 14 days | ")
+
+
+def test_without_a_repository_the_option_is_named() -> None:
+    assert lines(list(kit_files.check(of("examples/cirun-gcp.yaml")))) == [
+        "ok | repositories | the stack file names no repository; REPO=OWNER/NAME checks one"
+    ]

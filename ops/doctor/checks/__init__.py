@@ -26,6 +26,7 @@ from ops.doctor.checks import (
     google_capacity,
     google_project,
     google_quota,
+    gpu_jobs,
     host_image,
     image_digest,
     jarvis_instance,
@@ -121,6 +122,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     kit_files,
     cirun_file,
     queued_jobs,
+    gpu_jobs,
     job_log,
 )
 """Every check, in the order in which a job needs the links."""

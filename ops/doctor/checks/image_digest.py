@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ops.doctor.world import World
 
 CHECK: Final = "image-digest"
-NEEDS: Final = ("aws-account", "google-project")
+NEEDS: Final = ()
 ARTIFACTS: Final = "https://artifactregistry.googleapis.com/v1"
 _HUB: Final = "registry-1.docker.io"
 _ECR: Final = re.compile(r"\d{12}\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com/(.+)")

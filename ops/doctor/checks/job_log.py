@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from back_ends.registry import BACK_ENDS
+from ops.doctor.gpu_jobs import log_of, recent
 from ops.doctor.messages import found_in
 from ops.doctor.repositories import repositories
 from ops.doctor.verdict import broken, doubtful, works
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 CHECK: Final = "job-log"
 NEEDS: Final = ()
 RECENT: Final = timedelta(days=2)
-_RUNS: Final = 10
-"""The largest number of failed runs whose jobs are read; each costs a request."""
 
 
 def applies(settings: Settings) -> bool:
@@ -37,12 +35,13 @@ def check(world: World) -> Iterator[Verdict]:
         yield from _verdicts(str(given["name"]), str(given["text"]), broken)
         return
     for repository in repositories(world):
-        job = _failed(world, repository)
+        job = next(recent(world, repository, "failure", RECENT), None)
         if job is None:
             yield works(CHECK, repository, f"no GPU job failed in the last {RECENT.days} days")
             continue
-        log = world.github.ask(f"/repos/{repository}/actions/jobs/{job['id']}/logs")
-        yield from _verdicts(f"{repository}: {job['name']} ({job['html_url']})", str(log or ""), doubtful)
+        yield from _verdicts(
+            f"{repository}: {job['name']} ({job['html_url']})", log_of(world, repository, job), doubtful
+        )
 
 
 def _verdicts(name: str, log: str, make: Callable[..., Verdict]) -> Iterator[Verdict]:
@@ -69,20 +68,3 @@ def _verdict(name: str, one: Found, make: Callable[..., Verdict]) -> Verdict:
         means=one.message.meaning,
         fix=f"{one.message.fix} (docs/runbook.md#{one.message.name})",
     )
-
-
-def _failed(world: World, repository: str) -> dict[str, Any] | None:
-    """Return the newest failed job that ran on a runner of the stack."""
-    labels = {
-        BACK_ENDS[runner.back_end].runs_on(name, runner).label.casefold()
-        for name, runner in world.settings.runners.items()
-    }
-    since = f">={world.now - RECENT:%Y-%m-%d}"
-    answer = world.github.ask(f"/repos/{repository}/actions/runs", status="failure", created=since)
-    for run in (answer or {}).get("workflow_runs", [])[:_RUNS]:
-        jobs = world.github.ask(f"/repos/{repository}/actions/runs/{run['id']}/jobs", filter="latest")
-        for job in (jobs or {}).get("jobs", []):
-            asked = {str(label).partition("--")[0].casefold() for label in job["labels"]}
-            if job["conclusion"] == "failure" and asked & labels:
-                return dict(job)
-    return None

@@ -27,6 +27,8 @@ def applies(settings: Settings) -> bool:
 
 def check(world: World) -> Iterator[Verdict]:
     """Yield a verdict for each repository, and a fault for each file that is missing or different."""
+    if not repositories(world):
+        yield works(CHECK, "repositories", "the stack file names no repository; REPO=OWNER/NAME checks one")
     for repository in repositories(world):
         if world.github.ask(f"/repos/{repository}") is None:
             yield broken(
