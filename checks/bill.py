@@ -73,7 +73,7 @@ def _on_aws(stack: Stack, aws: AwsSettings) -> Iterator[Item]:
         yield _always("cluster", "control-plane logs, written", aws_price("logs-ingestion", aws.region), logs)
         yield _always("cluster", "control-plane logs, kept", aws_price("logs-storage", aws.region), kept)
         yield _always("cluster", "encryption key", aws_price("kms-key", aws.region), Decimal(1))
-    if network is not None:
+    if network is not None and network.existing is None:
         gateways = hours * len(network.gateway_zones)
         traffic = _image_traffic(stack)
         yield _always("network", "NAT gateways", aws_price("nat-gateway", aws.region), gateways)

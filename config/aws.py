@@ -20,6 +20,8 @@ from config.values import (
     PrivateNetwork,
     Region,
     RoleArn,
+    SubnetId,
+    VpcId,
     Zone,
     no_boolean,
 )
@@ -74,16 +76,29 @@ class FlowLogsSettings(Section):
     retention_days: RetentionDays = 30
 
 
+class ExistingNetworkSettings(Section):
+    """A VPC that exists. The stack creates, changes and tags nothing of it, and does not look it up."""
+
+    vpc: VpcId
+    subnets: Annotated[Mapping[Zone, SubnetId], Field(min_length=2, max_length=6)]
+    """Zone to a private subnet with a route to the internet, for the control plane and the nodes."""
+
+
 class NetworkSettings(Section):
-    """The network of the cluster and its nodes."""
+    """The network of the cluster and its nodes: a VPC of the stack, or one that exists."""
 
     NEEDS: ClassVar = ("aws",)
 
     cidr: PrivateNetwork
-    """The range of the VPC, /16 to /20. The subnets of each zone are parts of it, by slot."""
-    zones: Annotated[Mapping[Zone, Annotated[int, Field(ge=0, le=7)]], Field(min_length=2, max_length=6)]
+    """The range of the VPC, /16 to /20. The subnets of each zone are parts of it, by slot. The range of an existing VPC
+    may have any size."""
+    existing: ExistingNetworkSettings | None = None
+    """Use an existing VPC. Without it, `zones` and `nat` are required."""
+    zones: Annotated[Mapping[Zone, Annotated[int, Field(ge=0, le=7)]], Field(min_length=2, max_length=6)] = Field(
+        default_factory=dict
+    )
     """Zone to slot. The slot determines the addresses of the zone's subnets; do not change it while it is in use."""
-    nat: Literal["single", "per-zone"]
+    nat: Literal["single", "per-zone"] | None = None
     """One NAT gateway for all zones, or one for each. The second costs more and survives the loss of a zone."""
     nat_zone: Zone | None = None
     """The zone of the only NAT gateway. Without it, the gateway is in the zone with slot 0. A change replaces the
@@ -94,8 +109,13 @@ class NetworkSettings(Section):
     """Record the connections of the network. CloudWatch charges by the gigabyte; the cost of the stack includes it."""
 
     @property
+    def subnet_zones(self) -> tuple[str, ...]:
+        """The zones with a subnet for nodes."""
+        return tuple(self.existing.subnets if self.existing is not None else self.zones)
+
+    @property
     def gateway_zones(self) -> tuple[str, ...]:
-        """The zones with a NAT gateway. Adding a zone moves no gateway."""
+        """The zones with a NAT gateway of the stack. Adding a zone moves no gateway."""
         if self.nat == "per-zone":
             return tuple(self.zones)
         if self.nat_zone is not None:

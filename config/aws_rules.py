@@ -48,8 +48,9 @@ def aws_regions_and_zones_are_known(settings: Settings) -> Iterator[Fault]:
     else:
         yield from unknown_region("aws.region", region, AWS_ZONES)
     zones = AWS_ZONES.get(region, ())
-    for zone in settings.network.zones if settings.network is not None and zones else ():
-        path = f"network.zones.{zone}"
+    network = settings.network
+    for zone in network.subnet_zones if network is not None and zones else ():
+        path = f"network.{'zones' if network is None or network.existing is None else 'existing.subnets'}.{zone}"
         if region_of(zone) != region:
             yield Fault(path, f"is not a zone of {region}", f"write {region}{zone[-1]}")
         elif zone not in zones:
@@ -76,11 +77,32 @@ def nodes_are_in_zones_of_the_network(settings: Settings) -> Iterator[Fault]:
         groups["cluster"] = settings.cluster.zones
     if settings.system_nodes is not None:
         groups["system-nodes"] = settings.system_nodes.zones
-    known = settings.network.zones
+    known = settings.network.subnet_zones
     for path, zones in groups.items():
         for index, zone in enumerate(zones):
             if zone not in known:
                 yield Fault(f"{path}.zones[{index}]", f"{zone} has no subnet", did_you_mean(zone, known))
+
+
+def the_network_is_own_or_existing(settings: Settings) -> Iterator[Fault]:
+    """Require what a VPC of the stack needs, and reject it for one that exists."""
+    network = settings.network
+    if network is None:
+        return
+    own = {"zones": network.zones, "nat": network.nat, "nat-zone": network.nat_zone, "flow-logs": network.flow_logs}
+    if network.existing is None:
+        for key in ("zones", "nat"):
+            if not own[key]:
+                yield Fault(f"network.{key}", "missing", f"state {key}, or existing for a VPC that exists")
+        return
+    for key, value in own.items():
+        if value:
+            yield Fault(f"network.{key}", "has no effect on an existing VPC", "remove it, or remove existing")
+    users: dict[str, str] = {}
+    for zone, subnet in network.existing.subnets.items():
+        if (first := users.setdefault(subnet, zone)) != zone:
+            problem = f"{subnet} is the subnet of {first}, too, and a subnet is in one zone"
+            yield Fault(f"network.existing.subnets.{zone}", problem, f"write the id of a subnet in {zone}")
 
 
 def slots_differ(settings: Settings) -> Iterator[Fault]:
@@ -98,7 +120,7 @@ def slots_differ(settings: Settings) -> Iterator[Fault]:
 def the_gateway_has_a_zone(settings: Settings) -> Iterator[Fault]:
     """Require a zone of the only NAT gateway that does not depend on the other zones."""
     network = settings.network
-    if network is None:
+    if network is None or not network.zones:
         return
     path, zone = "network.nat-zone", network.nat_zone
     if zone is not None and network.nat == "per-zone":
@@ -116,7 +138,7 @@ def ranges_do_not_overlap(settings: Settings) -> Iterator[Fault]:
     if settings.network is None:
         return
     own = settings.network.cidr
-    if not 16 <= own.prefixlen <= 20:
+    if settings.network.existing is None and not 16 <= own.prefixlen <= 20:
         yield Fault("network.cidr", f"a /{own.prefixlen} is not supported", "use a /16 to /20")
     others = {f"network.reserved.{name}": value for name, value in settings.network.reserved.items()}
     if settings.cluster is not None:
@@ -130,7 +152,11 @@ def ranges_do_not_overlap(settings: Settings) -> Iterator[Fault]:
 
 def networks_have_room_for_nodes(settings: Settings) -> Iterator[Fault]:
     """Compare the largest number of nodes with the addresses of their subnets: a node has at least one address."""
-    if settings.network is None or not 16 <= settings.network.cidr.prefixlen <= 20:
+    if (
+        settings.network is None
+        or settings.network.existing is not None
+        or not 16 <= settings.network.cidr.prefixlen <= 20
+    ):
         return
     cidr = settings.network.cidr
     each = zone_ranges(cidr, {"": 0})[""].private.num_addresses - RESERVED_ADDRESSES
@@ -199,6 +225,7 @@ def types_are_known(
 
 RULES: Final[tuple[Rule, ...]] = (
     aws_regions_and_zones_are_known,
+    the_network_is_own_or_existing,
     nodes_are_in_zones_of_the_network,
     slots_differ,
     the_gateway_has_a_zone,

@@ -301,6 +301,14 @@ SubnetId = Annotated[
         "write subnet- and its 8 or 17 hexadecimal digits, as in subnet-0123456789abcdef0",
     ),
 ]
+VpcId = Annotated[
+    str,
+    Matching(
+        r"vpc-([0-9a-f]{8}|[0-9a-f]{17})",
+        "a VPC's id",
+        "write vpc- and its 8 or 17 hexadecimal digits, as in vpc-0123456789abcdef0",
+    ),
+]
 ImageParameter = Annotated[
     str,
     Matching(

@@ -33,6 +33,8 @@ class Cloud:
     """Seconds that creating or deleting a slow object takes."""
     gpus_work: bool = True
     """Whether the tests of a machine image find a GPU that works."""
+    outside: Mapping[str, str] = field(default_factory=dict)
+    """Objects that no stack created: the id or the name to the zone, which is empty for objects without one."""
     drained: list[str] = field(default_factory=list)
     """Running nodes that updates have ended, in one line for each update."""
     _objects: dict[tuple[str, str], CloudObject] = field(default_factory=dict)
@@ -234,7 +236,7 @@ class Cloud:
             for _, value in values_at(reference.path, inputs):
                 if reference.foreign and re.search(reference.foreign, str(value)):
                     continue
-                if not any(one.at(reference.by) == value for one in ready):
+                if value not in self.outside and not any(one.at(reference.by) == value for one in ready):
                     raise RefusedError(reference.missing.format(value=value))
 
     def _pointing_at(self, obj: CloudObject) -> Iterator[tuple[CloudObject, Reference]]:

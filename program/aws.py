@@ -11,6 +11,7 @@ from pulumi import Output, ResourceOptions
 from components.aws.image_push import role_name
 from program.cluster import eks_cluster
 from program.declared import Declared
+from program.network import network
 from wiring import aws_images, outputs
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
     """Declare the provider and the image repositories; and the network and the cluster where they are stated."""
     import pulumi_aws
 
-    from components.aws.flow_logs import FlowLogs, FlowLogsArgs
-    from components.aws.network import Network, NetworkArgs
     from components.aws.registry import Registry, RegistryArgs, RepositoryArgs
 
     settings, identity = site.stack.settings, site.stack.identity
@@ -71,36 +70,13 @@ def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
 
     if settings.network is None:
         return site, declared
-    network = Network(
-        "network",
-        NetworkArgs(
-            name=identity.prefix,
-            region=account.region,
-            cidr=settings.network.cidr,
-            zones=settings.network.zones,
-            gateway_zones=settings.network.gateway_zones,
-        ),
-        site.aws,
-    )
-    declared["network"] = network
-    if settings.network.flow_logs is not None:
-        declared["network.flow-logs"] = FlowLogs(
-            "flow-logs",
-            FlowLogsArgs(
-                vpc_id=network.vpc_id,
-                title=identity.prefix,
-                account=account.account,
-                region=account.region,
-                retention_days=settings.network.flow_logs.retention_days,
-                protect=settings.stack.protect,
-            ),
-            site.aws,
-        )
+    subnets, inside = network(site=site, account=account, stated=settings.network)
+    declared |= inside
 
     if settings.cluster is None or settings.system_nodes is None:
         return site, declared
     site, inside = eks_cluster(
-        site=site, account=account, stated=settings.cluster, nodes=settings.system_nodes, network=network,
+        site=site, account=account, stated=settings.cluster, nodes=settings.system_nodes, subnets=subnets,
         own_images=images.get("eks-image", {}),
     )  # fmt: skip
     return site, {**declared, **inside}

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from back_ends.protocol import Site
-    from components.aws.network import Network
     from config.aws import AwsSettings, ClusterSettings
     from config.machines import NodePool, SystemNodesSettings
+    from program.network import Subnets
 
 
 def eks_cluster(
@@ -29,7 +29,7 @@ def eks_cluster(
     account: AwsSettings,
     stated: ClusterSettings,
     nodes: SystemNodesSettings,
-    network: Network,
+    subnets: Subnets,
     own_images: Mapping[str, Output[str]],
 ) -> tuple[Site, Declared]:
     """Declare the control plane, its add-ons and nodes, and the provider for what runs in the cluster."""
@@ -50,7 +50,7 @@ def eks_cluster(
             account=account.account,
             region=account.region,
             version=stated.version,
-            subnet_ids=[network.private_subnet_ids[zone] for zone in stated.zones],
+            subnet_ids=[subnets.control_plane[zone] for zone in stated.zones],
             public_ranges=stated.endpoint.public,
             service_range=stated.service_cidr,
             administrators=stated.administrators,
@@ -72,7 +72,7 @@ def eks_cluster(
         return NodeGroupArgs(
             cluster_name=cluster.facts.name,
             role_arn=role.arn,
-            subnet_ids=[network.node_subnet_ids[zone] for zone in group.zones],
+            subnet_ids=[subnets.nodes[zone] for zone in group.zones],
             ami_release=pins.EKS_AMI_RELEASES[stated.version],
             version=stated.version,
             instance_types=group.instance_types,
@@ -154,7 +154,7 @@ def eks_cluster(
             "endpoint": cluster.facts.endpoint,
             "issuer": cluster.issuer,
             "node_role_arn": role.arn,
-            "vpc_id": network.vpc_id,
+            "vpc_id": subnets.vpc_id,
         },
     )
     pulumi.export("kubeconfig", connection.kubeconfig)

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 def testable(settings: Settings) -> dict[str, RunsOn]:
-    """Return the runners whose back end does not write a workflow of its own."""
+    """Return the runners with a GPU whose back end does not write a workflow of its own."""
     return {
         name: BACK_ENDS[runner.back_end].runs_on(name, runner)
         for name, runner in settings.runners.items()
-        if not any(section.OWN_WORKFLOW for section in runner.stated.values())
+        if runner.needs.gpu and not any(section.OWN_WORKFLOW for section in runner.stated.values())
     }
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
+from pydantic import BeforeValidator
+
 from config.section import Section
-from config.values import Count, Matching, Name, Positive, SecretName
+from config.values import Count, Invalid, Matching, Name, Positive, SecretName
 
 RunnerLabel = Annotated[
     str,
@@ -15,6 +17,16 @@ RunnerLabel = Annotated[
         "use at most 100 letters, digits, dots, hyphens and underscores, a letter or digit first",
     ),
 ]
+
+
+def _container_mode(value: object) -> object:
+    """Refuse Docker in a pod with its reason."""
+    if value == "dind":
+        raise Invalid(
+            '"dind" is not supported: Docker in a pod needs a privileged pod, and its containers get no GPU',
+            "write kubernetes-novolume and state container: in the workflow",
+        )
+    return value
 
 
 class ArcSection(Section):
@@ -33,7 +45,7 @@ class ArcSection(Section):
     """The largest number of runners at the same time."""
     image: Name
     """The image, by its key in `images`."""
-    container_mode: Literal["none", "kubernetes-novolume"] = "none"
+    container_mode: Annotated[Literal["none", "kubernetes-novolume"], BeforeValidator(_container_mode)] = "none"
     """`none` runs the job's steps in the runner's own container. `kubernetes-novolume` runs the workflow's `container:`
     as a separate pod, which then gets the GPU."""
     labels: tuple[RunnerLabel, ...] = ()

@@ -73,6 +73,16 @@ def keeps_vpc_and_zones(cloud: Cloud, cluster: CloudObject, wanted: Mapping[str,
     return None
 
 
+def has_two_zones(cloud: Cloud, cluster: CloudObject) -> str | None:
+    """Refuse subnets in one zone (EKS user guide, VPC)."""
+    named = [str(value) for _, value in values_at("vpcConfig.subnetIds.*", cluster.inputs)]
+    zones = {cloud.outside[one] for one in named if one in cloud.outside}
+    zones |= {str(subnet.inputs.get("availabilityZone")) for subnet in _subnets(cloud, cluster.inputs)}
+    if len(zones) > 1:
+        return None
+    return "InvalidParameterException: Subnets specified must be in at least two different AZs"
+
+
 def _subnets(cloud: Cloud, inputs: Mapping[str, Any]) -> list[CloudObject]:
     named = {value for _, value in values_at("vpcConfig.subnetIds.*", inputs)}
     return [subnet for subnet in cloud.of(SUBNET) if subnet.id in named]

@@ -61,7 +61,7 @@ class Engine:
         *,
         on_step: Callable[[Step], None] = lambda _step: None,
     ) -> None:
-        self.cloud = Cloud()
+        self.cloud = Cloud(outside=_outside(stack_file))
         self.faults = Faults()
         self.servers = ProviderServers(self.cloud, self.faults)
         self._found = cli
@@ -212,6 +212,14 @@ class Engine:
     @property
     def _stack_option(self) -> tuple[str, str]:
         return "--stack", self._stack_file.name
+
+
+def _outside(stack_file: StackFile) -> dict[str, str]:
+    """Return what the stack file names as existing: the id or the name to the zone."""
+    stated = [_decoded(stack_file.config.get(f"{PROJECT}:{name}", "{}")) for name in ("network", "cluster")]
+    network, cluster = [(one.get("existing") if isinstance(one, dict) else None) or {} for one in stated]
+    subnets = network.get("subnets") or {}
+    return {**{str(subnet): str(zone) for zone, subnet in subnets.items()}, str(cluster.get("name", "")): ""}
 
 
 def project_options() -> Any:

@@ -255,6 +255,13 @@ FULL: Final[Mapping[str, Any]] = {
 
 OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
     "gpu-pools/t4-on-demand/sharing": {"gpu-pools/t4-on-demand/sharing": {"mode": "time-slicing", "replicas": 2}},
+    "network/existing": {
+        "network/existing": {
+            "vpc": "vpc-0123456789abcdef0",
+            "subnets": {f"us-west-2{zone}": f"subnet-0123456789abcde{zone}0" for zone in "abc"},
+        },
+        **{f"network/{key}": None for key in ("zones", "nat", "nat-zone", "flow-logs")},
+    },
     # Trust and registration of these runners depend on the address.
     "github/url": {f"runners/{name}": None for name in ("gpu-start", "gpu-jarvis", "gpu-vm")},
     "host-image/p": {
@@ -320,6 +327,11 @@ REFUSED: Final[Mapping[str, tuple[Any, ...]]] = {
     f"network/zones/{KEY}": (*ZONES, ""),
     "network/zones/us-west-2c": (8, -1, 0, BIG),
     "network/nat-zone": ("", "us-west-2", "us-west-2d", "us-east-1a"),
+    "network/existing/vpc": ("", "vpc-", "vpc-0123456789", "VPC-01234567", "subnet-0123456789abcdef0", "vpc-0123456789abcdeg0"),
+    f"network/existing/subnets/{KEY}": (*ZONES, ""),
+    "network/existing/subnets/us-west-2a": (
+        "", "subnet-", "subnet-0123456789", "vpc-0123456789abcdef0", "subnet-0123456789abcdeb0", "Subnet-01234567",
+    ),
     f"network/reserved/{KEY}": NAMES,
     "network/reserved/office": (*RANGES, "10.0.5.0/24", "0.0.0.0/0"),
     # cluster
@@ -714,6 +726,8 @@ ACCEPTED: Final[Mapping[str, tuple[Any, ...]]] = {
     "aws/account": ("000123456789",),
     "network/cidr": ("10.0.0.0/20", "192.168.0.0/16", "100.64.0.0/16", "172.16.0.0/16"),
     "network/zones/us-west-2c": (7,),
+    "network/existing/vpc": ("vpc-12345678", "vpc-0123456789abcdef1"),
+    "network/existing/subnets/us-west-2a": ("subnet-12345678",),
     f"network/reserved/{KEY}": ("a", "a" * 36, "a1-b2"),
     "network/reserved/office": ("192.168.1.1/32", "203.0.113.0/24", "10.128.0.0/9"),
     "cluster/endpoint/public": ([], [f"203.0.113.{host}/32" for host in range(40)], ["0.0.0.0/0"]),

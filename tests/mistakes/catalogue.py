@@ -2370,6 +2370,59 @@ CPU_RUNNERS: Final = (
 )
 """Runners without a GPU."""
 
+EXISTING_VPC: Final[dict[str, Any]] = {
+    "network": {
+        "existing": {
+            "vpc": "vpc-0123456789abcdef0",
+            "subnets": {f"us-west-2{zone}": f"subnet-0123456789abcde{zone}0" for zone in "abc"},
+        },
+        "zones": OUT,
+        "nat": OUT,
+    }
+}
+"""A valid change to a VPC that exists."""
+
+EXISTING: Final = (
+    Mistake(
+        name="a NAT gateway in an existing VPC",
+        change={"network": {**EXISTING_VPC["network"], "nat": "single"}},
+        path="network.nat",
+        words=("has no effect on an existing VPC", "remove it, or remove existing"),
+    ),
+    Mistake(
+        name="flow logs of an existing VPC",
+        change={"network": {**EXISTING_VPC["network"], "flow-logs": {"retention-days": 30}}},
+        path="network.flow-logs",
+        words=("has no effect on an existing VPC", "remove it, or remove existing"),
+    ),
+    Mistake(
+        name="one subnet for two zones",
+        change={
+            "network": {
+                **EXISTING_VPC["network"],
+                "existing": merge(
+                    EXISTING_VPC["network"]["existing"], {"subnets": {"us-west-2c": "subnet-0123456789abcdea0"}}
+                ),
+            }
+        },
+        path="network.existing.subnets.us-west-2c",
+        words=("is the subnet of us-west-2a, too", "write the id of a subnet in us-west-2c"),
+    ),
+    Mistake(
+        name="a VPC without NAT gateways",
+        change={"network": {"nat": OUT}},
+        path="network.nat",
+        words=("missing", "state nat, or existing for a VPC that exists"),
+    ),
+    Mistake(
+        name="Docker in a pod",
+        change=_runner(arc={"container-mode": "dind"}),
+        path="runners.gpu-t4.arc.container-mode",
+        words=('"dind" is not supported', "write kubernetes-novolume and state container: in the workflow"),
+    ),
+)
+"""Networks that exist, and Docker in jobs."""
+
 MISTAKES: Final = (
     *NAMES,
     *WRITING,
@@ -2387,4 +2440,5 @@ MISTAKES: Final = (
     *EC2_MACHINES,
     *STARTED,
     *CPU_RUNNERS,
+    *EXISTING,
 )
