@@ -38,7 +38,7 @@ def nodes(world: World) -> list[Item]:
 
 def gpu_nodes(world: World) -> list[Item]:
     """Return the nodes of GPU pools."""
-    return [node for node in nodes(world) if pool_of(node)]
+    return [node for node in nodes(world) if pool_of(node) in world.settings.gpu_pools]
 
 
 def events(world: World, namespace: str, name: str) -> list[Item]:

@@ -173,14 +173,14 @@ CASES: dict[str, tuple[str, dict[Question, Any], list[str]]] = {
         "node-marks",
         relabelled("nvidia.com/gpu", None),
         [
-            "error | node ip-10-0-1-2.us-west-2.compute.internal | the label nvidia.com/gpu=true is missing | gpu-pools.t4-spot has it: without it the device plugin or runners do not select the node | `kubectl label node ip-10-0-1-2.us-west-2.compute.internal --overwrite KEY=VALUE`, and `pulumi up --refresh`"
+            "error | node ip-10-0-1-2.us-west-2.compute.internal | the label nvidia.com/gpu=true is missing | gpu-pools.t4-spot has it: without it runners or the device plugin do not select the node | `kubectl label node ip-10-0-1-2.us-west-2.compute.internal --overwrite KEY=VALUE`, and `pulumi up --refresh`"
         ],
     ),
     "a wrong label": (
         "node-marks",
         relabelled("role", "system"),
         [
-            "error | node ip-10-0-1-2.us-west-2.compute.internal | the label role is system instead of gpu | gpu-pools.t4-spot has it: without it the device plugin or runners do not select the node | `kubectl label node ip-10-0-1-2.us-west-2.compute.internal --overwrite KEY=VALUE`, and `pulumi up --refresh`"
+            "error | node ip-10-0-1-2.us-west-2.compute.internal | the label role is system instead of gpu | gpu-pools.t4-spot has it: without it runners or the device plugin do not select the node | `kubectl label node ip-10-0-1-2.us-west-2.compute.internal --overwrite KEY=VALUE`, and `pulumi up --refresh`"
         ],
     ),
     "a GPU node of no pool": (
@@ -194,7 +194,7 @@ CASES: dict[str, tuple[str, dict[Question, Any], list[str]]] = {
         "node-marks",
         tainted(),
         [
-            "error | node ip-10-0-1-2.us-west-2.compute.internal | the taint nvidia.com/gpu=true:NoSchedule is missing | gpu-pools.t4-spot has it: without it pods that need no GPU start on the node and see every GPU | run `pulumi up --refresh`, which sets the taints of the node group"
+            "error | node ip-10-0-1-2.us-west-2.compute.internal | the taint nvidia.com/gpu=true:NoSchedule is missing | gpu-pools.t4-spot has it: without it other pods start on the node, and see every GPU that it has | run `pulumi up --refresh`, which sets the taints of the node group"
         ],
     ),
     "an additional taint": (

@@ -1,19 +1,19 @@
-"""Check that GPU nodes have the labels and taints of their pool."""
+"""Check that nodes have the labels and taints of their pool."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from components.aws.gpu_node import node_labels, node_taints
+from gpu.kubernetes.taints import EFFECTS
 from ops.doctor import kubernetes
-from ops.doctor.sections import gpu_pools as applies
+from ops.doctor.sections import cluster as applies
 from ops.doctor.verdict import broken, works
-from wiring.kubernetes import gpu_node
+from wiring.kubernetes import node_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from components.aws.gpu_node import GpuNode
+    from gpu.kubernetes.node_group import NodeGroupFacts
     from gpu.verdict import Verdict
     from ops.doctor.world import World
 
@@ -23,56 +23,69 @@ CHECK: Final = "node-marks"
 NEEDS: Final = ("kubernetes-api",)
 
 _TYPE: Final = "node.kubernetes.io/instance-type"
+_OF_KUBERNETES: Final = (
+    "node.kubernetes.io/",
+    "node.cloudprovider.kubernetes.io/",
+    "ToBeDeletedByClusterAutoscaler",
+    "DeletionCandidateOfClusterAutoscaler",
+)
+"""The starts of taints that Kubernetes and the autoscaler set for some time."""
 
 
 def check(world: World) -> Iterator[Verdict]:
-    """Yield nodes whose labels or taints differ, and GPU nodes that belong to no pool."""
-    settings = world.settings
-    pools = {name: gpu_node(name, pool, settings.machines) for name, pool in settings.gpu_pools.items()}
-    types = {one: name for name, pool in settings.gpu_pools.items() for one in pool.instance_types}
+    """Yield nodes whose labels or taints differ, and nodes of a pool's type that belong to no pool."""
+    pools = {group.name: group for group in node_groups(world.stack)}
+    types = {kind: group.name for group in pools.values() for kind in group.instance_types}
+    faults: list[Verdict] = []
     good = 0
     for node in kubernetes.nodes(world):
-        pool, kind = kubernetes.pool_of(node), kubernetes.labels(node).get(_TYPE, "")
+        pool, labels = kubernetes.pool_of(node), kubernetes.labels(node)
         if pool in pools:
-            faults = list(_faults(node, pools[pool]))
-            good += not faults
-            yield from faults
-        elif kind in types:
-            yield broken(
-                CHECK,
-                f"node {kubernetes.name(node)}",
-                seen=f"it is a {kind} without the label gpu-ci/pool of a pool",
-                means="neither runners nor the device plugin select this node",
-                fix=f"if it belongs to {types[kind]}, end the instance: a new node gets the labels",
-            )
-    if good or not kubernetes.gpu_nodes(world):
-        yield works(CHECK, "gpu-pools", f"{good} GPU nodes have the labels and taints of their pool")
+            found = list(_faults(node, pools[pool]))
+            good += not found
+            faults += found
+        elif labels.get(_TYPE) in types and labels.get("role") != "system":
+            faults.append(_without_pool(node, types[labels[_TYPE]]))
+    yield from faults
+    if not faults:
+        yield works(CHECK, "cluster", f"{good} nodes have the labels and taints of their pool")
 
 
-def _faults(node: dict[str, Any], wanted: GpuNode) -> Iterator[Verdict]:
-    subject, path = f"node {kubernetes.name(node)}", f"gpu-pools.{wanted.pool}"
-    labels = _different(kubernetes.labels(node), node_labels(wanted))
+def _without_pool(node: dict[str, Any], pool: str) -> Verdict:
+    return broken(
+        CHECK,
+        f"node {kubernetes.name(node)}",
+        seen=f"it is a {kubernetes.labels(node)[_TYPE]} without the label gpu-ci/pool of a pool",
+        means="neither runners nor the device plugin select this node",
+        fix=f"if it belongs to {pool}, end the instance: a new node gets the labels",
+    )
+
+
+def _faults(node: dict[str, Any], wanted: NodeGroupFacts) -> Iterator[Verdict]:
+    subject, path = f"node {kubernetes.name(node)}", wanted.path
+    labels = _different(kubernetes.labels(node), wanted.labels)
     if labels:
         yield broken(
             CHECK,
             subject,
             seen=f"the label {', and '.join(labels)}",
-            means=f"{path} has it: without it the device plugin or runners do not select the node",
+            means=f"{path} has it: without it runners or the device plugin do not select the node",
             fix=f"`kubectl label node {kubernetes.name(node)} --overwrite KEY=VALUE`, and `pulumi up --refresh`",
         )
+    stated = {one.key: f"{one.value}:{EFFECTS[one.effect]}" for one in wanted.taints}
     found = {
         one["key"]: f"{one.get('value', '')}:{one['effect']}"
         for one in node.get("spec", {}).get("taints") or []
-        if not one["key"].startswith(("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/"))
+        if not one["key"].startswith(_OF_KUBERNETES)
     }
-    taints = _different(found, node_taints(wanted))
-    extra = [f"{key}={value}" for key, value in found.items() if key not in node_taints(wanted)]
+    taints = _different(found, stated)
+    extra = [f"{key}={value}" for key, value in found.items() if key not in stated]
     if taints:
         yield broken(
             CHECK,
             subject,
             seen=f"the taint {', and '.join(taints)}",
-            means=f"{path} has it: without it pods that need no GPU start on the node and see every GPU",
+            means=f"{path} has it: without it other pods start on the node, and see every GPU that it has",
             fix="run `pulumi up --refresh`, which sets the taints of the node group",
         )
     if extra:

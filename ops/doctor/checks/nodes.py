@@ -44,7 +44,7 @@ def check(world: World) -> Iterator[Verdict]:
         )
     yield from faults
     if not faults:
-        gpus = sum(bool(kubernetes.pool_of(node)) for node in nodes)
+        gpus = len(kubernetes.gpu_nodes(world))
         yield works(
             CHECK, "cluster", f"{len(nodes)} nodes are ready, {gpus} of them with GPUs; 0 is normal without jobs"
         )

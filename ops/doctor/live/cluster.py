@@ -81,8 +81,7 @@ def of_eks(aws: Source, *, name: str, region: str, kind: Callable[[client.Config
         authority.write(base64.b64decode(cluster["certificateAuthority"]["data"]))
         authority.flush()
         configuration.ssl_ca_cert = authority.name
-        configuration.api_key = {"authorization": token(name, region)}
-        configuration.api_key_prefix = {"authorization": "Bearer"}
+        configuration.api_key = {"authorization": f"Bearer {token(name, region)}"}
         return kind(configuration)
 
 
