@@ -511,6 +511,15 @@ def test_the_stack_of_the_example_builds_what_the_controller_would_build() -> No
     assert read.verify_options["GPU_FAMILY"] == "T4"
 
 
+def test_the_stated_machine_and_disk_of_the_builder_reach_the_controller() -> None:
+    stated = {"builder": {"machine-type": "e2-standard-4", "disk": "80Gi", "spot": False}}
+    told = environment(record(stacks.changed(GCP, "host-image", lambda section: section.update(stated))))
+
+    assert told["GPU_IMAGE_MACHINE_TYPE"] == "e2-standard-4"
+    assert told["GPU_IMAGE_DISK_GIB"] == "80"
+    assert told["GPU_IMAGE_PROVISIONING"] == "STANDARD"
+
+
 def test_every_machine_of_the_controller_has_an_end() -> None:
     told = environment(controlled(replace(HOST, build_minutes=45)))
 
