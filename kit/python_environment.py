@@ -46,8 +46,9 @@ def _torch(cuda: str, stated: str | None) -> tuple[str, str]:
     most = parse(cuda)
     fitting = [build for build in TORCH.values() if build.cuda[0] == most[0] and build.cuda <= most[:2]]
     if stated is not None:
-        release = torch(stated).release
-        fitting = [build for build in fitting if build.release == release] or [torch(stated)]
+        named = torch(stated)
+        same = [build for build in fitting if build.release == named.release]
+        fitting = same if same and "+" not in stated else [named]
     build = max(fitting, key=lambda one: (one.release, one.cuda))
     version = stated.partition("+")[0] if stated is not None else f"{dotted(build.release)}.{build.patch}"
     return build.variant, f"torch=={version}+{build.variant}"
