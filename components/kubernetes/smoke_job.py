@@ -41,7 +41,6 @@ class SmokeJob:
     proves: str
     """The versions of the nodes. A change repeats the test."""
     pull_secret: str | None = None
-    """The Secret with which the pod pulls its image, in the namespace of the tests."""
     """The Secret in the namespace with the credentials of the image's registry."""
 
 
