@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from checks.machine_groups import build_groups, factory_groups, machine_groups
+from components.aws.pool_alarm_rules import pool_alarms
 from config.machine_image_rules import images
 from config.machine_images import Ec2ImageSettings
 from gpu.cost.month import Bill, Item, Quantity, group_hours, machine_items, running_items
@@ -13,6 +14,7 @@ from gpu.cost.prices import HOURS_A_MONTH
 from gpu.cost.prices_aws import aws_price
 from gpu.cost.prices_gcp import GCP_ITEMS
 from gpu.machines.start_up import USUAL_IMAGE_GIB
+from wiring.kubernetes import job_pools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -90,6 +92,10 @@ def _on_aws(stack: Stack, aws: AwsSettings) -> Iterator[Item]:
             yield _always(path, "flow logs, written", aws_price("logs-ingestion", aws.region), FLOW_LOGS_GB)
             yield _always(path, "flow logs, kept", aws_price("logs-storage", aws.region), kept)
             yield _always(path, "encryption key", aws_price("kms-key", aws.region), Decimal(1))
+    if settings.monitoring is not None and (watch := settings.monitoring.cloudwatch) is not None:
+        idle = dict.fromkeys(job_pools(stack), watch.idle_minutes)
+        alarms = sum(len(pool_alarms(pool, idle_minutes=idle.get(pool))) for pool in settings.gpu_pools)
+        yield _always("monitoring.cloudwatch", "alarms", aws_price("alarm", aws.region), Decimal(alarms))
     for name, repository in settings.ecr.items():
         sizes = [image.pulled_gib for image in settings.images.values() if image.repository == name]
         gb = Decimal(str(max(sizes, default=USUAL_IMAGE_GIB))) * repository.keep

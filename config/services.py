@@ -11,6 +11,7 @@ from config.machines import LabelKey, LabelValue
 from config.section import Section
 from config.values import Invalid, Name, Positive
 from config.values_github import GitHubId, GitHubUrl, RunnerGroup
+from config.values_mail import Email
 
 
 class GitHubSettings(Section):
@@ -98,6 +99,15 @@ class DcgmSettings(Section):
         return self
 
 
+class CloudWatchSettings(Section):
+    """Alarms about the machines of the GPU pools by e-mail, without software in the cluster. EC2 has no GPU metric."""
+
+    email: Email
+    """The address of the alarms. Confirm the message from AWS once."""
+    idle_minutes: Annotated[int, Field(ge=15, le=1440, multiple_of=5)] = 60
+    """Minutes after which machines without work are an alarm, where no machine may remain without a job."""
+
+
 class MonitoringSettings(Section):
     """Metrics of the cluster."""
 
@@ -106,6 +116,7 @@ class MonitoringSettings(Section):
     metrics_server: bool = True
     """CPU and memory of nodes and pods for `kubectl top`, without GPUs."""
     dcgm: DcgmSettings | None = None
+    cloudwatch: CloudWatchSettings | None = None
 
 
 class SmokeTestSettings(Section):

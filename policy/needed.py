@@ -64,7 +64,7 @@ NEEDED: Final = (
     Needed(
         rule="data-is-encrypted",
         type="aws:sns/topic:Topic",
-        name=r"(vm|start)-[a-z0-9-]+-alarms",
+        name=r"(vm|start)-[a-z0-9-]+-alarms|pool-alarms",
         reason="its messages leave as plain e-mail, and CloudWatch cannot send to a topic with the key of AWS",
     ),
     Needed(

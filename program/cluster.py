@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from back_ends.protocol import Site
+    from components.aws.gpu_pool import GpuPool
     from config.aws import AwsSettings, ClusterSettings
     from config.machines import NodePool, SystemNodesSettings
     from program.network import Subnets
@@ -167,8 +168,25 @@ def eks_cluster(
         "system-nodes": system,
         **{f"gpu-pools.{name}": pool for name, pool in pools.items()},
         **{f"cpu-pools.{name}": pool for name, pool in cpu_pools.items()},
+        **_pool_alarms(site, pools),
         **_services(site=site, account=account, version=stated.version, cluster_name=cluster.facts.name),
     }
+
+
+def _pool_alarms(site: Site, pools: Mapping[str, GpuPool]) -> Declared:
+    """Declare the alarms of CloudWatch about the machines of the GPU pools."""
+    from components.aws.pool_alarms import PoolAlarms, PoolAlarmsArgs
+
+    monitoring = site.stack.settings.monitoring
+    if monitoring is None or (stated := monitoring.cloudwatch) is None:
+        return {}
+    args = PoolAlarmsArgs(
+        title=site.stack.identity.prefix,
+        email=stated.email,
+        groups={name: pool.auto_scaling_group for name, pool in pools.items()},
+        idle_minutes=dict.fromkeys(kubernetes.job_pools(site.stack), stated.idle_minutes),
+    )
+    return {"monitoring.cloudwatch": PoolAlarms("pool-alarms", args, site.aws)}
 
 
 def _services(*, site: Site, account: AwsSettings, version: str, cluster_name: Output[str]) -> Declared:
@@ -213,7 +231,7 @@ def _services(*, site: Site, account: AwsSettings, version: str, cluster_name: O
                 values=kubernetes.gpu_metrics(settings, dcgm),
                 alerts=dcgm.alerts,
                 dashboard=dcgm.dashboard,
-                to_zero=kubernetes.scales_to_zero(site.stack),
+                to_zero=kubernetes.job_pools(site.stack) == settings.gpu_pools.keys(),
                 namespace_labels=dcgm.namespace_labels,
             ),
             site.cluster,

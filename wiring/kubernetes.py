@@ -102,10 +102,10 @@ def gpu_metrics(settings: Settings, stated: DcgmSettings) -> GpuMetricsValues:
     )
 
 
-def scales_to_zero(stack: Stack) -> bool:
-    """Return whether no GPU node may remain without a job: no pool has a minimum, and no runner waits on a GPU."""
-    idle = any(shared.idle_on_gpu for shared in shared_nodes(stack).values())
-    return not idle and all(pool.min == 0 for pool in stack.settings.gpu_pools.values())
+def job_pools(stack: Stack) -> frozenset[str]:
+    """Return the GPU pools whose nodes are only for jobs: without a minimum, and without a runner that waits there."""
+    kept = {pool for shared in shared_nodes(stack).values() if shared.idle_on_gpu for pool in shared.pools}
+    return frozenset(name for name, pool in stack.settings.gpu_pools.items() if pool.min == 0 and name not in kept)
 
 
 def smoke_jobs(settings: Settings) -> tuple[SmokeJob, ...]:

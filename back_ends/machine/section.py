@@ -10,6 +10,7 @@ from config.section import Section
 from config.values import Matching, Size, in_quotes
 from config.values_gcp import DriverBranch
 from config.values_github import RunnerGroup
+from config.values_mail import Email
 from gpu.regions import region_of
 from gpu.software.runner_releases import NEWEST
 
@@ -43,13 +44,6 @@ MachineImage = Annotated[
         r"stock|own|ami-([0-9a-f]{8}|[0-9a-f]{17})|projects/[a-z][a-z0-9-]{4,28}[a-z0-9]/global/images/[a-z]([-a-z0-9]{0,61}[a-z0-9])?",
         "an image of a machine",
         "write stock, own, ami-… (EC2) or projects/PROJECT/global/images/NAME (Compute Engine)",
-    ),
-]
-Email = Annotated[
-    str,
-    Field(max_length=254),
-    Matching(
-        r"[A-Za-z0-9._%+-]+@([A-Za-z0-9-]+\.)+[A-Za-z]{2,63}", "an e-mail address", "write it as name@example.org"
     ),
 ]
 RunnerRelease = Annotated[

@@ -87,6 +87,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
             "config.settings",
             "config.values_gcp",
             "config.values_github",
+            "config.values_mail",
             "config.yaml_problems",
             "config.yaml_tree",
         ),
