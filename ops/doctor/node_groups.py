@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ops.doctor.kubernetes import POOL_LABEL
+from components.aws.gpu_node import POOL_LABEL
 from wiring import kubernetes
 
 if TYPE_CHECKING:

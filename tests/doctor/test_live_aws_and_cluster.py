@@ -137,7 +137,7 @@ def test_a_fault_of_aws_is_a_reason_with_a_fix(
 
 
 def test_a_profile_that_does_not_exist_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_PROFILE", "nobody")
+    monkeypatch.setenv("AWS_PROFILE", "unknown")
 
     with pytest.raises(Unanswered, match="The config profile"):
         LiveAws("us-west-2").ask("sts.get_caller_identity")

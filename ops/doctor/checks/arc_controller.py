@@ -58,7 +58,7 @@ def check(world: World) -> Iterator[Verdict]:
     if not found:
         yield broken(
             CHECK,
-            "arc",
+            "arc-controller",
             seen=f"{SYSTEMS} has no deployment of the controller",
             means="no runner is created, and scale sets cannot be removed",
             fix="run `pulumi up --refresh`",
@@ -68,7 +68,7 @@ def check(world: World) -> Iterator[Verdict]:
     faults = [*_deployment(found[0], pods), *_logged(world, pods)]
     yield from faults
     if not faults:
-        yield works(CHECK, "arc", f"the controller {pins.ARC_CHARTS} runs")
+        yield works(CHECK, "arc-controller", f"the controller {pins.ARC_CHARTS} runs")
 
 
 def _deployment(deployment: dict[str, Any], pods: list[dict[str, Any]]) -> Iterator[Verdict]:
@@ -76,7 +76,7 @@ def _deployment(deployment: dict[str, Any], pods: list[dict[str, Any]]) -> Itera
     if version.split(".")[:2] != pins.ARC_CHARTS.split(".")[:2]:
         yield broken(
             CHECK,
-            "arc",
+            "arc-controller",
             seen=f"the controller has version {version or 'unknown'}, and the scale sets have {pins.ARC_CHARTS}",
             means="a controller deletes scale sets of another minor version",
             fix="follow docs/how-to/upgrade-arc.md",
@@ -86,7 +86,7 @@ def _deployment(deployment: dict[str, Any], pods: list[dict[str, Any]]) -> Itera
         reason = f": {state.get('reason', '')}: {state.get('message', 'no message')}" if state else ""
         yield broken(
             CHECK,
-            "arc",
+            "arc-controller",
             seen=f"no pod of the controller is ready{reason}",
             means="no runner is created while it does not run",
             fix=f"read `kubectl --namespace {SYSTEMS} describe pods`; it runs on the system nodes",
@@ -99,4 +99,4 @@ def _logged(world: World, pods: list[dict[str, Any]]) -> Iterator[Verdict]:
     for texts, means, fix in _ERRORS:
         found = [line for line in errors if any(text in line for text in texts)]
         if found:
-            yield broken(CHECK, "arc", seen=f"its log: {found[-1].strip()[:300]}", means=means, fix=fix)
+            yield broken(CHECK, "arc-controller", seen=f"its log: {found[-1].strip()[:300]}", means=means, fix=fix)

@@ -53,7 +53,7 @@ class LiveAws:
 
     def _client(self, service: str, region: str) -> Any:
         if (service, region) not in self._clients:
-            self._clients[service, region] = boto3.Session().client(service, region_name=region, config=_CONFIG)  # type: ignore[call-overload]
+            self._clients[service, region] = boto3.Session().client(service, region_name=region, config=_CONFIG)
         return self._clients[service, region]
 
     def _add_last_use(self, answer: dict[str, Any]) -> None:

@@ -30,7 +30,7 @@ class LiveCluster:
     """A cluster."""
 
     def __init__(self, configuration: client.Configuration) -> None:
-        configuration.retries = False  # type: ignore[assignment]  # of urllib3: no repeated attempts
+        configuration.retries = False  # Of urllib3: no repeated attempts.
         self._host = configuration.host
         self._client = client.ApiClient(configuration)
 

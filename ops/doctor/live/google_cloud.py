@@ -61,7 +61,7 @@ class LiveGoogleCloud:
     def _signed_in(self) -> str:
         if not self._token:
             credentials, _project = google.auth.default(scopes=[_SCOPE])
-            credentials.refresh(Request())
+            credentials.refresh(Request())  # type: ignore[no-untyped-call]
             self._token = str(credentials.token)
         return self._token
 
