@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from config.images import Package
 from config.section import Section, kebab
 from config.values import (
     CudaVersion,
@@ -15,6 +16,7 @@ from config.values import (
     GcpZone,
     Invalid,
     MachineType,
+    Matching,
     Name,
     Positive,
     RegistryLocation,
@@ -161,6 +163,12 @@ class DockerRepositorySettings(Section):
         return self
 
 
+MinorPython = Annotated[
+    str,
+    Matching(r"3\.([89]|1[013-9])", "another version of Python", 'write it in quotes without the last part, as "3.13"'),
+]
+
+
 class GpuTestImageSettings(Section):
     """The container that GPU tests run in."""
 
@@ -171,7 +179,19 @@ class GpuTestImageSettings(Section):
     """`workflow` builds in GitHub Actions; `stack` builds with Docker on the machine that runs `pulumi up`."""
     cuda_image: BaseImage = "13.0.3-base-ubuntu24.04"
     """The base image: a tag of nvidia/cuda, with or without its digest, or a full reference."""
+    name: Name = "gpu-tests"
+    """The name of the image in the repository."""
+    packages: Annotated[tuple[Package, ...], Field(max_length=30)] = ()
+    """More packages of Ubuntu in the image."""
+    pythons: Annotated[tuple[MinorPython, ...], Field(max_length=8)] = ()
+    """More versions of Python in the image, which has 3.12. uv downloads others at the start of each job."""
     tag: Tag
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """The arguments of the build besides the base image, without empty ones."""
+        stated = {"PACKAGES": " ".join(self.packages), "PYTHONS": " ".join(self.pythons)}
+        return {name: value for name, value in stated.items() if value}
 
 
 class FederationSettings(Section):

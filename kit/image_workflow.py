@@ -46,6 +46,8 @@ class GpuTestsImage:
     """The base image with its tag, and optionally its digest."""
     branch: str = "main"
     """The branch that builds it."""
+    arguments: tuple[tuple[str, str], ...] = ()
+    """More arguments of the build."""
 
     @property
     def host(self) -> str:

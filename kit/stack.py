@@ -47,8 +47,14 @@ def files(
     found |= smoke_files(settings, repository)
     image = settings.test_image
     if container is not None and image is not None and image.built_by == "workflow":
-        cuda_image = cuda_base(image.cuda_image)
-        found |= image_files(GpuTestsImage(reference=container, cuda_image=cuda_image, branch=branches(settings)[0]))
+        found |= image_files(
+            GpuTestsImage(
+                reference=container,
+                cuda_image=cuda_base(image.cuda_image),
+                branch=branches(settings)[0],
+                arguments=tuple(image.arguments.items()),
+            )
+        )
     for build in container_builds(settings, identity, repository=repository):
         found |= container_files(build)
     return found

@@ -120,7 +120,7 @@ def gcp(*, site: Site, account: GcpSettings, installer: Path = host_image.INSTAL
 
 def _test_image(*, stated: GpuTestImageSettings, images: DockerRepository, opts: ResourceOptions) -> pulumi.Resource:
     """Build the container of the GPU tests, or leave that to a workflow of the repository."""
-    pulumi.export("test_image", Output.concat(images.url, "/gpu-tests:", stated.tag))
+    pulumi.export("test_image", Output.concat(images.url, f"/{stated.name}:", stated.tag))
     if stated.built_by == "workflow":
         return images
     import pulumi_docker_build as docker_build
@@ -130,7 +130,13 @@ def _test_image(*, stated: GpuTestImageSettings, images: DockerRepository, opts:
     builder = ResourceOptions(providers=[docker_build.Provider("docker-build")], depends_on=[images])
     return GpuTestImage(
         "test-image",
-        GpuTestImageArgs(repository_url=images.url, tag=stated.tag, cuda_image=stated.cuda_image),
+        GpuTestImageArgs(
+            repository_url=images.url,
+            tag=stated.tag,
+            cuda_image=stated.cuda_image,
+            name=stated.name,
+            arguments=stated.arguments,
+        ),
         ResourceOptions.merge(opts, builder),
     )
 

@@ -91,7 +91,7 @@ def gpu_test_image(settings: Settings) -> str | None:
     if image is None or gcp is None:
         return None
     region = settings.artifact_registry[image.repository].region or gcp.region
-    return f"{region}-docker.pkg.dev/{gcp.project}/{image.repository}/gpu-tests:{image.tag}"
+    return f"{region}-docker.pkg.dev/{gcp.project}/{image.repository}/{image.name}:{image.tag}"
 
 
 def storage_locations(settings: Settings, image: str | None) -> dict[str, str]:

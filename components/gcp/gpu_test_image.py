@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pulumi
@@ -12,6 +12,8 @@ from pulumi import Output, ResourceOptions
 from gpu.software.image_tags import cuda_base
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pulumi import Input
 
 CONTEXT = "docker/gpu-tests"
@@ -28,6 +30,10 @@ class GpuTestImageArgs:
     """The tag that is pushed."""
     cuda_image: str
     """The base image: a tag of nvidia/cuda, or the reference of a copy."""
+    name: str = "gpu-tests"
+    """The name of the image in the repository."""
+    arguments: Mapping[str, str] = field(default_factory=dict[str, str])
+    """More arguments of the build."""
 
 
 class GpuTestImage(pulumi.ComponentResource):
@@ -41,9 +47,9 @@ class GpuTestImage(pulumi.ComponentResource):
         image = docker_build.Image(
             name,
             context={"location": CONTEXT},
-            build_args={"CUDA_IMAGE": cuda_base(args.cuda_image)},
+            build_args={"CUDA_IMAGE": cuda_base(args.cuda_image), **args.arguments},
             platforms=[docker_build.Platform.LINUX_AMD64],
-            tags=[Output.concat(args.repository_url, "/gpu-tests:", args.tag)],
+            tags=[Output.concat(args.repository_url, f"/{args.name}:", args.tag)],
             push=True,
             # By default every preview would build several gigabytes.
             build_on_preview=False,

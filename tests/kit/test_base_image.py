@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
@@ -52,3 +52,28 @@ def test_the_stack_builds_on_the_same_base(tmp_path: Path, stated: str, base: st
     plan = record(read(write({"test-image": {"built-by": "stack", "cuda-image": stated}}, tmp_path)))
 
     assert [one.inputs["buildArgs"] for one in plan if one.type == "docker-build:index:Image"] == [{"CUDA_IMAGE": base}]
+
+
+OPTIONS = {"name": "vision-gpu", "packages": ["ffmpeg", "g++"], "pythons": ["3.13", "3.14"]}
+ARGUMENTS = {"CUDA_IMAGE": f"nvidia/cuda:{TAG}", "PACKAGES": "ffmpeg g++", "PYTHONS": "3.13 3.14"}
+
+
+def test_name_packages_and_pythons_come_from_the_stack_file(tmp_path: Path) -> None:
+    file = read(write({"test-image": OPTIONS}, tmp_path))
+    written = files(settings_of(file.config, file.secret_keys, file.name, "a stack"), IDENTITY)
+    (build,) = [step["with"] for step in steps_of(written) if "build-args" in step.get("with", {})]
+
+    assert build["build-args"].splitlines() == [f"{name}={value}" for name, value in ARGUMENTS.items()]
+    assert build["tags"] == "us-central1-docker.pkg.dev/gpu-test-runners/gpu-tests/vision-gpu:2026.11.1"
+
+
+def test_the_stack_builds_with_the_same_options(tmp_path: Path) -> None:
+    plan = record(read(write({"test-image": {"built-by": "stack", **OPTIONS}}, tmp_path)))
+    (image,) = [one for one in plan if one.type == "docker-build:index:Image"]
+
+    assert image.inputs["buildArgs"] == ARGUMENTS
+
+
+def steps_of(written: dict[str, str]) -> list[dict[str, Any]]:
+    steps: list[dict[str, Any]] = yaml.safe_load(written[IMAGE_FILE])["jobs"]["build"]["steps"]
+    return steps

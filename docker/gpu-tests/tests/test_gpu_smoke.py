@@ -1,10 +1,10 @@
-"""What a GPU must answer before any test of a project is worth its time. A missing GPU fails; it never skips.
+"""Checks of the GPU before the tests of a project. A missing GPU is a failure, never a skipped test.
 
-Set by the environment: EXPECTED_GPUS (1), EXPECTED_GPU_NAME (any), MINIMUM_COMPUTE (7.0), PROJECT_PYTHON (the
-interpreter of the project's environment), REQUIRE_TORCH (1 where a project without torch is a fault).
+Environment variables: EXPECTED_GPUS (1), EXPECTED_GPU_NAME (any), MINIMUM_COMPUTE (7.0), PROJECT_PYTHON (the
+interpreter in the project's environment), REQUIRE_TORCH (1: a project without torch fails).
 """
 
-# ruff: noqa: INP001, S101 - runs in a container of its own, where it is no package and these are its commands
+# ruff: noqa: INP001, S101 - runs in a container, where it is not a package, and asserts are its checks
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ else:
 
 
 def gpus() -> list[list[str]]:
-    # The query fails on a driver that has crashed; the plain table does not always.
+    # The query fails on a driver that has crashed. The plain table may succeed.
     command = ["nvidia-smi", f"--query-gpu={QUERY}", "--format=csv,noheader,nounits"]
     answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     return [[cell.strip() for cell in line.split(",")] for line in answer.stdout.splitlines()]
 
 
-def test_every_gpu_that_was_asked_for_answers() -> None:
+def test_every_expected_gpu_responds() -> None:
     assert len(gpus()) == int(os.environ.get("EXPECTED_GPUS", "1"))
 
 
-def test_every_gpu_is_of_the_model_that_was_asked_for() -> None:
+def test_every_gpu_is_the_expected_model() -> None:
     expected = os.environ.get("EXPECTED_GPU_NAME")
 
     assert [name for name, *_ in gpus() if expected and name != expected] == []
 
 
-def test_every_gpu_has_memory_and_can_run_todays_libraries() -> None:
+def test_every_gpu_has_memory_and_the_minimum_compute_capability() -> None:
     least = float(os.environ.get("MINIMUM_COMPUTE", "7.0"))
 
     assert [gpu for gpu in gpus() if int(gpu[2]) < 1024 or float(gpu[3]) < least] == []
