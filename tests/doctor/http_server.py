@@ -19,7 +19,7 @@ class Answer:
     """An answer to a request."""
 
     body: Any = None
-    """JSON, or a text as it is sent."""
+    """JSON, or a text."""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0
