@@ -5,14 +5,18 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import boto3
 import httpx
 import pytest
 from jarvislabs.exceptions import APIError, AuthError
+from moto import mock_aws
 
+from ops.doctor.live.aws import LiveAws
 from ops.doctor.live.github import LiveGitHub, api_of, token
 from ops.doctor.live.google_cloud import LiveGoogleCloud
 from ops.doctor.live.jarvis import LiveJarvis
 from ops.doctor.live.registry import LiveRegistry
+from ops.doctor.recording import Recorder
 from ops.doctor.source import Unanswered
 from tests.doctor.http_server import Answer, Server, serving
 
@@ -246,3 +250,19 @@ def test_a_refusal_of_jarvis_labs_is_explained(fault: Exception, reason: str) ->
 def test_without_a_key_jarvis_labs_is_not_asked() -> None:
     with pytest.raises(Unanswered, match="there is no API key of Jarvis Labs in the environment"):
         LiveJarvis({})
+
+
+def test_the_last_use_of_a_key_is_part_of_the_answer_and_its_id_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    with mock_aws():
+        iam: Any = boto3.client("iam", region_name="us-east-1")
+        iam.create_user(UserName="cirun")
+        id_ = iam.create_access_key(UserName="cirun")["AccessKey"]["AccessKeyId"]
+        recorder = Recorder(LiveAws("us-east-1"))
+
+        (key,) = recorder.ask("iam.list_access_keys", UserName="cirun")["AccessKeyMetadata"]
+
+    assert (key["Status"], key["AccessKeyId"]) == ("Active", "[redacted]")
+    assert "ServiceName" in key
+    assert id_ not in str(recorder.exchanges)

@@ -34,6 +34,8 @@ class LiveAws:
         region = arguments.pop("region", self._region)
         try:
             answer = self._answer(self._client(service, region), operation, arguments)
+            if call == "iam.list_access_keys":
+                self._add_last_use(answer)
         except exceptions.ClientError as fault:
             return _missing(call, fault)
         except (exceptions.NoCredentialsError, exceptions.PartialCredentialsError):
@@ -47,8 +49,6 @@ class LiveAws:
         except exceptions.BotoCoreError as fault:
             raise Unanswered(f"the request {call} failed ({_line(fault)})", _SIGN_IN) from None
         answer.pop("ResponseMetadata", None)
-        if call == "iam.list_access_keys":
-            self._add_last_use(answer)
         return json.loads(json.dumps(answer, default=_text))
 
     def _client(self, service: str, region: str) -> Any:
