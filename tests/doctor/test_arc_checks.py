@@ -105,56 +105,56 @@ CASES: dict[str, tuple[str, dict[Question, Any], list[str]]] = {
         "arc-controller",
         {CONTROLLER: items()},
         [
-            "error | arc | arc-systems has no deployment of the controller | no runner is created, and scale sets cannot be removed | run `pulumi up --refresh`"
+            "error | arc-controller | arc-systems has no deployment of the controller | no runner is created, and scale sets cannot be removed | run `pulumi up --refresh`"
         ],
     ),
     "a controller that crashes": (
         "arc-controller",
         {CONTROLLER: items(deployment(ready=0)), CONTROLLER_PODS: items(CRASHES)},
         [
-            "error | arc | no pod of the controller is ready: CrashLoopBackOff: back-off 5m0s | no runner is created while it does not run | read `kubectl --namespace arc-systems describe pods`; it runs on the system nodes"
+            "error | arc-controller | no pod of the controller is ready: CrashLoopBackOff: back-off 5m0s | no runner is created while it does not run | read `kubectl --namespace arc-systems describe pods`; it runs on the system nodes"
         ],
     ),
     "a controller of another minor version": (
         "arc-controller",
         {CONTROLLER: items(deployment(version="0.13.1"))},
         [
-            "error | arc | the controller has version 0.13.1, and the scale sets have 0.14.2 | a controller deletes scale sets of another minor version | follow docs/how-to/upgrade-arc.md"
+            "error | arc-controller | the controller has version 0.13.1, and the scale sets have 0.14.2 | a controller deletes scale sets of another minor version | follow docs/how-to/upgrade-arc.md"
         ],
     ),
     "a key that GitHub rejects": (
         "arc-controller",
         controller_logs('{"level":"error","error":"failed to get app token: 401 Unauthorized"}'),
         [
-            'error | arc | its log: {"level":"error","error":"failed to get app token: 401 Unauthorized"} | GitHub rejects the key of the App | set a valid key as docs/how-to/rotate-the-github-app-key.md describes'
+            'error | arc-controller | its log: {"level":"error","error":"failed to get app token: 401 Unauthorized"} | GitHub rejects the key of the App | set a valid key as docs/how-to/rotate-the-github-app-key.md describes'
         ],
     ),
     "an App without the permission": (
         "arc-controller",
         controller_logs('{"level":"error","error":"403 Forbidden: Resource not accessible by integration"}'),
         [
-            'error | arc | its log: {"level":"error","error":"403 Forbidden: Resource not accessible by integration"} | the GitHub App lacks the permission for self-hosted runners | give the App the permission `Self-hosted runners: write`, and accept it for the installation'
+            'error | arc-controller | its log: {"level":"error","error":"403 Forbidden: Resource not accessible by integration"} | the GitHub App lacks the permission for self-hosted runners | give the App the permission `Self-hosted runners: write`, and accept it for the installation'
         ],
     ),
     "an App that is not installed": (
         "arc-controller",
         controller_logs('{"level":"error","error":"404 Not Found"}'),
         [
-            'error | arc | its log: {"level":"error","error":"404 Not Found"} | GitHub knows no installation of the App for github.url, or the App may not see the repository | compare github.url, app-id and installation-id with the page of the installation at GitHub'
+            'error | arc-controller | its log: {"level":"error","error":"404 Not Found"} | GitHub knows no installation of the App for github.url, or the App may not see the repository | compare github.url, app-id and installation-id with the page of the installation at GitHub'
         ],
     ),
     "no runner group": (
         "arc-controller",
         controller_logs('{"level":"error","error":"no runner group found with name gpu"}'),
         [
-            'error | arc | its log: {"level":"error","error":"no runner group found with name gpu"} | GitHub has no runner group of that name | create the group of arc.runner-group at GitHub, or state another one'
+            'error | arc-controller | its log: {"level":"error","error":"no runner group found with name gpu"} | GitHub has no runner group of that name | create the group of arc.runner-group at GitHub, or state another one'
         ],
     ),
     "no way to GitHub": (
         "arc-controller",
         controller_logs('{"level":"error","error":"dial tcp: lookup api.github.com: no such host"}'),
         [
-            'error | arc | its log: {"level":"error","error":"dial tcp: lookup api.github.com: no such host"} | the controller does not reach GitHub | check the NAT gateway and DNS: `kubectl --namespace kube-system get pods --selector k8s-app=kube-dns`'
+            'error | arc-controller | its log: {"level":"error","error":"dial tcp: lookup api.github.com: no such host"} | the controller does not reach GitHub | check the NAT gateway and DNS: `kubectl --namespace kube-system get pods --selector k8s-app=kube-dns`'
         ],
     ),
     "no Secret": (
