@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from gpu.verdict import Level
 from ops.doctor.source import Unanswered
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from gpu.verdict import Verdict
     from ops.doctor.checks import Check
     from ops.doctor.world import World
+
+
+_REPORT: Final = "report it with the bundle that BUNDLE=x.tar.gz writes"
 
 
 class State(StrEnum):
@@ -118,6 +121,9 @@ def _link(one: Check, world: World, links: Mapping[str, Link]) -> Link:
             verdicts.append(verdict)  # noqa: PERF402 - the verdicts before a fault count
     except Unanswered as fault:
         state, because, fix = State.UNANSWERED, fault.reason, fault.fix
+    except (AttributeError, LookupError, TypeError, ValueError) as fault:
+        # Systems change. One answer of another form must not hide the other links.
+        state, because, fix = State.UNANSWERED, f"an answer has another form ({fault!r})", _REPORT
     if any(verdict.level is Level.ERROR for verdict in verdicts):
         state = State.BROKEN
     return Link(check=one.CHECK, state=state, verdicts=tuple(dict.fromkeys(verdicts)), because=because, fix=fix)
