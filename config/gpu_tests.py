@@ -121,6 +121,8 @@ class GpuTestsSettings(Section):
     )
     """Values that are tested in all combinations. Commands read them from a variable: `torch` is in $TORCH. `python` is
     the version that the tool installs."""
+    docs: tuple[Command, ...] = ()
+    """Commands that build the documentation into the folder `site`, with uv. A workflow publishes it on Pages."""
     env: Mapping[Variable, Value] = Field(default_factory=dict)
     """Environment variables of the GPU tests."""
     container: (

@@ -28,6 +28,10 @@ SETUP_GCLOUD: Final = "google-github-actions/setup-gcloud@aa5489c8933f4cc7a4f7d4
 SETUP_BUILDX: Final = "docker/setup-buildx-action@d7f5e7f509e45cec5c76c4d5afdd7de93d0b3df5 # v4.1.0"
 # renovate: datasource=github-tags depName=docker/build-push-action
 BUILD_PUSH: Final = "docker/build-push-action@f9f3042f7e2789586610d6e8b85c8f03e5195baf # v7.2.0"
+# renovate: datasource=github-tags depName=actions/upload-pages-artifact
+UPLOAD_PAGES: Final = "actions/upload-pages-artifact@fc324d3547104276b827a68afc52ff2a11cc49c9 # v5.0.0"
+# renovate: datasource=github-tags depName=actions/deploy-pages
+DEPLOY_PAGES: Final = "actions/deploy-pages@cd2ce8fcbc39b97be8ca5fce6e763baed58fa128 # v5.0.0"
 # renovate: datasource=pypi depName=uv
 UV: Final = "0.13.8"
 # renovate: datasource=github-releases depName=mamba-org/micromamba-releases versioning=loose

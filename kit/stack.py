@@ -9,8 +9,9 @@ from back_ends.registry import BACK_ENDS, stack_of
 from gpu.software.image_tags import cuda_base
 from kit.container_workflow import container_files
 from kit.containers import container_builds
+from kit.docs_workflow import docs_workflow
 from kit.gpu_tests import branches, entry_files, gpu_tests
-from kit.gpu_workflow import workflows
+from kit.gpu_workflow import PYTHON, workflows
 from kit.image_workflow import GpuTestsImage, image_files
 from kit.scripts import scripts
 from kit.smoke_workflow import smoke_files
@@ -55,6 +56,9 @@ def files(
                 arguments=tuple(image.arguments.items()),
             )
         )
+    entry = settings.gpu_tests.get(repository) if repository is not None else None
+    if entry is not None and entry.docs:
+        found |= docs_workflow(entry.docs, branch=branches(settings)[0], python=entry.python or PYTHON)
     for build in container_builds(settings, identity, repository=repository):
         found |= container_files(build)
     return found

@@ -64,7 +64,6 @@ def pod_template(args: SmokeJob, image: Any) -> dict[str, Any]:
             **({"imagePullSecrets": [{"name": args.pull_secret}]} if args.pull_secret is not None else {}),
             "automountServiceAccountToken": False,
             "enableServiceLinks": False,
-            **({"imagePullSecrets": [{"name": args.pull_secret}]} if args.pull_secret is not None else {}),
             "securityContext": {
                 "runAsNonRoot": True,
                 "runAsUser": 1000,

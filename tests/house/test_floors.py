@@ -46,7 +46,7 @@ GUARDS: Final = ("components.update_guard", "components.aws.update_reasons")
 FILE_FORMATS: Final = (
     *("kit.cirun", "kit.cirun_access", "kit.cirun_checks", "kit.cirun_runners", "kit.documents"),
     *("kit.actions", "kit.gpu_workflow", "kit.image_workflow", "kit.matrix", "kit.python_environment", "kit.render"),
-    *("kit.container_workflow", "kit.run_script"),
+    *("kit.container_workflow", "kit.docs_workflow", "kit.run_script"),
 )
 """The modules of the kit that know no stack: models of files, and their rendering."""
 

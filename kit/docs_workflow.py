@@ -1,0 +1,49 @@
+"""The workflow that builds a site and publishes it on GitHub Pages.
+
+The job that runs the commands cannot publish, and the job that publishes checks nothing out.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from config.faults import Fault
+from config.gpu_tests import COMMAND, PYTHON
+from kit.actions import CHECKOUT, DEPLOY_PAGES, SETUP_UV, UPLOAD_PAGES, UV
+from kit.documents import FileError
+from kit.render import render
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DOCS_FILE: Final = ".github/workflows/docs.yml"
+SITE: Final = "site"
+"""The folder that MkDocs and Zensical build into."""
+_BRANCH: Final = r"[A-Za-z0-9_][A-Za-z0-9._/-]*"
+
+
+def docs_workflow(commands: Sequence[str], *, branch: str, python: str) -> dict[str, str]:
+    """Return the workflow that runs `commands` and publishes the folder `site`, by path.
+
+    Raises:
+        FileError: a value is not safe in a workflow.
+
+    """
+    stated = [("branch", branch, _BRANCH), ("python", python, PYTHON), *(("docs", one, COMMAND) for one in commands)]
+    faults = [
+        Fault(name, f'"{value}" is not valid', "write plain text without an expression")
+        for name, value, pattern in stated
+        if not re.fullmatch(pattern, value, re.ASCII)
+    ]
+    if faults:
+        raise FileError(DOCS_FILE, faults)
+    pins = {
+        "checkout": CHECKOUT,
+        "setup_uv": SETUP_UV,
+        "uv": UV,
+        "upload_pages": UPLOAD_PAGES,
+        "deploy_pages": DEPLOY_PAGES,
+    }
+    text = render("docs.yml.j2", commands=commands, branch=branch, python=python, site=SITE, **pins)
+    return {DOCS_FILE: text}

@@ -1,0 +1,79 @@
+"""The workflow that publishes the documentation: linters, separate permissions, and the commands of the stack file."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+import yaml
+
+from config.identity import Identity
+from kit import stack as kit
+from kit.docs_workflow import DOCS_FILE, docs_workflow
+from kit.documents import FileError
+from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
+from tests.config import stacks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COMMANDS: Final = ("uv sync --locked --group docs", "uv run mkdocs build --strict")
+GCP: Final = "examples/cirun-gcp.yaml"
+
+
+def written(repository: str | None, **entry: Any) -> dict[str, str]:
+    settings = stacks.settings(GCP, {"gpu-tests": {"vision": entry, "speech": {}}})
+    return kit.files(settings, Identity(project="gpu-ci", stack="staging"), repository=repository)
+
+
+def workflow(**entry: Any) -> Any:
+    text = written("vision", docs=list(COMMANDS), **entry)[DOCS_FILE]
+    return yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - keeps `on` a word
+
+
+@pytest.mark.artefacts
+def test_the_workflow_passes_actionlint_and_zizmor(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    (tmp_path / DOCS_FILE).parent.mkdir(parents=True)
+    (tmp_path / DOCS_FILE).write_text(docs_workflow(COMMANDS, branch="main", python="3.12")[DOCS_FILE])
+    result = subprocess.run([linter("actionlint")], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert (result.returncode, result.stdout) == (0, "")
+    assert zizmor(tmp_path, ".github/workflows") == NOTHING_FOUND
+
+
+@pytest.mark.pure
+def test_only_a_repository_that_states_docs_gets_the_workflow() -> None:
+    assert DOCS_FILE in written("vision", docs=list(COMMANDS))
+    assert DOCS_FILE not in written("vision")
+    assert DOCS_FILE not in written("speech", docs=list(COMMANDS))
+
+
+@pytest.mark.pure
+def test_the_job_with_the_commands_cannot_publish() -> None:
+    document = workflow(python="3.13")
+    build, deploy = document["jobs"]["build"], document["jobs"]["deploy"]
+
+    assert document["permissions"] == {}
+    assert build["permissions"] == {"contents": "read"}
+    assert deploy["permissions"] == {"pages": "write", "id-token": "write"}
+    assert [step["name"] for step in deploy["steps"]] == ["Publish"]
+    assert build["if"] == "github.ref == 'refs/heads/main'"
+    assert set(document["on"]) == {"push", "workflow_dispatch"}
+
+
+@pytest.mark.pure
+def test_the_commands_are_in_the_workflow_as_they_are_stated() -> None:
+    steps = {step["name"]: step for step in workflow(python="3.13")["jobs"]["build"]["steps"]}
+
+    assert steps["Build"]["run"].splitlines() == list(COMMANDS)
+    assert steps["Set up uv"]["with"]["python-version"] == "3.13"
+    assert steps["Upload the site"]["with"] == {"path": "site"}
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize(("branch", "command"), [("main'", "make"), ("main", "echo ${{ github.token }}")])
+def test_a_value_that_breaks_the_workflow_is_refused(branch: str, command: str) -> None:
+    with pytest.raises(FileError):
+        docs_workflow([command], branch=branch, python="3.12")
