@@ -200,3 +200,16 @@ def test_registry_login_is_for_the_registry_of_the_repositories(name: str) -> No
 
     assert {host for host in hosts if plan.outputs["registry_login"].endswith(f" {host}")} == hosts
     assert "--password-stdin" in plan.outputs["registry_login"]
+
+
+@pytest.mark.parametrize(
+    "name", sorted({*CLUSTERS, *REGISTRIES, "examples/eks-own-image.yaml", "examples/cirun-gcp.yaml"})
+)
+def test_every_output_of_a_stack_is_on_the_outputs_page(name: str) -> None:
+    page = (stacks.ROOT / "docs" / "reference" / "outputs.md").read_text()
+    explained = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+    found = {
+        re.sub(r"^repository_.*?(_login)?$", r"repository_NAME\1", output) for output in stacks.planned(name).outputs
+    }
+
+    assert found - set(explained) == set()
