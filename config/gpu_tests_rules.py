@@ -28,6 +28,19 @@ def gpu_tests_have_a_runner(settings: Settings, stated: Stated) -> Iterator[Faul
             yield Fault(path, "the stack has no runner", "state one in runners, or remove gpu-tests")
 
 
+def runners_have_a_gpu(settings: Settings) -> Iterator[Fault]:
+    """Reject tests on a runner without a GPU; of a faulty runner nothing is known."""
+    with_gpu = [name for name, runner in settings.runners.items() if runner.needs.gpu]
+    for name, entry in settings.gpu_tests.items():
+        chosen = settings.runners.get(entry.runner or "")
+        if chosen is not None and not chosen.needs.gpu:
+            problem = f"{entry.runner} has no GPU"
+            yield Fault(f"gpu-tests.{name}.runner", problem, did_you_mean(entry.runner or "", with_gpu))
+        elif entry.runner is None and settings.runners and not with_gpu:
+            problem = "no runner of the stack has a GPU"
+            yield Fault(f"gpu-tests.{name}", problem, "state needs.gpu of a runner, or remove gpu-tests")
+
+
 def labels_differ(settings: Settings) -> Iterator[Fault]:
     """Reject a label that both starts and skips the tests. GitHub ignores the case of labels."""
     for name, entry in settings.gpu_tests.items():
@@ -47,5 +60,5 @@ def workflows_have_the_options(settings: Settings) -> Iterator[Fault]:
                 yield Fault(f"gpu-tests.{name}.{option}", problem, "remove it, or name another runner")
 
 
-RULES: Final[tuple[Rule, ...]] = (labels_differ, workflows_have_the_options)
+RULES: Final[tuple[Rule, ...]] = (runners_have_a_gpu, labels_differ, workflows_have_the_options)
 REFERENCES: Final[tuple[Reference, ...]] = (gpu_tests_have_a_runner,)

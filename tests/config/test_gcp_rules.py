@@ -172,6 +172,18 @@ CASES = (
         stack=AWS,
     ),
     broken(
+        "runners_have_a_gpu",
+        {"gpu-tests": {"vision": {"runner": "cpu-build"}}},
+        "gpu-tests.vision.runner: cpu-build has no GPU; known: gpu-t4",
+        stack="examples/eks-cpu.yaml",
+    ),
+    broken(
+        "runners_have_a_gpu",
+        {"gpu-tests": {"vision": {}}, "runners/gpu-t4": stacks.OUT},
+        "gpu-tests.vision: no runner of the stack has a GPU; state needs.gpu of a runner, or remove gpu-tests",
+        stack="examples/eks-cpu.yaml",
+    ),
+    broken(
         "workflows_have_the_options",
         {"gpu-tests/vision": {"runner": "gpu-t4", "matrix": {"torch": ["2.9.1"]}, "cpu": ["make test"]}},
         "gpu-tests.vision.cpu: the workflow of gpu-t4, which starts and stops its machine, has no such option; "

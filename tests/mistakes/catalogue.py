@@ -2103,6 +2103,12 @@ def _jarvis(change: Mapping[str, Any]) -> dict[str, Any]:
 
 JARVIS_LABS: Final = (
     Mistake(
+        name="an option that the workflow of a machine does not have",
+        change=_jarvis({}) | {"gpu-tests": {"vision": {"runner": "at-jarvis", "cpu": ["make test"]}}},
+        path="gpu-tests.vision.cpu",
+        words=("the workflow of at-jarvis, which starts and stops its machine, has no such option",),
+    ),
+    Mistake(
         name="a GPU that Jarvis Labs does not rent",
         change=_jarvis({"needs": {"gpu": "a10g"}}),
         path="runners.at-jarvis.needs.gpu",
