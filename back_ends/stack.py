@@ -21,3 +21,9 @@ class Stack:
     identity: Identity
     offers: Mapping[str, Offer]
     """Runner name to the offer of its back end."""
+
+    @property
+    def cluster_name(self) -> str:
+        """The name of the EKS cluster: that of the existing one, or that of the stack."""
+        cluster = self.settings.cluster
+        return cluster.existing.name if cluster is not None and cluster.existing is not None else self.identity.prefix

@@ -61,7 +61,7 @@ def _always(path: str, what: str, price: Price | NoPrice, units: Decimal) -> Ite
 def _on_aws(stack: Stack, aws: AwsSettings) -> Iterator[Item]:
     settings, hours = stack.settings, Decimal(HOURS_A_MONTH)
     cluster, network = settings.cluster, settings.network
-    if cluster is not None:
+    if cluster is not None and cluster.existing is None:
         # All versions that a stack file accepts were in standard support when their node images were pinned.
         later = "extended" if cluster.support == "extended" else "standard"
         for support, used in (

@@ -86,7 +86,11 @@ def check(stack: Stack) -> Iterator[Verdict]:
     ]
     if (smoke := stack.settings.smoke_test) is not None:
         pods = {job.pool: pod_from_template(pod_template(job, "")) for job in kubernetes.smoke_jobs(stack.settings)}
-        pulls += [(smoke.image, ImageUse(runner="smoke-test", pod=pods[one.name], group=one)) for one in groups]
+        pulls += [
+            (smoke.image, ImageUse(runner="smoke-test", pod=pods[one.name], group=one))
+            for one in groups
+            if one.name in pods
+        ]
     for name, image in stack.settings.images.items():
         if image.compressed is not None:
             size, own = mebibytes(image.compressed) * MIB, [use for key, use in pulls if key == name]

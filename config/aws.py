@@ -11,7 +11,11 @@ from pydantic import BeforeValidator, Field
 from config.section import Section
 from config.values import (
     Account,
+    AddOnName,
+    CertificateAuthority,
+    ClusterName,
     Count,
+    EksEndpoint,
     KubernetesVersion,
     Matching,
     Name,
@@ -133,16 +137,33 @@ class EndpointSettings(Section):
 LogType = Literal["api", "audit", "authenticator", "controllerManager", "scheduler"]
 
 
-class ClusterSettings(Section):
-    """The EKS control plane."""
+class ExistingClusterSettings(Section):
+    """An EKS cluster that another tool manages. The stack adds pools and what runs on them."""
 
-    NEEDS: ClassVar = ("aws", "network", "system-nodes")
+    name: ClusterName
+    endpoint: EksEndpoint
+    """The URL of the Kubernetes API. EKS never changes it."""
+    certificate_authority: CertificateAuthority
+    """The certificate authority of the API, in base64. EKS never changes it."""
+    add_ons: Annotated[tuple[AddOnName, ...], Field(min_length=1)]
+    """The add-ons that the cluster has, by the names of EKS, installed by any tool. `cluster-autoscaler` is one that
+    finds node groups by their tags. The stack declares none of them."""
+    node_role: RoleArn | None = None
+    """The role of the pools' nodes. Without it, the stack creates one, which also has the permissions of `vpc-cni`."""
+
+
+class ClusterSettings(Section):
+    """The EKS cluster: one of the stack, or one that exists."""
+
+    NEEDS: ClassVar = ("aws", "network")
 
     version: KubernetesVersion
-    zones: Annotated[tuple[Zone, ...], Field(min_length=2)]
+    existing: ExistingClusterSettings | None = None
+    """Use an existing cluster. Without it, `zones`, `endpoint`, `administrators` and `system-nodes` are required."""
+    zones: Annotated[tuple[Zone, ...], Field(min_length=2)] = ()
     """Zones of the control plane. EKS cannot change them later."""
-    endpoint: EndpointSettings
-    administrators: Annotated[Mapping[Name, RoleArn], Field(min_length=1)]
+    endpoint: EndpointSettings = EndpointSettings()
+    administrators: Annotated[Mapping[Name, RoleArn], Field(min_length=1)] = Field(default_factory=dict)
     """Roles that administer the cluster, the deploying role included. Creating the cluster grants no access."""
     logs: tuple[LogType, ...] = ("api", "audit", "authenticator", "controllerManager", "scheduler")
     log_retention_days: RetentionDays = 30

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from config import pins
 from config.aws_rules import types_are_known
+from config.existing_cluster_rules import AUTOSCALER
 from config.faults import Fault
 from config.machines import PoolSettings
 from gpu.nearest import did_you_mean
@@ -47,7 +48,10 @@ def smoke_tests_name_an_image(settings: Settings, stated: Stated) -> Iterator[Fa
 
 def empty_pools_have_an_autoscaler(settings: Settings, stated: Stated) -> Iterator[Fault]:
     """Require an autoscaler where a pool is to scale: nothing else changes the size of a node group."""
-    for path, pool in settings.pools_by_path.items() if "autoscaler" not in stated.sections else ():
+    existing = settings.cluster.existing if settings.cluster is not None else None
+    if "autoscaler" in stated.sections or (existing is not None and AUTOSCALER in existing.add_ons):
+        return
+    for path, pool in settings.pools_by_path.items():
         if pool.min < pool.max:
             yield Fault(
                 f"{path}.max",

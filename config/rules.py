@@ -8,6 +8,7 @@ from back_ends import NAMES
 from back_ends.parts import part
 from config import (
     aws_rules,
+    existing_cluster_rules,
     gcp_rules,
     gpu_tests_rules,
     image_rules,
@@ -55,6 +56,8 @@ def _needs(settings: Settings, stated: Stated) -> Iterator[tuple[str, tuple[str,
         for back_end in runner.stated:
             section = SECTIONS[back_end]
             yield f"runners.{name}", section.NEEDS if runner.needs.gpu else section.NEEDS_WITHOUT_GPU or section.NEEDS
+    if settings.cluster is not None and settings.cluster.existing is None:
+        yield "cluster", ("system-nodes",)
     if settings.cirun is not None and settings.cirun.aws:
         yield "cirun.aws", ("aws",)
     if settings.cirun is not None and settings.cirun.gcp:
@@ -93,6 +96,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *pool_rules.RULES,
     *runner_rules.RULES,
     *aws_rules.RULES,
+    *existing_cluster_rules.RULES,
     *machine_image_rules.RULES,
     *image_rules.RULES,
     *tag_rules.RULES,

@@ -67,6 +67,8 @@ def _reachable(cloud: Cloud, obj: CloudObject) -> str | None:
     """Refuse a request to a missing cluster, or without access to it."""
     if not obj.caller.cluster.startswith("arn:aws:eks:"):
         return None
+    if obj.caller.cluster.rpartition("/")[2] in cloud.outside:
+        return None
     cluster = next((one for one in cloud.of(CLUSTER) if one.outputs.get("arn") == obj.caller.cluster), None)
     if cluster is None:
         return f"configured Kubernetes cluster is unreachable: no such host ({obj.caller.cluster} does not exist)"

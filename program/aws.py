@@ -73,7 +73,7 @@ def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
     subnets, inside = network(site=site, account=account, stated=settings.network)
     declared |= inside
 
-    if settings.cluster is None or settings.system_nodes is None:
+    if settings.cluster is None:
         return site, declared
     site, inside = eks_cluster(
         site=site, account=account, stated=settings.cluster, nodes=settings.system_nodes, subnets=subnets,

@@ -11,6 +11,7 @@ from pulumi import Output, ResourceOptions
 from config import pins
 from config.machines import OWN, STOCK
 from config.values import gibibytes
+from program.control_plane import control_plane
 from program.declared import Declared
 from wiring import kubernetes, outputs
 
@@ -29,50 +30,29 @@ def eks_cluster(
     site: Site,
     account: AwsSettings,
     stated: ClusterSettings,
-    nodes: SystemNodesSettings,
+    nodes: SystemNodesSettings | None,
     subnets: Subnets,
     own_images: Mapping[str, Output[str]],
 ) -> tuple[Site, Declared]:
-    """Declare the control plane, its add-ons and nodes, and the provider for what runs in the cluster."""
-    from components.aws.add_ons import AddOnsArgs, ClusterAddOns, NodeAddOns
-    from components.aws.cluster import Cluster, ClusterArgs
+    """Declare the control plane, its add-ons and nodes, and the provider for what runs in the cluster.
+
+    Of an existing cluster only the pools are declared, and what runs in it for the runners.
+    """
+    from components.aws.add_ons import ClusterAddOns
     from components.aws.cpu_pool import CpuPool, CpuPoolArgs
     from components.aws.gpu_pool import GpuPool, GpuPoolArgs, OwnImage
     from components.aws.node_group import Disk, NodeGroupArgs
-    from components.aws.nodes import NodeRole, NodeRoleArgs, SystemNodes
+    from components.aws.nodes import SystemNodes
     from components.kubernetes.connection import Connection, ConnectionArgs
 
     settings, identity = site.stack.settings, site.stack.identity
-
-    cluster = Cluster(
-        "cluster",
-        ClusterArgs(
-            cluster_name=identity.prefix,
-            account=account.account,
-            region=account.region,
-            version=stated.version,
-            subnet_ids=[subnets.control_plane[zone] for zone in stated.zones],
-            public_ranges=stated.endpoint.public,
-            service_range=stated.service_cidr,
-            administrators=stated.administrators,
-            log_types=stated.logs,
-            log_retention_days=stated.log_retention_days,
-            extended_support=stated.support == "extended",
-            protect=settings.stack.protect,
-        ),
-        site.aws,
-    )
-
-    add_ons = AddOnsArgs(cluster_name=cluster.facts.name, version=stated.version, add_ons=kubernetes.add_ons(settings))
-    node_add_ons = NodeAddOns("node-add-ons", add_ons, site.aws)
-    role = NodeRole("node-role", NodeRoleArgs(), site.aws)
-    # A node joins only with the network add-on and the policies of its role.
-    joinable = [*node_add_ons.all, *role.policies]
+    plane = control_plane(site=site, account=account, stated=stated, subnets=subnets)
+    facts = plane.facts
 
     def node_group(group: SystemNodesSettings | NodePool, *, title: str) -> NodeGroupArgs:
         return NodeGroupArgs(
-            cluster_name=cluster.facts.name,
-            role_arn=role.arn,
+            cluster_name=facts.name,
+            role_arn=plane.role_arn,
             subnet_ids=[subnets.nodes[zone] for zone in group.zones],
             ami_release=pins.EKS_AMI_RELEASES[stated.version],
             version=stated.version,
@@ -83,23 +63,24 @@ def eks_cluster(
             title=title,
             tags=identity.tags,
             user_tags=identity.extra,
-            after=joinable,
+            after=plane.joinable,
         )
 
-    system = SystemNodes(
-        "system-nodes",
-        node_group(nodes, title=f"{identity.prefix}-system"),
-        site.aws,
-    )
+    declared: Declared = {}
+    node_groups: list[pulumi.Resource] = []
+    if nodes is not None:
+        system = SystemNodes("system-nodes", node_group(nodes, title=f"{identity.prefix}-system"), site.aws)
+        declared["system-nodes"] = system
+        node_groups.append(system.node_group)
 
     def own_image(image: str) -> OwnImage | None:
         if image == STOCK:
             return None
         return OwnImage(
             ami=own_images[account.region] if image == OWN else image,
-            cluster_name=cluster.facts.name,
-            endpoint=cluster.facts.endpoint,
-            certificate_authority=cluster.facts.certificate_authority,
+            cluster_name=facts.name,
+            endpoint=facts.endpoint,
+            certificate_authority=facts.certificate_authority,
             service_range=str(stated.service_cidr),
         )
 
@@ -131,18 +112,20 @@ def eks_cluster(
         for name, pool in settings.cpu_pools.items()
     }
 
-    cluster_add_ons = ClusterAddOns("cluster-add-ons", replace(add_ons, after=[system.node_group]), site.aws)
-    node_groups = [system.node_group, *(pool.node_group for pool in (*pools.values(), *cpu_pools.values()))]
+    after = [*plane.access, *node_groups, *(pool.node_group for pool in (*pools.values(), *cpu_pools.values()))]
+    if plane.add_ons is not None:
+        # Its add-ons need a node without taints.
+        after += ClusterAddOns("cluster-add-ons", replace(plane.add_ons, after=node_groups), site.aws).all
 
     connection = Connection(
         "kubernetes",
         ConnectionArgs(
-            name=cluster.facts.name,
-            arn=cluster.facts.arn,
-            endpoint=cluster.facts.endpoint,
-            certificate_authority=cluster.facts.certificate_authority,
+            name=facts.name,
+            arn=facts.arn,
+            endpoint=facts.endpoint,
+            certificate_authority=facts.certificate_authority,
             region=account.region,
-            after=[*cluster.access, *node_groups, *cluster_add_ons.all],
+            after=after,
         ),
         site.aws,
     )
@@ -150,26 +133,27 @@ def eks_cluster(
     pulumi.export(
         "cluster",
         {
-            "name": cluster.facts.name,
-            "arn": cluster.facts.arn,
-            "endpoint": cluster.facts.endpoint,
-            "issuer": cluster.issuer,
-            "node_role_arn": role.arn,
+            "name": facts.name,
+            "arn": facts.arn,
+            "endpoint": facts.endpoint,
+            **({"issuer": plane.component.issuer} if plane.component is not None else {}),
+            "node_role_arn": plane.role_arn,
             "vpc_id": subnets.vpc_id,
         },
     )
     pulumi.export("kubeconfig", connection.kubeconfig)
-    pulumi.export("configure_kubectl", outputs.configure_kubectl(identity.prefix, account.region))
+    pulumi.export("configure_kubectl", outputs.configure_kubectl(site.stack.cluster_name, account.region))
     pulumi.export("verify", outputs.verify(settings))
     inside = ResourceOptions.merge(site.aws, ResourceOptions(providers=[connection.provider]))
     site = replace(site, cluster=inside, kubeconfig=connection.kubeconfig)
+    if plane.component is not None:
+        declared["cluster"] = plane.component
     return site, {
-        "cluster": cluster,
-        "system-nodes": system,
+        **declared,
         **{f"gpu-pools.{name}": pool for name, pool in pools.items()},
         **{f"cpu-pools.{name}": pool for name, pool in cpu_pools.items()},
         **_pool_alarms(site, pools),
-        **_services(site=site, account=account, version=stated.version, cluster_name=cluster.facts.name),
+        **_services(site=site, account=account, version=stated.version, cluster_name=facts.name),
     }
 
 
@@ -216,7 +200,7 @@ def _services(*, site: Site, account: AwsSettings, version: str, cluster_name: O
             "autoscaler",
             AutoscalerArgs(
                 cluster_name=cluster_name,
-                known_cluster_name=site.stack.identity.prefix,
+                known_cluster_name=site.stack.cluster_name,
                 version=pins.CLUSTER_AUTOSCALER_CHART,
                 values=kubernetes.autoscaler(settings, settings.autoscaler, region=account.region, version=version),
             ),

@@ -32,8 +32,8 @@ NEED_NODES: Final = frozenset(add_on.name for add_on in ADD_ONS if add_on.needs_
 
 
 def ready_nodes(cloud: Cloud, cluster: str) -> bool:
-    """Return whether the cluster has a node for pods without tolerations."""
-    return any(
+    """Return whether the cluster has a node for pods without tolerations. A cluster of another tool has one."""
+    return cluster in cloud.outside or any(
         group.inputs.get("clusterName") == cluster
         and group.phase == "ready"
         and not group.inputs.get("taints")

@@ -23,7 +23,7 @@ def declared(stack: Stack) -> list[NodeGroupFacts]:
 
 def actual(world: World) -> list[Group]:
     """Return the node groups that EKS has."""
-    cluster = world.stack.identity.prefix
+    cluster = world.stack.cluster_name
     listed = world.aws.ask("eks.list_nodegroups", clusterName=cluster)
     found = [
         world.aws.ask("eks.describe_nodegroup", clusterName=cluster, nodegroupName=name)

@@ -15,6 +15,18 @@ if TYPE_CHECKING:
 KEY: Final = "{key}"
 NEEDS: Final = {"gpu": "t4", "cpu": 3, "memory": "12Gi", "cuda": "12.9"}
 
+ENDPOINT: Final = "https://0123456789ABCDEF0123456789ABCDEF.gr7.us-west-2.eks.amazonaws.com"
+AUTHORITY: Final = "LS0tLS1CRUdJTi" + "A" * 400
+"""The endpoint and the certificate authority of a cluster."""
+EXISTING_VPC: Final = {
+    "network/existing": {
+        "vpc": "vpc-0123456789abcdef0",
+        "subnets": {f"us-west-2{zone}": f"subnet-0123456789abcde{zone}0" for zone in "abc"},
+    },
+    **{f"network/{key}": None for key in ("zones", "nat", "nat-zone", "flow-logs")},
+}
+"""The changes to a VPC that exists."""
+
 ENTRIES: Final = {f"runners/{KEY}": "gpu-t4"}
 """Path to the entry that is copied for a new key, where it is not the first."""
 
@@ -260,12 +272,23 @@ FULL: Final[Mapping[str, Any]] = {
 
 OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
     "gpu-pools/t4-on-demand/sharing": {"gpu-pools/t4-on-demand/sharing": {"mode": "time-slicing", "replicas": 2}},
-    "network/existing": {
-        "network/existing": {
-            "vpc": "vpc-0123456789abcdef0",
-            "subnets": {f"us-west-2{zone}": f"subnet-0123456789abcde{zone}0" for zone in "abc"},
+    "network/existing": EXISTING_VPC,
+    "cluster/existing": {
+        **EXISTING_VPC,
+        "cluster": {
+            "version": "1.35",
+            "existing": {
+                "name": "platform",
+                "endpoint": ENDPOINT,
+                "certificate-authority": AUTHORITY,
+                "add-ons": [
+                    *("eks-pod-identity-agent", "vpc-cni", "kube-proxy", "coredns"),
+                    *("metrics-server", "aws-ebs-csi-driver"),
+                ],
+                "node-role": "arn:aws:iam::123456789012:role/platform-nodes",
+            },
         },
-        **{f"network/{key}": None for key in ("zones", "nat", "nat-zone", "flow-logs")},
+        "system-nodes": None,
     },
     # Trust and registration of these runners depend on the address.
     "github/url": {f"runners/{name}": None for name in ("gpu-start", "gpu-jarvis", "gpu-vm")},
@@ -357,6 +380,12 @@ REFUSED: Final[Mapping[str, tuple[Any, ...]]] = {
         "arn:aws:iam::123456789012:role/aws-service-role/eks.amazonaws.com/x", "arn:aws:iam::123456789012:role/x*",
     ),
     "cluster/logs": (["api", "api"],),
+    "cluster/existing/name": ("", "-a", "a b", "n" * 101, "gpu-ci-staging", "a.b"),
+    "cluster/existing/endpoint": ("", "platform", "https://example.org", ENDPOINT.lower(), f"{ENDPOINT}/", ENDPOINT.replace("s:", ":")),
+    "cluster/existing/certificate-authority": ("", "-----BEGIN CERTIFICATE-----", "LS0tLS1CRUdJTi", "A" * 400, f"{AUTHORITY} "),
+    "cluster/existing/add-ons": ([], ["vpc-cni"], ["vpc-cni", "vpc-cni"]),
+    "cluster/existing/add-ons/0": ("", "VPC-CNI", "a b", "-a"),
+    "cluster/existing/node-role": ("", "platform-nodes", "arn:aws:iam::1234:role/x", "arn:aws:iam::123456789012:root"),
     "cluster/service-cidr": (*RANGES, "10.0.0.0/20", "100.64.0.0/16", "172.20.0.0/25", "10.0.0.0/11", "8.8.0.0/16"),
     # nodes
     "system-nodes/instance-types": ([], ["t3.large"] * 2),
@@ -751,6 +780,8 @@ ACCEPTED: Final[Mapping[str, tuple[Any, ...]]] = {
         "arn:aws:iam::123456789012:role/aws-reserved/sso.amazonaws.com/eu-west-1/AWSReservedSSO_Admin_0123456789abcdef",
         "arn:aws:iam::123456789012:user/jo@example.org", "arn:aws:iam::123456789012:role/a+b=c,d.e@f-g_h",
     ),
+    "cluster/existing/name": ("platform", "A_1-b", "n" * 100),
+    "cluster/existing/endpoint": (ENDPOINT.replace("gr7", "sk1"),),
     "cluster/service-cidr": ("10.100.0.0/16", "172.16.0.0/12", "192.168.255.0/24"),
     "cluster/logs": ([], ["audit"]),
     "cluster/log-retention-days": (1, 731),

@@ -2388,7 +2388,85 @@ EXISTING_VPC: Final[dict[str, Any]] = {
 }
 """A valid change to a VPC that exists."""
 
+EXISTING_CLUSTER: Final[dict[str, Any]] = {
+    **EXISTING_VPC,
+    "cluster": {
+        **dict.fromkeys(("zones", "endpoint", "administrators", "logs", "log-retention-days", "support"), OUT),
+        "existing": {
+            "name": "platform",
+            "endpoint": "https://0123456789ABCDEF0123456789ABCDEF.gr7.us-west-2.eks.amazonaws.com",
+            "certificate-authority": "LS0tLS1CRUdJTi" + "A" * 400,
+            "add-ons": [
+                *("eks-pod-identity-agent", "vpc-cni", "kube-proxy", "coredns"),
+                *("metrics-server", "aws-ebs-csi-driver"),
+            ],
+        },
+    },
+    "system-nodes": OUT,
+}
+"""A valid change to a cluster that exists."""
+
+
+def _existing_cluster(**existing: Any) -> dict[str, Any]:
+    cluster = EXISTING_CLUSTER["cluster"]
+    changed = {**cluster["existing"], **{key.replace("_", "-"): value for key, value in existing.items()}}
+    return {**EXISTING_CLUSTER, "cluster": {**cluster, "existing": changed}}
+
+
 EXISTING: Final = (
+    Mistake(
+        name="an existing cluster without an add-on that storage needs",
+        change=_existing_cluster(
+            add_ons=["eks-pod-identity-agent", "vpc-cni", "kube-proxy", "coredns", "metrics-server"]
+        ),
+        path="cluster.existing.add-ons",
+        words=("aws-ebs-csi-driver is not listed, but storage needs it", "install and list it, or remove storage"),
+    ),
+    Mistake(
+        name="an existing cluster without the agent of Pod Identity",
+        change=_existing_cluster(add_ons=["vpc-cni", "kube-proxy", "coredns", "metrics-server", "aws-ebs-csi-driver"]),
+        path="cluster.existing.add-ons",
+        words=("eks-pod-identity-agent is not listed, but every stack needs it", "install and list it"),
+    ),
+    Mistake(
+        name="a second autoscaler in an existing cluster",
+        change=_existing_cluster(add_ons=[*EXISTING_CLUSTER["cluster"]["existing"]["add-ons"], "cluster-autoscaler"]),
+        path="autoscaler",
+        words=("the cluster already has cluster-autoscaler", "remove it, or remove cluster-autoscaler from"),
+    ),
+    Mistake(
+        name="administrators of an existing cluster",
+        change={
+            **EXISTING_CLUSTER,
+            "cluster": {key: value for key, value in EXISTING_CLUSTER["cluster"].items() if key != "administrators"},
+        },
+        path="cluster.administrators",
+        words=("has no effect on an existing cluster", "remove it, or remove existing"),
+    ),
+    Mistake(
+        name="system nodes of an existing cluster",
+        change={key: value for key, value in EXISTING_CLUSTER.items() if key != "system-nodes"},
+        path="system-nodes",
+        words=("has no effect on an existing cluster", "remove it, or remove cluster.existing"),
+    ),
+    Mistake(
+        name="an existing cluster in a new VPC",
+        change={key: value for key, value in EXISTING_CLUSTER.items() if key != "network"},
+        path="network.existing",
+        words=("missing, but cluster.existing needs it", "state the VPC of the cluster"),
+    ),
+    Mistake(
+        name="the cluster of another stack",
+        change=_existing_cluster(name="gpu-ci-production"),
+        path="cluster.existing.name",
+        words=("is not the name of an EKS cluster that another tool manages", "which cannot share a cluster"),
+    ),
+    Mistake(
+        name="a cluster without administrators",
+        change={"cluster": {"administrators": OUT}},
+        path="cluster.administrators",
+        words=("missing", "state administrators, or existing for a cluster that exists"),
+    ),
     Mistake(
         name="a NAT gateway in an existing VPC",
         change={"network": {**EXISTING_VPC["network"], "nat": "single"}},
@@ -2427,7 +2505,7 @@ EXISTING: Final = (
         words=('"dind" is not supported', "write kubernetes-novolume and state container: in the workflow"),
     ),
 )
-"""Networks that exist, and Docker in jobs."""
+"""Networks and clusters that exist, and Docker in jobs."""
 
 MISTAKES: Final = (
     *NAMES,

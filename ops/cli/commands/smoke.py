@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from rich.markup import escape
 
+from back_ends import stack as stacks
 from config.identity import PROJECT, Identity
 from gpu.nearest import did_you_mean
 from ops.cli import terminal
@@ -45,9 +46,10 @@ def main(stack: Stack = None, file: File = None, pool: Pool = None, json: Json =
             raise Stop(Exit.WRONG, f'"{name}" is not in gpu-pools; {did_you_mean(name, settings.gpu_pools)}')
     jobs = [job for job in smoke_jobs(settings) if not pool or job.pool in pool]
     console = terminal.out(quiet=str(json) == "-")
-    with terminal.progress(f"Connecting to {identity.prefix}") as progress:
+    name = stacks.Stack(settings=settings, identity=identity, offers={}).cluster_name
+    with terminal.progress(f"Connecting to {name}") as progress:
         try:
-            cluster, clock = connected(identity.prefix, settings.aws.region)
+            cluster, clock = connected(name, settings.aws.region)
             smoke = Smoke(
                 cluster=cluster,
                 clock=clock,

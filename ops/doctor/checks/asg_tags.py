@@ -27,7 +27,7 @@ _DISCOVERY: Final = "k8s.io/cluster-autoscaler/"
 
 def check(world: World) -> Iterator[Verdict]:
     """Yield missing and wrong tags of each pool's auto-scaling group."""
-    groups, cluster = eks.actual(world), world.stack.identity.prefix
+    groups, cluster = eks.actual(world), world.stack.cluster_name
     for wanted in kubernetes.node_groups(world.stack):
         names = [name for group in eks.of(wanted, groups) for name in eks.auto_scaling_groups(group)]
         if not names:

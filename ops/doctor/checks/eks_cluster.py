@@ -22,7 +22,7 @@ NEEDS: Final = ("aws-account",)
 
 def check(world: World) -> Iterator[Verdict]:
     """Yield faults of the control plane, and differences from the stack file."""
-    stated, name = world.settings.cluster, world.stack.identity.prefix
+    stated, name = world.settings.cluster, world.stack.cluster_name
     if stated is None:
         return
     answer = world.aws.ask("eks.describe_cluster", name=name)
@@ -82,7 +82,7 @@ def _differences(cluster: dict[str, Any], stated: ClusterSettings) -> Iterator[V
     ranges = cluster["resourcesVpcConfig"]
     actual = set(ranges.get("publicAccessCidrs", [])) if ranges.get("endpointPublicAccess") else set()
     wanted = {str(one) for one in stated.endpoint.public}
-    if actual != wanted:
+    if stated.existing is None and actual != wanted:
         yield doubtful(
             CHECK,
             "cluster.endpoint.public",

@@ -21,7 +21,7 @@ NEEDS: Final = ("eks-cluster",)
 
 def check(world: World) -> Iterator[Verdict]:
     """Yield the version of the API, and whether it lists nodes."""
-    name = world.stack.identity.prefix
+    name = world.stack.cluster_name
     version = world.cluster.ask("/version")
     if version is None:
         yield broken(

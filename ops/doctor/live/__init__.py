@@ -38,7 +38,7 @@ def systems(stack: Stack) -> dict[str, Source]:
     cloud = Lazy(lambda: _aws(region))
     return {
         "aws": cloud,
-        "cluster": Lazy(lambda: _cluster(cloud, stack.identity.prefix, region)),
+        "cluster": Lazy(lambda: _cluster(cloud, stack.cluster_name, region)),
         "github": Lazy(lambda: _github(url)),
         "google": Lazy(_google),
         "registry": Lazy(_registry),
