@@ -42,8 +42,7 @@ REQUIRED: Final = {
     if number not in OPTIONAL[source]
 }
 OPEN: Final[dict[str, set[int]]] = {
-    "S3": {66},
-    "S4": {9, 16},
+    "S4": {9},
 }
 """Required capabilities without a test that proves them."""
 
