@@ -9,8 +9,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ops.doctor.messages_of_gpu_ci import OWN
 from ops.doctor.messages_of_gpus import GPU, ORT
-from ops.doctor.messages_of_runners import CLOUD, OWN, RUNNER
+from ops.doctor.messages_of_runners import CLOUD, RUNNER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

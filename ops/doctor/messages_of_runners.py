@@ -1,4 +1,4 @@
-"""Messages of GitHub's runner, of clouds and registries, and of the scripts of this project."""
+"""Messages of GitHub's runner, of clouds and of registries."""
 
 from __future__ import annotations
 
@@ -156,60 +156,5 @@ CLOUD: Final = (
         "check the repository ids in the stack file; a pull request of a fork never gets a role",
         r"Unable to acquire impersonated credentials",
         r"The given credential is rejected by the attribute condition",
-    ),
-)
-
-OWN: Final = (
-    message(
-        "hook-driver",
-        "gpu-ci: the driver does not answer on this node",
-        "the hook before the job stopped it, because nvidia-smi fails on this node; the job itself is not the cause",
-        "run the job again; if it happens again on the same node, delete the node",
-    ),
-    message(
-        "hook-count",
-        "gpu-ci: this job asks for",
-        "the hook before the job stopped it, because the runner sees another number of GPUs than it has requested",
-        "run `make doctor`; look at nvidia.com/gpu in the limits of the pod, and delete a node with a missing GPU",
-    ),
-    message(
-        "hook-left-process",
-        "which the job left on the GPU",
-        "the hook after the job ended a process that still used the GPU",
-        "end all processes in the job; the next job is not affected",
-    ),
-    message(
-        "fork-refused",
-        "This machine runs no jobs of pull requests from forks.",
-        "the machine refuses code from forks before the first step of the job",
-        "push the branch to the repository itself, or read docs/how-to/vm.md before you state forks: true",
-    ),
-    message(
-        "status-failed",
-        "gpu-ci: status: failed:",
-        "the machine takes no jobs until its next start; the text after it names the failed step",
-        "fix the step, then stop and start the machine; `gpu-ci check` on the machine lists every fact",
-        commands=(
-            "gpu-ci check",
-            "journalctl --no-pager --unit 'gpu-ci*' --lines 100",
-        ),
-    ),
-    message(
-        "no-gpu-on-jarvis",
-        "nvidia-smi finds no GPU, so no runner starts",
-        "the instance of Jarvis Labs was resumed without a GPU",
-        "pause the instance, and run the workflow again; check that the GPU of needs.gpu is in the region",
-    ),
-    message(
-        "queue-guard",
-        "so this run is cancelled; look at the runner",
-        "the guard cancelled the run, because no runner took its job in time",
-        "run `make doctor`; read the log of the job that starts the machine",
-    ),
-    message(
-        "wrong-count",
-        "GPU(s), but the machine has",
-        "the first step of the workflow counted other GPUs than the stack file states",
-        "compare needs.gpus with the machine type, and run `make kit` again",
     ),
 )

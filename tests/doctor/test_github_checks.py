@@ -546,8 +546,8 @@ JOB: Final = "example-org/vision: Test (https://github.com/job/5)"
     ("log", "line"),
     [
         (
-            "2026-11-20T10:00:00.1Z gpu-ci: Tesla T4, 580.95.05, 15360 MiB\n2026-11-20T10:00:01.1Z ['CUDAExecutionProvider']\n",
-            f"ok | {JOB} | the last job that passed saw 1 Tesla T4, driver 580.95.05, 15360 MiB; ONNX Runtime names CUDA",
+            "2026-11-20T10:00:00.1Z gpu-ci: Tesla T4, 580.95.05, 15360 MiB\n2026-11-20T10:00:01.1Z ok      the session runs on CUDA\n",
+            f"ok | {JOB} | the last job that passed saw 1 Tesla T4, driver 580.95.05, 15360 MiB; ONNX Runtime runs on CUDA",
         ),
         (
             "2026-11-20T10:00:00.1Z NVIDIA L4, 580.95.05, 23034 MiB\n2026-11-20T10:00:00.1Z NVIDIA L4, 580.95.05, 23034 MiB\n",

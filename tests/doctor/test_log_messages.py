@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ops.doctor.messages import MESSAGES, found_in
+from ops.doctor.messages_of_gpu_ci import OWN
+from tests.doctor.worlds import ROOT
 
 pytestmark = pytest.mark.pure
 
@@ -108,6 +110,28 @@ LINES = {
     "status-failed": ("gpu-ci: status: failed: verify the GPU as the user runner",),
     "no-gpu-on-jarvis": ("2026-11-22T10:00:00Z gpu-ci: error: nvidia-smi finds no GPU, so no runner starts",),
     "queue-guard": ('no runner took "Test on gpu-t4" within 0:10:00, so this run is cancelled; look at the runner',),
+    "wrong-model": ("##[error]This job needs a GPU of the model L4, but the machine has another one.",),
+    "not-tested": (
+        "##[error]This commit was not tested on a GPU. To test it, a maintainer adds the label run-gpu-ci.",
+    ),
+    "another-commit": (
+        "##[error]The label is for 1a2b, but the checkout has 3c4d. Review it, and add the label again.",
+    ),
+    "no-access-to-docker": ("run_gpu_tests: runner cannot access Docker; add the user to the group docker",),
+    "runner-not-online": ("gpu-ci-x-gpu runs, but its runner is not online: waiting: install driver 580",),
+    "runner-cannot-start": (
+        "##[error]the runner of gpu-ci-x-gpu cannot start: verify the GPU as the user runner",
+        "##[error]gpu-ci-x-gpu stopped before its runner was online: no status",
+    ),
+    "stop-by-hand": ("##[error]gpu-ci-x-gpu is running and was requested to stop; stop it by hand",),
+    "no-such-machine": ("##[error]EC2 has no instance gpu-ci-x-gpu in us-west-2; run pulumi up",),
+    "failed-at-jarvis": ('##[error]"ci" is in the state Failed at Jarvis Labs; destroy it at https://jarvislabs.ai',),
+    "no-key-on-machine": (
+        "gpu-ci: status: waiting: SSM parameter /gpu-ci-x/key has no key that this machine can read",
+        "gpu-ci: status: waiting: secret key of Secret Manager is not a private key",
+    ),
+    "app-refused": ("gpu-ci: status: waiting: GitHub answers 401 to the App: Bad credentials",),
+    "machine-disk": ("gpu-ci: less than 10 GiB of the disk are free",),
     "wrong-count": ("##[error]This job needs 2 GPU(s), but the machine has 1.",),
 }
 
@@ -115,6 +139,14 @@ LINES = {
 @pytest.mark.parametrize(("name", "line"), [(name, line) for name, lines in LINES.items() for line in lines])
 def test_a_line_as_programs_print_it_is_found(name: str, line: str) -> None:
     assert [found.message.name for found in found_in(f"ok\n{line}\nok")] == [name]
+
+
+def test_every_own_message_is_in_a_script_or_a_template_of_this_project() -> None:
+    folders = ("back_ends", "components/kubernetes/hooks", "kit/templates")
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in {".py", ".sh", ".j2"}]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+
+    assert [one.name for one in OWN if one.text.removeprefix("gpu-ci: status: ") not in text] == []
 
 
 def test_every_message_has_a_line_that_a_program_prints() -> None:

@@ -28,7 +28,8 @@ RECENT: Final = timedelta(days=14)
 _GPU: Final = re.compile(r"(?:Z |: |^)([\w -]+?), (\d{3}\.\d+(?:\.\d+)?), (\d+) MiB\s*$", re.MULTILINE)
 """A line that the query prints."""
 _QUERY: Final = "nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader"
-_CUDA: Final = "CUDAExecutionProvider"
+_CUDA: Final = "the session runs on CUDA"
+"""The last line of `check_ort_cuda.py`. The list of available providers does not show that one works."""
 
 
 def applies(settings: Settings) -> bool:
@@ -72,5 +73,5 @@ def _verdict(name: str, log: str) -> Verdict:
             fix=f"add the step `{_QUERY}` to the job",
         )
     model, driver, memory = gpus[0]
-    cuda = "; ONNX Runtime names CUDA" if _CUDA in log else ""
+    cuda = "; ONNX Runtime runs on CUDA" if _CUDA in log else ""
     return works(CHECK, name, f"the last job that passed saw {len(gpus)} {model}, driver {driver}, {memory} MiB{cuda}")
