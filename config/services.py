@@ -7,10 +7,11 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from config.github_repository import GitHubRepositorySettings
 from config.machines import LabelKey, LabelValue
 from config.section import Section
 from config.values import Invalid, Name, Positive
-from config.values_github import GitHubId, GitHubUrl, RunnerGroup
+from config.values_github import GitHubId, GitHubUrl, Repository, RunnerGroup
 from config.values_mail import Email
 
 
@@ -26,6 +27,9 @@ class GitHubSettings(Section):
     set_variables: bool = False
     """Set variables of the repository in `url`, such as the switch of its GPU tests. `pulumi up` then needs a token in
     `GITHUB_TOKEN`. Otherwise an output has the commands."""
+    repositories: Mapping[Repository, GitHubRepositorySettings] = Field(default_factory=dict)
+    """Repositories of the owner in `url` whose variables, labels and required checks the stack sets, by name. For
+    others, `make kit` prints the commands."""
 
 
 class ArcSettings(Section):

@@ -20,6 +20,7 @@ from config.load import load
 from program.aws import aws
 from program.declared import Declared
 from program.gcp import gcp
+from program.github import github
 from wiring import outputs, tools
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def run(on_path: Callable[[str], str | None] | None = None, *, refuse: bool = Tr
         declared |= on_gcp
     for back_end in BACK_ENDS.values():
         declared |= back_end.declare(site)
+    declared |= github(settings)
 
     pulumi.export("runs_on", outputs.runs_on(settings))
     refusal.warn(findings, declared)

@@ -32,8 +32,10 @@ def check(settings: Settings, on_path: Callable[[str], str | None]) -> None:
 
     """
     missing = [f"{tool} is not on PATH: {fix}" for tool, fix in _needed(settings) if on_path(tool) is None]
-    if settings.github is not None and settings.github.set_variables and not os.environ.get(TOKEN):
-        fix = "export a token that may write variables of the repository, or remove github.set-variables"
+    at_github = settings.github
+    if at_github is not None and (at_github.set_variables or at_github.repositories) and not os.environ.get(TOKEN):
+        key = "github.repositories" if at_github.repositories else "github.set-variables"
+        fix = f"export a token that may write the settings of the repository, or remove {key}"
         missing.append(f"{TOKEN} is not set: {fix}")
     if not missing:
         return

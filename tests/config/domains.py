@@ -157,6 +157,7 @@ FULL: Final[Mapping[str, Any]] = {
             "skip-label": "skip-gpu",
         }
     },
+    "github/repositories": {"vision": {"variables": {"GPU_TESTS": "true"}, "required-checks": ["GPU tests"]}},
     "runners/gpu-t4/needs/disk": "20Gi",
     "runners/gpu-t4/needs/torch": "2.9.1",
     "runners/gpu-t4/needs/onnxruntime": "1.23.2",
@@ -291,7 +292,8 @@ OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
         "system-nodes": None,
     },
     # Trust and registration of these runners depend on the address.
-    "github/url": {f"runners/{name}": None for name in ("gpu-start", "gpu-jarvis", "gpu-vm")},
+    "github/url": {f"runners/{name}": None for name in ("gpu-start", "gpu-jarvis", "gpu-vm")}
+    | {"github/repositories": None},
     "host-image/p": {
         "host-image/mode": "declared",
         "host-image/phase": "image",
@@ -524,6 +526,11 @@ REFUSED: Final[Mapping[str, tuple[Any, ...]]] = {
     ),
     "github/app-id": (*ZERO[:2], 10**13, True, "412345"),
     "github/installation-id": (*ZERO[:2], 10**13, True),
+    f"github/repositories/{KEY}": ("", "example-org/vision", "a b", ".", "..", "r" * 101, "vision.git"),
+    f"github/repositories/vision/variables/{KEY}": ("", "1GPU", "A B", "A-B", "GITHUB_GPU", "S" * 256),
+    "github/repositories/vision/variables/GPU_TESTS": ("", "a\nb", "v" * 1001, "a\u200bb", True),
+    "github/repositories/vision/required-checks": (["a", "a"],),
+    "github/repositories/vision/required-checks/0": ("", " ", " a", "a ", "a\nb", "c" * 256),
     "arc/ports": ([], [443, 443]),
     "arc/ports/0": (0, -1, 65_536, True, "443"),
     "arc/runner-group": ("", " ", " gpu", "gpu ", "a\nb", "a\tb", "g" * 300, "a\u200bb", 5),
@@ -868,6 +875,9 @@ ACCEPTED: Final[Mapping[str, tuple[Any, ...]]] = {
     "cirun/access/core/repository": (".github", "a.b_c-d", "r" * 100, "git"),
     "cirun/access/core/users/0": ("octocat", "u" * 39, "jo_acme", "a-b"),
     "cirun/access/core/roles/0": ("admin", "security_manager"),
+    "github/repositories/vision/variables/GPU_TESTS": ("true", "a: 'b' $c", "v" * 1000),
+    "github/repositories/vision/required-checks": ([], ["GPU tests", "lint"]),
+    "github/repositories/vision/required-checks/0": ("a", "Test (3.13, gpu)", "c" * 255),
     "gpu-tests/vision/matrix/torch": (["2.9.1"], ["1", "2", "nightly"]),
     "gpu-tests/vision/matrix/torch/0": ("2.8.0+cu129", "v" * 50, "a_b-c"),
     "gpu-tests/vision/env/TOKENIZERS_PARALLELISM": ("", "a b's: #1", "v" * 255),

@@ -88,7 +88,7 @@ def test_an_update_that_sets_variables_needs_a_token(monkeypatch: pytest.MonkeyP
         check(stacks.settings(SETS_VARIABLES), without())
 
     assert str(refused.value) == (
-        "GITHUB_TOKEN is not set: export a token that may write variables of the repository, or remove "
+        "GITHUB_TOKEN is not set: export a token that may write the settings of the repository, or remove "
         "github.set-variables. Nothing was started."
     )
 

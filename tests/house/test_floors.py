@@ -56,7 +56,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
         "values": ("config.values",),
         "pins": ("config.pins",),
         "packages": (
-            *("config", "components", "components.aws", "components.gcp", "components.kubernetes"),
+            *("config", "components", "components.aws", "components.gcp", "components.github", "components.kubernetes"),
             *("back_ends", "back_ends.arc", "back_ends.cirun", "back_ends.cirun_aws", "back_ends.cirun_gcp", "kit"),
             *("back_ends.machine", "back_ends.start_stop", "back_ends.vm"),
         ),
@@ -76,6 +76,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
             "config.cirun",
             "config.faults",
             "config.gcp",
+            "config.github_repository",
             "config.gpu_tests",
             "config.images",
             "config.instance_types",

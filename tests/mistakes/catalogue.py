@@ -1891,6 +1891,21 @@ GOOGLE_MACHINES: Final = (
         words=("own needs an image", "write stock until host-image.phase is image"),
     ),
     Mistake(
+        name="settings of a repository that is not the one in the address",
+        change={
+            "github": {"url": "https://github.com/example-org/vision", "repositories": {"speech": {}}},
+            "arc": {"runner-group": "default"},
+        },
+        path="github.repositories.speech",
+        words=("github.url is the repository vision", "write vision"),
+    ),
+    Mistake(
+        name="settings of a repository of an enterprise",
+        change={"github": {"url": "https://github.com/enterprises/example", "repositories": {"vision": {}}}},
+        path="github.repositories.vision",
+        words=("github.url is an enterprise, which has no repositories", "remove it"),
+    ),
+    Mistake(
         name="variables at GitHub that no runner uses",
         change={"github": {"set-variables": True}},
         path="github.set-variables",

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from checks.untrusted_jobs import APPROVAL
+from components.github.settings import commands
+from config.gpu_tests import GpuTestsSettings
 from config.identity import PROJECT, Identity
 from config.values_github import OWNER, REPOSITORY
 from gpu.verdict import Level
@@ -18,13 +20,14 @@ from kit.cirun_checks import judge
 from kit.documents import FileError
 from kit.folder import Comparison, State, compare, difference
 from kit.gpu_tests import LOOKED_FOR, Found, gpu_tests, taken_for_granted
-from kit.gpu_workflow import TESTS_FILE
+from kit.gpu_workflow import CHECK, TESTS_FILE
 from kit.served import shown
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, chosen
 from ops.outcome import Exit, Stop
 from ops.plan import typed
 from ops.plan.verdicts import line
+from wiring import repository_settings
 from wiring.outputs import gpu_test_image
 
 if TYPE_CHECKING:
@@ -72,8 +75,9 @@ def main(
     _warn(settings, identity, repository, files, out)
     compared = _compare(out, files, stack_file.name)
     differences = {path: difference(out, path, files[path]) for path in compared.in_state(State.CHANGED)}
+    by_hand = _by_hand(settings, repo or repository, files)
     if json is not None:
-        data = {"files": compared.states, "stale": compared.stale, "differences": differences}
+        data = {"files": compared.states, "stale": compared.stale, "differences": differences, "commands": by_hand}
         terminal.write_json(data, json)
     for path in compared.stale:
         line = f"{out / path} is from an earlier run and is not written any more; delete it."
@@ -89,9 +93,7 @@ def main(
             console.print(text, markup=False, soft_wrap=True)
         raise Stop(Exit.FINDING, _refusal([out / path for path in differences]))
     _write(console, compared, out)
-    if TESTS_FILE in files:
-        line = f"A fork can edit these workflows, so the label alone does not stop it: {APPROVAL}."
-        console.print(line, markup=False, soft_wrap=True)
+    _tell(console, by_hand, files)
 
 
 def _compare(out: Path, files: Mapping[str, str], stack: str) -> Comparison:
@@ -99,6 +101,16 @@ def _compare(out: Path, files: Mapping[str, str], stack: str) -> Comparison:
         return compare(out, files, stack)
     except OSError as error:
         raise Stop(Exit.WRONG, f"{out} cannot be written ({error}); choose another folder with --out") from None
+
+
+def _by_hand(settings: Settings, repository: str | None, files: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the commands for the settings that the workflows need; none where the stack sets them."""
+    if not any(path.startswith(".github/workflows/gpu-") for path in files):
+        return ()
+    entry = settings.gpu_tests.get((repository or "").rpartition("/")[2], GpuTestsSettings())
+    # With `paths`, GitHub skips the workflow for other changes, and would wait for its check.
+    found = repository_settings.by_hand(settings, repository, None if entry.paths or TESTS_FILE not in files else CHECK)
+    return commands(found) if found is not None else ()
 
 
 def _check(console: Console, compared: Comparison, out: Path) -> None:
@@ -138,6 +150,17 @@ def _warn(settings: Settings, identity: Identity, repository: str | None, files:
     ]
     for verdict in warnings:
         line(console, verdict)
+
+
+def _tell(console: Console, by_hand: Sequence[str], files: Mapping[str, str]) -> None:
+    """Print the settings that the repository needs at GitHub."""
+    if by_hand:
+        console.print("Settings of the repository at GitHub, by the GitHub CLI:", soft_wrap=True)
+    for command in by_hand:
+        console.print(f"  {command}", markup=False, soft_wrap=True)
+    if TESTS_FILE in files:
+        line = f"A fork can edit these workflows, so the label alone does not stop it: {APPROVAL}."
+        console.print(line, markup=False, soft_wrap=True)
 
 
 def _refusal(paths: Sequence[Path]) -> str:
