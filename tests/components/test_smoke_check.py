@@ -12,6 +12,7 @@ from components.kubernetes import smoke_check
 from components.kubernetes.smoke_job import PROGRAM
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 pytestmark = pytest.mark.pure
@@ -71,7 +72,7 @@ T4: Final = "0, Tesla T4, 580.95.05, 15360 MiB"
 
 
 def run(
-    folder: Path, smi: str | None, gpus: int = 1, *, torch: bool = True, **environment: str
+    folder: Path, smi: str | None, gpus: int = 1, *, torch: bool = True, environment: Mapping[str, str] | None = None
 ) -> tuple[int, list[str]]:
     """Run the program as the Job does; `smi` is the body of `nvidia-smi`, None for no such command."""
     if smi is not None:
@@ -82,7 +83,7 @@ def run(
         (folder / "torch.py").write_text(TORCH)
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM.read_text(encoding="utf-8")],
-        env={"PATH": f"{folder}:/usr/bin:/bin", "GPU_CI_GPUS": str(gpus), "PYTHONPATH": str(folder), **environment},
+        env={"PATH": f"{folder}:/usr/bin:/bin", "GPU_CI_GPUS": str(gpus), "PYTHONPATH": str(folder), **(environment or {})},
         cwd=folder, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert "Traceback" not in done.stderr
@@ -127,14 +128,14 @@ def test_a_working_gpu_passes_with_its_name_and_driver(tmp_path: Path) -> None:
 def test_each_fault_has_its_exit_code_and_a_message(
     smi: str | None, environment: dict[str, str], code: int, message: str, tmp_path: Path
 ) -> None:
-    ended, lines = run(tmp_path, smi, **environment)
+    ended, lines = run(tmp_path, smi, environment=environment)
 
     assert ended == code
     assert lines[-1].startswith(f"failed: {message}")
 
 
 def test_every_gpu_is_tested(tmp_path: Path) -> None:
-    code, lines = run(tmp_path, f"echo '{T4}'; echo '{T4}'", 2, WRONG="cuda:1")
+    code, lines = run(tmp_path, f"echo '{T4}'; echo '{T4}'", 2, environment={"WRONG": "cuda:1"})
 
     assert code == smoke_check.PRODUCT
     assert lines[-2:] == [
