@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 NAMES: Final = (
     "aws-account", "deployer-permissions", "live-quota", "eks-cluster", "node-groups", "asg-tags", "node-launches",
     "kubernetes-api", "nodes", "node-marks", "device-plugin", "device-plugin-log", "allocatable-gpu", "autoscaler",
-    "arc-controller", "github-app-secret", "scale-sets", "listeners", "pending-pods", "pod-images", "runner-log",
+    "arc-controller", "github-app-secret", "scale-sets", "listeners", "pending-pods", "pod-images", "runner-gpu",
+    "runner-log",
 )  # fmt: skip
 CLUSTER_CHECKS: Final = tuple(one for one in CHECKS if one.CHECK in NAMES)
 

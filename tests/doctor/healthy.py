@@ -174,6 +174,15 @@ def pod(name: str, container: str, namespace: str = "arc-runners", **state: Any)
     }
 
 
+def running(gpus: str = "1", node: str = NODE) -> dict[str, Any]:
+    """Return the pod of a runner with its limits."""
+    one = pod(RUNNER, "runner")
+    one["metadata"]["labels"] = {"gpu-ci/runner": "gpu-t4"}
+    limits = {"nvidia.com/gpu": gpus} if gpus else {}
+    one["spec"] |= {"nodeName": node, "containers": [{"name": "runner", "resources": {"limits": limits}}]}
+    return one
+
+
 def daemonset(desired: int = 1, ready: int = 1) -> dict[str, Any]:
     return {
         "metadata": {"name": "nvidia-device-plugin"},
@@ -308,7 +317,7 @@ def healthy() -> dict[Question, Any]:
         LISTENERS: items(*(listener(name) for name in names)),
         SYSTEM_PODS: items(*(pod(f"{name}-listener", "listener", "arc-systems") for name in names)),
         **{log_question("arc-systems", f"{name}-listener", "listener"): "Getting next message" for name in names},
-        RUNNER_PODS: items(pod(RUNNER, "runner")),
+        RUNNER_PODS: items(running()),
         JOB_PODS: items(),
         log_question("arc-runners", RUNNER, "runner"): "Running job: gpu",
         EVENTS: items(),

@@ -22,6 +22,7 @@ from tests.doctor.healthy import (
     RUNNERS,
     SCALE_SETS,
     SECRET,
+    SYSTEM_NODE,
     SYSTEM_PODS,
     deployment,
     healthy,
@@ -30,6 +31,7 @@ from tests.doctor.healthy import (
     log_question,
     pod,
     runner,
+    running,
     scale_set,
 )
 
@@ -378,6 +380,20 @@ CASES: dict[str, tuple[str, dict[Question, Any], list[str]]] = {
         unpulled("something else"),
         [
             'error | pod arc-runners/gpu-t4-abcde-runner-fghij | ImagePullBackOff: Failed to pull image "x": something else | the node cannot pull the image | read `kubectl --namespace arc-runners describe pod gpu-t4-abcde-runner-fghij`'
+        ],
+    ),
+    "a runner without a GPU in its limits": (
+        "runner-gpu",
+        {RUNNER_PODS: items(running(""))},
+        [
+            "error | pod arc-runners/gpu-t4-abcde-runner-fghij | its containers have 0 of 1 nvidia.com/gpu in their limits | the node gives a container only the GPUs in its limits: nvidia-smi is not found, and PyTorch has no CUDA | run `pulumi up --refresh`; the template of the scale set or of the job's pod was changed"
+        ],
+    ),
+    "a runner on a system node": (
+        "runner-gpu",
+        {RUNNER_PODS: items(running(node=SYSTEM_NODE))},
+        [
+            "error | pod arc-runners/gpu-t4-abcde-runner-fghij | it runs on ip-10-0-9-9.us-west-2.compute.internal, which is a node of no pool | runners.gpu-t4 selects t4-spot and t4-on-demand, so the selection of its pod was changed | run `pulumi up --refresh`; compare the check node-marks"
         ],
     ),
     "too much memory": (

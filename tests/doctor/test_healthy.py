@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ops.doctor.examination import examine
 from tests.doctor.chain import CLUSTER_CHECKS
 from tests.doctor.healthy import (
     DAEMONSETS,
+    IDENTITY,
     NODES,
     PLUGIN_PODS,
     RUNNER_PODS,
@@ -20,7 +23,7 @@ from tests.doctor.healthy import (
     items,
     system_node,
 )
-from tests.doctor.worlds import world
+from tests.doctor.worlds import asked, silent, world
 
 if TYPE_CHECKING:
     from tests.doctor.worlds import Question
@@ -45,3 +48,45 @@ def test_every_link_of_a_healthy_cluster_works(changes: dict[Question, Any]) -> 
         one.CHECK: ("ok", "") for one in CLUSTER_CHECKS
     }
     assert [one.reason for link in found.links for one in link.verdicts if str(one.level) != "ok"] == []
+
+
+def states(answers: dict[Question, Any]) -> dict[str, tuple[str, str]]:
+    found = examine(world(STACK, answers), CLUSTER_CHECKS)
+    return {link.check: (str(link.state), link.because) for link in found.links}
+
+
+def test_without_credentials_only_the_first_link_is_reported() -> None:
+    answers = {**healthy(), IDENTITY: silent("", "there are no credentials of AWS")}
+
+    assert states(answers) == {
+        "aws-account": ("unanswered", "there are no credentials of AWS"),
+        **{one.CHECK: ("not checked", "aws-account") for one in CLUSTER_CHECKS[1:]},
+    }
+
+
+def test_a_cluster_that_cannot_be_reached_leaves_the_checks_of_aws() -> None:
+    answers = {**healthy(), asked("cluster", "/version"): silent("", "the cluster cannot be reached")}
+    found = states(answers)
+    names = [one.CHECK for one in CLUSTER_CHECKS]
+    number = names.index("kubernetes-api")
+
+    assert [found[name][0] for name in names[:number]] == ["ok"] * number
+    assert found["kubernetes-api"] == ("unanswered", "the cluster cannot be reached")
+    assert {found[name] for name in names[number + 1 :]} == {("not checked", "kubernetes-api")}
+
+
+@pytest.mark.parametrize("system", ["aws", "cluster"])
+def test_a_system_without_any_answer_is_never_a_fault_of_the_stack(system: str) -> None:
+    answers = {key: silent("", "no answer") if key[0] == system else answer for key, answer in healthy().items()}
+
+    assert "error" not in {state for state, _ in states(answers).values()}
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_an_answer_of_another_form_never_ends_the_examination(data: st.DataObject) -> None:
+    answers = healthy()
+    key = data.draw(st.sampled_from(sorted(answers)))
+    answers[key] = data.draw(st.sampled_from([None, {}, [], {"items": [{}]}, {"items": None}, "text", 7]))
+
+    assert len(states(answers)) == len(CLUSTER_CHECKS)
