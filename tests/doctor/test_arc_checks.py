@@ -386,7 +386,7 @@ CASES: dict[str, tuple[str, dict[Question, Any], list[str]]] = {
         "runner-gpu",
         {RUNNER_PODS: items(running(""))},
         [
-            "error | pod arc-runners/gpu-t4-abcde-runner-fghij | its containers have 0 of 1 nvidia.com/gpu in their limits | the node gives a container only the GPUs in its limits: nvidia-smi is not found, and PyTorch has no CUDA | run `pulumi up --refresh`; the template of the scale set or of the job's pod was changed"
+            "error | pod arc-runners/gpu-t4-abcde-runner-fghij | its containers have 0 of 1 nvidia.com/gpu in their limits | a container gets only the GPUs in its limits: nvidia-smi is not found, and PyTorch has no CUDA | run `pulumi up --refresh`; the template of the scale set or of the job's pod was changed"
         ],
     ),
     "a runner on a system node": (

@@ -79,6 +79,8 @@ def _differences(cluster: dict[str, Any], stated: ClusterSettings) -> Iterator[V
             means="nodes, add-ons and the autoscaler are pinned to the version of the stack file",
             fix="run `pulumi up`, or state the version that the cluster has",
         )
+    if stated.existing is not None:
+        return  # Another tool manages its endpoint.
     ranges = cluster["resourcesVpcConfig"]
     actual = set(ranges.get("publicAccessCidrs", [])) if ranges.get("endpointPublicAccess") else set()
     wanted = {str(one) for one in stated.endpoint.public}

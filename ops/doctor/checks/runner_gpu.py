@@ -55,7 +55,7 @@ def _faults(world: World, runner: str, pod: dict[str, Any], pools: dict[str, str
             CHECK,
             subject,
             seen=f"its containers have {has} of {wanted} {GPU} in their limits",
-            means="the node gives a container only the GPUs in its limits: nvidia-smi is not found, and PyTorch has no CUDA",
+            means="a container gets only the GPUs in its limits: nvidia-smi is not found, and PyTorch has no CUDA",
             fix="run `pulumi up --refresh`; the template of the scale set or of the job's pod was changed",
         )
     node = pod["spec"].get("nodeName", "")
