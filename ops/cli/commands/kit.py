@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -21,6 +22,7 @@ from kit.documents import FileError
 from kit.folder import Comparison, State, compare, difference
 from kit.gpu_tests import LOOKED_FOR, Found, gpu_tests, taken_for_granted
 from kit.gpu_workflow import CHECK, TESTS_FILE
+from kit.scripts import LABELS_FILE
 from kit.served import shown
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, chosen
@@ -98,7 +100,14 @@ def main(
 
 def _compare(out: Path, files: Mapping[str, str], stack: str) -> Comparison:
     try:
-        return compare(out, files, stack)
+        compared = compare(out, files, stack)
+        if compared.states.get(LABELS_FILE) is not State.CHANGED:
+            return compared
+        # Other people's settings of actionlint are in the same file.
+        line = f"{out / LABELS_FILE} has other content and stays; add the labels of the runners to it:"
+        terminal.err().print(f"{line}\n{files[LABELS_FILE]}", markup=False, soft_wrap=True)
+        others = compare(out, {path: text for path, text in files.items() if path != LABELS_FILE}, stack)
+        return replace(others, stale=tuple(path for path in others.stale if path != LABELS_FILE))
     except OSError as error:
         raise Stop(Exit.WRONG, f"{out} cannot be written ({error}); choose another folder with --out") from None
 
