@@ -49,6 +49,8 @@ Log = Annotated[Path | None, typer.Option("--log", help="Look for known messages
 Repo = Annotated[
     str | None, typer.Option("--repo", help="Check this repository, OWNER/NAME, instead of those in the stack file.")
 ]
+_LIVE: Final = "Asking the clouds, the cluster and GitHub"
+_RECORDED: Final = "Reading the recorded answers"
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w-]*/[\w.-]+", re.ASCII)
 
 
@@ -84,7 +86,7 @@ def main(
             sources = {**live.systems(checked), "log": GivenLog(log)}
             recorders = {name: Recorder(source, known) for name, source in sources.items()}
             world = World(stack=checked, now=datetime.now(UTC), repository=repo or "", **recorders)
-        with terminal.progress("Asking the clouds, the cluster and GitHub") as progress:
+        with terminal.progress(_RECORDED if offline is not None else _LIVE) as progress:
             found = examine(world, checks, step=progress.step)
     if bundle is not None and offline is None:
         taken = recording.taken(recorders, now=world.now, stack_file=stack_file.path, repository=world.repository)
