@@ -266,7 +266,23 @@ TEST_IMAGE: Final = (
     ],
 )
 def test_an_image_of_another_registry_is_looked_up(answer: Any, line: str) -> None:
-    assert lines(list(image_digest.check(world(ON_ARC, {asked("registry", "manifest", **MANIFEST): answer})))) == [line]
+    found = world(ON_ARC, {asked("registry", "manifest", **MANIFEST): answer})
+
+    assert lines([one for one in image_digest.check(found) if "runner" in one.subject]) == [line]
+
+
+@pytest.mark.parametrize(
+    ("reference", "repository"),
+    [
+        ("docker.io/pytorch/pytorch", "pytorch/pytorch"),
+        ("pytorch/pytorch", "pytorch/pytorch"),
+        ("ubuntu", "library/ubuntu"),
+    ],
+)
+def test_an_image_of_docker_hub_is_looked_up_at_its_registry(reference: str, repository: str) -> None:
+    question = asked("registry", "manifest", host="registry-1.docker.io", repository=repository, reference="1")
+
+    assert image_digest._found(world(ON_ARC, {question: {"digest": "sha256:1"}}), "x", reference, "1")
 
 
 def on_ecr() -> World:

@@ -72,7 +72,7 @@ def _verdict(world: World, path: str, reference: str, version: str) -> Verdict:
 def _found(world: World, path: str, reference: str, version: str) -> Any:
     on_ecr, on_google = _ECR.fullmatch(reference), _GOOGLE.fullmatch(reference)
     is_digest = version.startswith("sha256:")
-    if on_ecr is not None or "/" not in reference or _is_own(world, path):
+    if on_ecr is not None or _is_own(world, path):
         wanted = {"imageDigest": version} if is_digest else {"imageTag": version}
         more = {"region": on_ecr[1]} if on_ecr is not None else {}
         repository = on_ecr[2] if on_ecr is not None else reference
@@ -84,9 +84,9 @@ def _found(world: World, path: str, reference: str, version: str) -> Any:
         if is_digest:
             return world.google.ask(f"{place}/dockerImages/{encoded}@{version}")
         return world.google.ask(f"{place}/packages/{encoded}/tags/{version}")
-    host, _, repository = reference.partition("/")
+    host, _, repository = reference.removeprefix("docker.io/").partition("/")
     if "." not in host and ":" not in host:
-        host, repository = _HUB, reference if "/" in reference else f"library/{reference}"
+        host, repository = _HUB, f"{host}/{repository}" if repository else f"library/{host}"
     return world.registry.ask("manifest", host=host, repository=repository, reference=version)
 
 
