@@ -32,11 +32,8 @@ def parsed(text: str) -> Any:
     return yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - keeps `on` a word
 
 
-class Set(dict[str, str]):
-    """Variables of a repository that are all switched on."""
-
-    def get(self, key: str, default: Any = None) -> Any:
-        return super().get(key, default or "true")
+VARIABLES: Final = dict.fromkeys(("GPU", "ENABLE_GPU", "ENABLE_GPU_SMOKE"), "true")
+"""The variables of the repository: all tests are switched on."""
 
 
 def event(name: str, action: str = "", label: str | None = None, *, fork: bool = True) -> dict[str, Any]:
@@ -47,7 +44,7 @@ def event(name: str, action: str = "", label: str | None = None, *, fork: bool =
         payload = {"action": action, "pull_request": {"number": 7, "head": head}}
         if label is not None:
             payload["label"] = {"name": label}
-    return {"github": {"event_name": name, "event": payload, "repository": BRANCH}, "vars": Set(), "needs": {}}
+    return {"github": {"event_name": name, "event": payload, "repository": BRANCH}, "vars": VARIABLES, "needs": {}}
 
 
 UNASKED: Final = {
