@@ -26,7 +26,9 @@ class PushRoleArgs:
     repository: str
     """`OWNER/NAME` at GitHub."""
     repository_id: int
+    """The number of that repository. A name can be registered again, but a number never."""
     owner_id: int
+    """The number of its owner."""
     branch: str
     """The branch of the jobs. A pull request has another ref."""
 
