@@ -11,11 +11,7 @@ from pydantic import BeforeValidator, Field
 from config.section import Section
 from config.values import (
     Account,
-    AddOnName,
-    CertificateAuthority,
-    ClusterName,
     Count,
-    EksEndpoint,
     KubernetesVersion,
     Matching,
     Name,
@@ -25,10 +21,10 @@ from config.values import (
     Region,
     RoleArn,
     SubnetId,
-    VpcId,
     Zone,
     no_boolean,
 )
+from config.values_aws import AddOnName, CertificateAuthority, ClusterName, EksEndpoint, VpcId
 from config.values_github import Branch, FullName, GitHubId
 
 SERVICE_CIDR = IPv4Network("172.20.0.0/16")

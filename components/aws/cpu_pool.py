@@ -10,8 +10,7 @@ import pulumi_aws as aws  # noqa: TC002  # Pulumi reads the annotations of compo
 from pulumi import ResourceOptions
 
 from components.aws.cpu_node import CpuNode, cpu_labels, cpu_tags, cpu_taints
-from components.aws.gpu_pool import PREFIX_LIMIT
-from components.aws.node_group import NodeGroupArgs, node_group, tag_auto_scaling_group
+from components.aws.node_group import PREFIX_LIMIT, NodeGroupArgs, node_group, tag_auto_scaling_group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

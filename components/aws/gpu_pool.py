@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pulumi
 import pulumi_aws as aws  # noqa: TC002  # Pulumi reads the annotations of components
@@ -11,13 +11,16 @@ from pulumi import Input, Output, ResourceOptions
 
 from components.aws.bootstrap import own_image_user_data, user_data
 from components.aws.gpu_node import GpuNode, api_taints, autoscaler_tags, node_labels, node_taints
-from components.aws.node_group import NodeGroupArgs, auto_scaling_group, node_group, tag_auto_scaling_group
+from components.aws.node_group import (
+    PREFIX_LIMIT,
+    NodeGroupArgs,
+    auto_scaling_group,
+    node_group,
+    tag_auto_scaling_group,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-PREFIX_LIMIT: Final = 37
-"""The largest prefix of a node group's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

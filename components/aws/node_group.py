@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pulumi_aws as aws
 from pulumi import Input, Output, ResourceOptions
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import pulumi
+
+
+PREFIX_LIMIT: Final = 37
+"""The largest prefix of a node group's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

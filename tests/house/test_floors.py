@@ -86,6 +86,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
             "config.section",
             "config.services",
             "config.settings",
+            "config.values_aws",
             "config.values_gcp",
             "config.values_github",
             "config.values_mail",
