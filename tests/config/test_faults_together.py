@@ -103,6 +103,9 @@ DEPENDS_ON: Final[Mapping[str, list[tuple[str, ...]]]] = {
     "nodes with the AMI of another region": [("aws", "region")],
     "a pool with an image that nothing builds": [("eks-image",)],
     "an own image without the section that builds it": [("ec2-image",)],
+    "an image for GPUs without the CUDA version": [("runners", "gpu-t4"), ("runners", "gpu-t4-steady")],
+    "a VPC without NAT gateways": [("network",)],
+    "a cluster without administrators": [("cluster",)],
 }
 """The paths on which a mistake depends without altering them."""
 
@@ -113,9 +116,15 @@ def places(mistake: Mistake) -> list[tuple[str, ...]]:
 
 
 def needed(mistake: Mistake) -> list[tuple[str, ...]]:
-    """Return the paths on which a mistake depends. Every machine with a runner depends on the address of GitHub."""
+    """Return the paths on which a mistake depends.
+
+    Every machine with a runner depends on the address of GitHub, and a network or cluster that exists on whole sections.
+    """
     machine = any({"vm", "start-stop"} & set(steps) for steps in places(mistake))
-    return [*DEPENDS_ON.get(mistake.name, []), *([("github",)] if machine else [])]
+    existing = any("existing" in steps for steps in places(mistake))
+    sections = ("network", "cluster", "system-nodes", "autoscaler", "storage", "monitoring", "aws", "eks-image")
+    whole = [(name,) for name in sections] if existing else []
+    return [*DEPENDS_ON.get(mistake.name, []), *([("github",)] if machine else []), *whole]
 
 
 def apart(one: Mistake, other: Mistake) -> bool:
