@@ -107,9 +107,12 @@ policy-pack: policy/.venv/run ## Set up the environment of the policy pack, for 
 
 # Inspect a stack --------------------------------------------------------------------------------------------------
 
-.PHONY: preview plan rehearse
-preview: .venv/run ## Print the plan, then preview it with the real engine on fake clouds, without an account
-	@$(OPS) preview $(WHICH) $(if $(WHY),--why)
+.PHONY: preview report plan rehearse
+preview: .venv/run ## Print the plan, then preview it with the real engine on fake clouds, without an account; BASE=origin/main: what changes since then
+	@$(OPS) preview $(WHICH) $(if $(WHY),--why) $(if $(BASE),--base "$$BASE")
+
+report: .venv/run ## Write out/report.md and out/report.html: what changes since BASE=origin/main, what it costs and breaks
+	@$(OPS) report $(WHICH) $(if $(BASE),--base "$$BASE") $(if $(OUT),--out "$$OUT")
 
 plan: .venv/run ## Print only the plan: resources, verdicts, cost, findings
 	@$(OPS) plan $(WHICH) $(if $(WHY),--why)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ops.plan.model import Planned
 
 SAME: Final = "same"
+_ENGINE_GONE: Final = "Resource monitor has terminated"
 _SUMMARY: Final = re.compile(r"^(update|preview|destroy|refresh) failed$|^resource .* failed|^run canceled")
 
 
@@ -28,6 +29,12 @@ class Step:
     type: str
     changed: Mapping[str, str] = field(default_factory=dict)
     """The changed property paths and their kinds of change: `update`, `add-replace`, …"""
+    old: Mapping[str, Any] = field(default_factory=dict)
+    """The inputs before the step; the engine masks secrets."""
+    new: Mapping[str, Any] = field(default_factory=dict)
+    """The inputs after the step, with secrets masked and unknown values marked."""
+    was: str = ""
+    """The URN before the step; empty for a new resource."""
 
     @property
     def name(self) -> str:
@@ -122,7 +129,8 @@ class EventLog:
 
     def outcome(self, operation: str, seconds: float, *, problem: str | None) -> Outcome:
         """Return the outcome; `problem` is the error of the process, used if no event gives a reason."""
-        diagnostics = tuple(self._diagnostics)
+        # The program reports that the engine has gone; the cause is elsewhere.
+        diagnostics = tuple(one for one in self._diagnostics if not one.message.startswith(_ENGINE_GONE))
         if problem is not None and not any(one.severity == "error" for one in diagnostics):
             diagnostics += (Diagnostic(severity="error", message=problem, urn=""),)
         return Outcome(
@@ -155,4 +163,7 @@ def _step(metadata: StepEventMetadata) -> Step:
         urn=metadata.urn,
         type=metadata.type,
         changed=changed or dict.fromkeys(metadata.diffs or (), "update"),
+        old=(metadata.old.inputs if metadata.old else None) or {},
+        new=(metadata.new.inputs if metadata.new else None) or {},
+        was=metadata.old.urn if metadata.old else "",
     )
