@@ -23,7 +23,8 @@ def check(stack: Stack) -> Iterator[Verdict]:
     settings = stack.settings
     for name, image in settings.images.items():
         path = f"images.{name}"
-        tags = settings.ecr[image.repository].mutable_tags if image.repository in settings.ecr else ()
+        repository = settings.ecr.get(image.repository) if image.repository else None
+        tags = repository.mutable_tags if repository is not None else ()
         if image.digest == PLACEHOLDER:
             reason = "64 zeros are the digest of no image, so the pods of its runners do not start, and their jobs wait"
             fix = "build the image, and write the digest that the build prints (docs/how-to/runner-image.md)"

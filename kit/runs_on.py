@@ -142,11 +142,13 @@ def _call(path: str, job: Mapping[object, object], known: _Known, chain: tuple[s
 
 def _asked(stated: object, combination: Mapping[str, object]) -> _Asked | None:
     """Return the labels and the group, or None for a value that is neither."""
-    value, group = replaced(stated, combination), None
+    value = replaced(stated, combination)
+    group: str | None = None
     if isinstance(value, Mapping):
-        group = replaced(value.get("group"), combination)
-        if not isinstance(group, str | None):
+        stated_group = replaced(value.get("group"), combination)
+        if not isinstance(stated_group, str | None):
             return None
+        group = stated_group
         if group is not None and OPENS in group:
             raise UnresolvedError(group)
         if "labels" not in value:

@@ -112,7 +112,8 @@ def eks_cluster(
         for name, pool in settings.cpu_pools.items()
     }
 
-    after = [*plane.access, *node_groups, *(pool.node_group for pool in (*pools.values(), *cpu_pools.values()))]
+    after = [*plane.access, *node_groups, *(pool.node_group for pool in pools.values())]
+    after += [pool.node_group for pool in cpu_pools.values()]
     if plane.add_ons is not None:
         # Its add-ons need a node without taints.
         after += ClusterAddOns("cluster-add-ons", replace(plane.add_ons, after=node_groups), site.aws).all

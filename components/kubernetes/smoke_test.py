@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pulumi
 import pulumi_kubernetes as k8s
@@ -45,15 +45,18 @@ class SmokeTest(pulumi.ComponentResource):
             opts=ResourceOptions(parent=self, delete_before_replace=True),
         )
         for job in args.jobs:
+            # The types of the SDK have other names for the keys of maps.
+            metadata: Any = {
+                "name": job_name(job.pool),
+                "namespace": namespace.metadata.apply(lambda found: found.name or NAMESPACE),
+                "labels": {LABEL: job.pool},
+                "annotations": dict(AGAIN_AFTER_FAILURE),
+            }
+            spec: Any = job_spec(job, args.image)
             k8s.batch.v1.Job(
                 f"{name}-{job.pool}",
-                metadata={
-                    "name": job_name(job.pool),
-                    "namespace": namespace.metadata.apply(lambda metadata: metadata.name or NAMESPACE),
-                    "labels": {LABEL: job.pool},
-                    "annotations": dict(AGAIN_AFTER_FAILURE),
-                },
-                spec=job_spec(job, args.image),
+                metadata=metadata,
+                spec=spec,
                 opts=ResourceOptions(
                     parent=self,
                     depends_on=list(args.after),

@@ -22,7 +22,7 @@ def cost(stack_file: StackFile) -> dict[str, Any]:
     """
     settings = typed.settings(stack_file)
     stack = stack_of(settings, Identity(project=PROJECT, stack=stack_file.name, extra=settings.stack.tags))
-    found = bill(stack, [job_load(settings.runners[name], offer) for name, offer in stack.offers.items()])
+    found = bill(stack, [job_load(settings.runners[name], offer, settings) for name, offer in stack.offers.items()])
     return {
         "total": {str(case): float(round(found.total(case), 2)) for case in Case},
         "parts": {

@@ -56,10 +56,10 @@ def facts(**changes: Any) -> RepositorySettings:
 def plan(settings: RepositorySettings) -> Plan:
     from components.github.repository import GitHubRepository, GitHubRepositoryArgs  # noqa: PLC0415 - heavy
 
-    return record(
-        stack_file(),
-        program=lambda: GitHubRepository("github-vision", GitHubRepositoryArgs(settings=settings)) and None,
-    )
+    def program() -> None:
+        GitHubRepository("github-vision", GitHubRepositoryArgs(settings=settings))
+
+    return record(stack_file(), program=program)
 
 
 def test_the_stack_sets_variables_labels_and_the_ruleset(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,4 +82,4 @@ def test_the_alarms_are_in_the_cost() -> None:
     changes = {"monitoring/cloudwatch": STATED, "gpu-pools/t4-spot/min": 1}
     (item,) = [one for one in bill.bill(stack(changes), []).items if one.path == "monitoring.cloudwatch"]
 
-    assert (item.what, item.quantity.idle) == ("alarms", 3)
+    assert (item.what, int(item.quantity.idle)) == ("alarms", 3)

@@ -100,7 +100,7 @@ def test_the_job_waits_for_the_device_plugin_and_the_autoscaler() -> None:
 
 
 def test_without_on_up_only_the_namespace_is_declared() -> None:
-    plan = planned(**{"on-up": False})
+    plan = planned(stacks.STAGING, **{"on-up": False})
 
     assert jobs(plan) == {}
     assert [one.inputs["metadata"]["name"] for one in plan if one.name == "smoke-test" and one.inputs] == [NAMESPACE]

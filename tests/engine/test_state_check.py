@@ -175,10 +175,9 @@ values = st.recursive(
 @pytest.mark.pure
 @given(values, st.sampled_from(["inputs", "outputs"]))
 def test_a_planted_key_is_found_anywhere(value: object, bag: str) -> None:
-
     state = State(
         stack="demo",
-        resources=(row(**{bag: {"a": value, "b": {"c": [value, KEY]}}}),),
+        resources=({**row(), bag: {"a": value, "b": {"c": [value, KEY]}}},),
         pending=(),
         secrets_provider="cloud",
     )

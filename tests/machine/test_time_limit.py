@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-import boto3  # type: ignore[import-untyped]
+import boto3
 import pytest
-from botocore.exceptions import ClientError  # type: ignore[import-untyped]
+from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from back_ends.machine.aws_time_limit import MINUTES

@@ -36,7 +36,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _do(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
-        body = json.loads(self.rfile.read(length)) if length else None
+        body: Any = json.loads(self.rfile.read(length)) if length else None
         path = self.path.partition("?")[0]
         self.server.requests.append((self.command, self.path, body))
         if self.server.broken:

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-import boto3  # type: ignore[import-untyped]
+import boto3
 import pytest
-from botocore.awsrequest import AWSResponse  # type: ignore[import-untyped]
-from botocore.exceptions import (  # type: ignore[import-untyped]
+from botocore.awsrequest import AWSResponse
+from botocore.exceptions import (
     ConnectTimeoutError,
     EndpointConnectionError,
     NoCredentialsError,

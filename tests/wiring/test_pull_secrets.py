@@ -57,10 +57,10 @@ def test_a_pod_names_the_secret_of_its_own_image(changes: Mapping[str, Any], run
 
 
 def test_the_smoke_test_names_the_secret_of_its_image() -> None:
-    changes = {"smoke-test": {"image": "runner-gpu"}}
+    changes: dict[str, Any] = {"smoke-test": {"image": "runner-gpu"}}
     plain, private = (
         pod_template(smoke_jobs(stacks.settings(changes=one))[0], "image")["spec"]
-        for one in (changes, changes | PRIVATE)
+        for one in (changes, {**changes, **PRIVATE})
     )
 
     assert "imagePullSecrets" not in plain

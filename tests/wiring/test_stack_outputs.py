@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from ops.cli.options import ROOT
 from tests.config import stacks as files
 from tests.plan import stacks
 from wiring.outputs import verify
@@ -206,7 +207,7 @@ def test_registry_login_is_for_the_registry_of_the_repositories(name: str) -> No
     "name", sorted({*CLUSTERS, *REGISTRIES, "examples/eks-own-image.yaml", "examples/cirun-gcp.yaml"})
 )
 def test_every_output_of_a_stack_is_on_the_outputs_page(name: str) -> None:
-    page = (stacks.ROOT / "docs" / "reference" / "outputs.md").read_text()
+    page = (ROOT / "docs" / "reference" / "outputs.md").read_text()
     explained = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
     found = {
         re.sub(r"^repository_.*?(_login)?$", r"repository_NAME\1", output) for output in stacks.planned(name).outputs

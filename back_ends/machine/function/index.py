@@ -12,7 +12,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import boto3  # type: ignore[import-untyped]
+import boto3
 
 MARK = "gpu-ci-recovery"
 """The tag of an instance that is stopped to be started on another host."""
