@@ -216,7 +216,7 @@ def _services(*, site: Site, account: AwsSettings, version: str, cluster_name: O
                 values=kubernetes.gpu_metrics(settings, dcgm),
                 alerts=dcgm.alerts,
                 dashboard=dcgm.dashboard,
-                to_zero=kubernetes.job_pools(site.stack) == settings.gpu_pools.keys(),
+                to_zero=kubernetes.job_pools(site.stack) == frozenset(settings.gpu_pools),
                 namespace_labels=dcgm.namespace_labels,
             ),
             site.cluster,

@@ -48,7 +48,7 @@ class GpuMetrics(pulumi.ComponentResource):
         super().__init__("gpu-ci:kubernetes:GpuMetrics", name, None, opts)
         namespace = k8s.core.v1.Namespace(
             name,
-            metadata={"name": NAMESPACE, **({"labels": labels} if (labels := dict(args.namespace_labels)) else {})},
+            metadata=k8s.meta.v1.ObjectMetaArgs(name=NAMESPACE, labels=dict(args.namespace_labels) or None),
             opts=ResourceOptions(parent=self, delete_before_replace=True),
         )
         chart(

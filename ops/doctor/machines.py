@@ -102,7 +102,7 @@ def _on_aws(world: World, one: Expected) -> Machine | None:
     tags = {tag["Key"]: tag["Value"] for tag in first.get("Tags", [])}
     return Machine(
         id=first["InstanceId"],
-        state=_STATES.get(first["State"]["Name"], first["State"]["Name"]),
+        state=_STATES.get(str(first["State"]["Name"]), str(first["State"]["Name"])),
         status=tags.get(STATUS_TAG, ""),
         reason=(first.get("StateReason") or {}).get("Message", ""),
         start=f"aws ec2 start-instances --region {one.region} --instance-ids {first['InstanceId']}",
@@ -119,7 +119,7 @@ def _on_gcp(world: World, one: Expected) -> Machine | None:
     items = (answer or {}).get("queryValue", {}).get("items", [])
     return Machine(
         id=str(instance["id"]),
-        state=_STATES.get(instance["status"], instance["status"]),
+        state=_STATES.get(str(instance["status"]), str(instance["status"])),
         status=items[0]["value"] if items else "",
         reason=instance.get("statusMessage", ""),
         start=f"gcloud compute instances start {one.title} --project {project} --zone {one.zone}",

@@ -104,7 +104,8 @@ def _waiting(timeline: Timeline) -> Reason:
             ),
         ),
     }
-    return by_step[timeline.reached] if timeline.reached in by_step else _without_node(timeline.events)
+    reached = timeline.reached
+    return by_step[reached] if reached in by_step and reached is not None else _without_node(timeline.events)
 
 
 def _without_node(events: Mapping[str, str]) -> Reason:

@@ -76,20 +76,21 @@ def main(
         raise Stop(Exit.WRONG, "--offline excludes --bundle, --log and --repo; the recording has their content")
     known = known_values(os.environ)
     with ExitStack() as opened:
+        recorders: dict[str, Recorder] = {}
+        path: Path | None = None
         if offline is not None:
             folder = opened.enter_context(bundles.opened(offline))
             world = _recorded(folder, chosen(stack, file) if stack or file else None)
-            recorders: dict[str, Recorder] = {}
         else:
             stack_file = chosen(stack, file)
-            checked = _stack(stack_file)
+            path, checked = stack_file.path, _stack(stack_file)
             sources = {**live.systems(checked), "log": GivenLog(log)}
             recorders = {name: Recorder(source, known) for name, source in sources.items()}
             world = World(stack=checked, now=datetime.now(UTC), repository=repo or "", **recorders)
         with terminal.progress(_RECORDED if offline is not None else _LIVE) as progress:
             found = examine(world, checks, step=progress.step)
-    if bundle is not None and offline is None:
-        taken = recording.taken(recorders, now=world.now, stack_file=stack_file.path, repository=world.repository)
+    if bundle is not None and path is not None:
+        taken = recording.taken(recorders, now=world.now, stack_file=path, repository=world.repository)
         plan = [verdict_data(one) for one in verdicts(world.stack)]
         bundles.save(bundle, taken, {bundles.RESULT: found.data(), bundles.PLAN: plan}, known)
     if json is not None:

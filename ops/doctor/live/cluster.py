@@ -30,14 +30,15 @@ class LiveCluster:
     """A cluster."""
 
     def __init__(self, configuration: client.Configuration) -> None:
-        configuration.retries = False  # Of urllib3: no repeated attempts.
+        # Of urllib3: no repeated attempts. The client's type of this attribute is too narrow.
+        setattr(configuration, "retries", False)  # noqa: B010
         self._host = configuration.host
         self._client = client.ApiClient(configuration)
 
     def ask(self, call: str, /, **arguments: Any) -> Any:
         """Return the object or the list at a path; the text of a log."""
         try:
-            answer = self._client.call_api(
+            answer: Any = self._client.call_api(
                 call,
                 "GET",
                 query_params=sorted(arguments.items()),
@@ -107,7 +108,7 @@ def token(name: str, region: str) -> str:
         )
     except BotoCoreError as fault:
         raise Unanswered(f"no token for the cluster can be signed ({fault})", "set AWS_PROFILE") from None
-    return "k8s-aws-v1." + base64.urlsafe_b64encode(url.encode()).decode().rstrip("=")
+    return "k8s-aws-v1." + base64.urlsafe_b64encode(str(url).encode()).decode().rstrip("=")
 
 
 def without_secrets(answer: Any) -> Any:
@@ -138,6 +139,6 @@ def _missing(call: str, fault: client.ApiException) -> None:
 
 def _message(fault: client.ApiException) -> str:
     try:
-        return str(json.loads(fault.body)["message"])
+        return str(json.loads(fault.body or "")["message"])
     except (ValueError, KeyError, TypeError):
         return str(fault.reason)

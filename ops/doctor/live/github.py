@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -61,7 +62,7 @@ class LiveGitHub:
             return answer.json() if is_json else answer.text[-_LOG:]
         message = answer.json().get("message", "") if "json" in answer.headers.get("content-type", "") else ""
         reason = f"GitHub answered {call} with {answer.status_code} ({message or answer.reason_phrase})"
-        if answer.headers.get("x-ratelimit-remaining") == "0" or answer.status_code == httpx.codes.TOO_MANY_REQUESTS:
+        if answer.headers.get("x-ratelimit-remaining") == "0" or answer.status_code == HTTPStatus.TOO_MANY_REQUESTS:
             raise Unanswered(reason, "wait an hour, or use a token")
         needed = answer.headers.get("x-accepted-github-permissions", "")
         if needed and self._token:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from http import HTTPStatus
 from typing import Any, Final
 
 import httpx
@@ -29,12 +30,12 @@ class LiveRegistry:
         url = f"{self._scheme}://{host}/v2/{repository}/manifests/{reference}"
         try:
             answer = self._client.head(url, headers={"Accept": _TYPES})
-            refused = answer.status_code == httpx.codes.UNAUTHORIZED
+            refused = answer.status_code == HTTPStatus.UNAUTHORIZED
             if refused and (token := self._token(answer.headers.get("www-authenticate", ""), repository)):
                 answer = self._client.head(url, headers={"Accept": _TYPES, "Authorization": f"Bearer {token}"})
         except httpx.HTTPError as fault:
             raise Unanswered(f"{host} cannot be reached ({fault})", "check the network, and run it again") from None
-        if answer.status_code == httpx.codes.NOT_FOUND:
+        if answer.status_code == HTTPStatus.NOT_FOUND:
             return None
         if answer.is_success:
             return {"digest": answer.headers.get("docker-content-digest", "")}
