@@ -31,8 +31,8 @@ _PENDING: Final = {
         "run `pulumi refresh`, which reads it, and then `pulumi up`",
     ),
     "deleting": (
-        "an interrupted update was deleting it, so it may be gone",
-        "run `pulumi refresh`, which removes it from the state if it is gone, and then `pulumi up`",
+        "an interrupted update was deleting it, so it may not exist any more",
+        "run `pulumi refresh`, which removes it from the state if the cloud does not have it, and then `pulumi up`",
     ),
     "importing": ("an interrupted import left it half known", "run `pulumi refresh`, and import it again"),
     "reading": ("an interrupted update was reading it", "run `pulumi refresh`"),

@@ -129,7 +129,7 @@ class EventLog:
 
     def outcome(self, operation: str, seconds: float, *, problem: str | None) -> Outcome:
         """Return the outcome; `problem` is the error of the process, used if no event gives a reason."""
-        # The program reports that the engine has gone; the cause is elsewhere.
+        # The program reports that the engine ended; the cause is elsewhere.
         diagnostics = tuple(one for one in self._diagnostics if not one.message.startswith(_ENGINE_GONE))
         if problem is not None and not any(one.severity == "error" for one in diagnostics):
             diagnostics += (Diagnostic(severity="error", message=problem, urn=""),)

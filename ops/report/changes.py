@@ -31,7 +31,7 @@ RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 
 
 class Effect(StrEnum):
-    """What happens to a resource."""
+    """The effect of an update on a resource."""
 
     CREATE = "create"
     UPDATE = "update"
@@ -86,7 +86,7 @@ class Change:
 
     @property
     def follows(self) -> bool:
-        """Whether it is replaced only because another resource is: a value that forces it is not known yet."""
+        """Return True if it is replaced only because another resource is: the value that forces it is not known yet."""
         forcing = [one for one in self.properties if one.forces]
         known = self.meaning is None and self.effect is Effect.REPLACE and bool(forcing)
         return known and all(one.new == LATER for one in forcing)
@@ -100,7 +100,7 @@ class Change:
 
     @property
     def component(self) -> bool:
-        """Whether it only groups other resources."""
+        """Return True if it only groups other resources."""
         return self.type.startswith("gpu-ci:")
 
     def to_data(self) -> dict[str, Any]:

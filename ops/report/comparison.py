@@ -23,7 +23,7 @@ REFUSED: Final = "the checks refuse the stack, so an update stops before its fir
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What an update of the base with this checkout would do."""
+    """The effect of an update of the base with this checkout."""
 
     base: Base
     stack: str

@@ -1,7 +1,7 @@
 """A report as Markdown for a comment on a pull request.
 
-GitHub refuses a comment of more than 65,536 characters. Details are folded, and those that do not fit are left out with
-their number.
+GitHub refuses a comment of more than 65,536 characters. Details are folded, and those that do not fit are omitted and
+counted.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def _sentence(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return text that Markdown shows as it is."""
+    """Return text with the signs of Markdown escaped."""
     return re.sub(r"([\\`*_{}\[\]<>#|~@])", r"\\\1", " ".join(text.split()))
 
 

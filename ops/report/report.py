@@ -50,7 +50,7 @@ class Report:
     new: tuple[Line, ...]
     """Findings that the base does not have."""
     fixed: tuple[Line, ...]
-    """Findings of the base that are gone."""
+    """Findings of the base that the checkout does not have."""
     unchanged: tuple[Line, ...]
     cost: Mapping[str, Any]
     """The month of this checkout, as `ops.report.cost` returns it."""

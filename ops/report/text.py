@@ -119,7 +119,7 @@ def _difference(one: Property) -> Iterator[str]:
 
 
 def text_difference(old: str, new: str, most: int = _LINES) -> list[str]:
-    """Return the changed lines of a text, and the number of those that are left out."""
+    """Return the changed lines of a text, and the number of the omitted ones."""
     found = [
         _shortened(line)
         for line in difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=0)

@@ -1,4 +1,4 @@
-"""The answers of a healthy cluster of `Pulumi.staging.yaml`: one GPU node with one running job."""
+"""The answers of a healthy cluster of `tests/stacks/staging.yaml`: one GPU node with one running job."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from wiring.kubernetes import gpu_node
 if TYPE_CHECKING:
     from tests.doctor.worlds import Question
 
-STACK: Final = "Pulumi.staging.yaml"
+STACK: Final = "tests/stacks/staging.yaml"
 CLUSTER: Final = "gpu-ci-staging"
 CREATED: Final = "2026-11-20T11:00:00Z"
 SETTINGS: Final = world(STACK, {}).settings

@@ -57,7 +57,7 @@ class Made:
 
 
 def states(*checks: Made) -> dict[str, tuple[str, str]]:
-    found = examine(world("Pulumi.staging.yaml", {}), checks)
+    found = examine(world("tests/stacks/staging.yaml", {}), checks)
     return {link.check: (str(link.state), link.because) for link in found.links}
 
 
@@ -99,14 +99,14 @@ def test_a_check_that_does_not_apply_is_not_shown_and_stops_nothing() -> None:
 def test_the_exit_code_is_of_the_worst_link(results: tuple[str, ...], code: Exit) -> None:
     checks = [Made(f"check-{number}", result) for number, result in enumerate(results)]
 
-    assert examine(world("Pulumi.staging.yaml", {}), checks).exit is code
+    assert examine(world("tests/stacks/staging.yaml", {}), checks).exit is code
 
 
 def test_the_report_shows_the_observation_the_meaning_and_the_fix() -> None:
     checks = [Made("a"), Made("b", "broken"), Made("c", NEEDS=("b",)), Made("d", NEEDS=("c",)), Made("e", "silent")]
     console = terminal.out(width=100)
     with console.capture() as captured:
-        report.show(console, examine(world("Pulumi.staging.yaml", {}), checks))
+        report.show(console, examine(world("tests/stacks/staging.yaml", {}), checks))
 
     assert captured.get().splitlines() == [
         "ok           a  seen",
@@ -161,7 +161,7 @@ def test_a_recording_gives_the_same_answers_as_the_live_system(tmp_path: Path) -
             recorder.ask("refused")
     assert live.asked == ["call", "refused"]
 
-    stack_file = ROOT / "Pulumi.staging.yaml"
+    stack_file = ROOT / "tests/stacks/staging.yaml"
     recording.write(recording.taken({"aws": recorder}, now=NOW, stack_file=stack_file), tmp_path)
     read = recording.read(tmp_path)
     source = read.sources()["aws"]
@@ -199,8 +199,8 @@ def test_the_command_reads_a_recording_and_writes_json(tmp_path: Path, capsys: p
     identity = {"Account": "999999999999", "Arn": "arn:aws:iam::999999999999:user/me", "UserId": "x"}
     made = Recording(
         now=NOW,
-        stack_file="Pulumi.staging.yaml",
-        stack_text=(ROOT / "Pulumi.staging.yaml").read_text(),
+        stack_file="staging.yaml",
+        stack_text=(ROOT / "tests/stacks/staging.yaml").read_text(),
         exchanges={"aws": (Exchange(call="sts.get_caller_identity", arguments={}, answer=identity),)},
     )
     recording.write(made, tmp_path / "recorded")

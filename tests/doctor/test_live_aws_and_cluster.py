@@ -299,7 +299,7 @@ def test_a_client_that_is_not_installed_names_the_fix(monkeypatch: pytest.Monkey
         raise ImportError(name="boto3")
 
     monkeypatch.setattr(live_aws, "LiveAws", missing)
-    systems = live.systems(world("Pulumi.staging.yaml", {}).stack)
+    systems = live.systems(world("tests/stacks/staging.yaml", {}).stack)
 
     with pytest.raises(Unanswered, match="the Python package boto3 is not installed") as unanswered:
         systems["aws"].ask("sts.get_caller_identity")

@@ -90,7 +90,7 @@ def test_an_export_with_secrets_is_a_fault(tmp_path: Path) -> None:
     [
         ("creating", "an interrupted update was creating it, so it may exist without being in the state"),
         ("updating", "an interrupted update was changing it, so the state may hold old values"),
-        ("deleting", "an interrupted update was deleting it, so it may be gone"),
+        ("deleting", "an interrupted update was deleting it, so it may not exist any more"),
         ("unheard-of", "an interrupted update left it"),
     ],
 )

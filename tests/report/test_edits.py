@@ -33,7 +33,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 def shown(found: Comparison) -> str:
-    """What the terminal shows, without colours."""
+    """The text of the terminal, without colours."""
     out = io.StringIO()
     text.show(Console(file=out, width=160, theme=terminal._THEME, highlight=False), found)
     return out.getvalue()

@@ -57,8 +57,8 @@ def test_a_broken_rule_blocks_and_is_listed() -> None:
 
 def test_findings_are_new_fixed_or_unchanged() -> None:
     old = {"level": "warning", "check": "spot-plan", "subject": "gpu-pools.t4", "reason": "r", "fix": "f"}
-    gone = {**old, "subject": "gpu-pools.old"}
-    base = Base(name="main", commit="1", plan={"verdicts": [old, gone], "findings": [], "cost": COST})
+    removed = {**old, "subject": "gpu-pools.old"}
+    base = Base(name="main", commit="1", plan={"verdicts": [old, removed], "findings": [], "cost": COST})
     fresh = replace(WARNING, subject="gpu-pools.new")
 
     report = made(UPDATED, base=base, verdicts=[WARNING, fresh])
