@@ -28,6 +28,10 @@ ACCOUNT: Final = "123456789012"
 DEPLOYS: Final = "arn:aws:iam::123456789012:role/gpu-ci-bootstrap/gpu-ci-staging-deploy"
 
 
+EXISTING: Final = {"examples/eks-existing-cluster.yaml": "platform"}
+"""The clusters that other tools manage, by the stack that uses them."""
+
+
 def place(stack: str = "staging", region: str = "us-west-2") -> Place:
     return Place(account=ACCOUNT, region=region, prefix=f"{PROJECT}-{stack}", tags=own_tags(PROJECT, stack))
 
@@ -73,7 +77,9 @@ def test_a_statement_matches_the_name_of_every_resource(name: str) -> None:
             if grant.service == arn.split(":")[2]
             and any(verb.startswith(("Create", "Put", "Subscribe")) for verb in grant.verbs)
         ]
-        if not any(fnmatchcase(arn, one) for one in resources):
+        # The role has no permission for a cluster that another tool manages; its page says what to add.
+        elsewhere = f":nodegroup/{EXISTING.get(name)}/" in arn
+        if not elsewhere and not any(fnmatchcase(arn, one) for one in resources):
             unmatched.append(f"{arn} ({', '.join(resources)})")
 
     assert unmatched == []

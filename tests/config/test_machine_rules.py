@@ -40,7 +40,7 @@ LONG: Final = "gpu-" + "m" * 32
 CASES = (
     broken(
         "variables_have_a_machine",
-        {"github/set-variables": True},
+        {"github/set-variables": True, "github/repositories": OUT},
         "github.set-variables: has no effect, because vm serves no runner; remove it",
         stack="examples/start-stop.yaml",
     ),

@@ -74,8 +74,8 @@ def test_a_misspelt_key_next_to_the_right_one_does_not_replace_it() -> None:
     ("path", "value", "fault"),
     [
         ("ecr/runner-gpu/force-delet", None, 'unknown key; did you mean "force-delete"?'),
-        ("ecr/runner-gpu/extra", None, "unknown key; known: force-delete, keep, mutable-tags, pull-request-days, untag"),
-        ("ecr/runner-gpu/extra", [None], "unknown key; known: force-delete, keep, mutable-tags, pull-request-days, untag"),
+        ("ecr/runner-gpu/extra", None, "unknown key; known: force-delete, keep, mutable-tags, pull-request-days, pushed-by, untag"),
+        ("ecr/runner-gpu/extra", [None], "unknown key; known: force-delete, keep, mutable-tags, pull-request-days, pushed-by, untag"),
         ("monitoring/dcgm", None, "is empty; give it a value, or remove the key"),
     ],
 )  # fmt: skip

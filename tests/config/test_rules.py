@@ -16,6 +16,7 @@ from tests.config import (
     test_gcp_rules,
     test_machine_image_rules,
     test_machine_rules,
+    test_rules_of_mistakes,
     test_start_stop_rules,
 )
 from tests.config.stacks import AWS, GCP, OUT, PRODUCTION, SHARED, STAGING, Broken, broken
@@ -387,7 +388,8 @@ def test_every_rule_is_broken_by_some_case() -> None:
     )
 
     assert {rule.__name__ for rule in (*rules.RULES, *rules.REFERENCES)} == {
-        rule for case in cases for rule in case.rules
+        *(rule for case in cases for rule in case.rules),
+        *test_rules_of_mistakes.LINES,
     }
 
 

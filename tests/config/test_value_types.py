@@ -37,6 +37,12 @@ def answer(kind: str, value: Any) -> str:
 
 
 VALID = [
+    ("AddOnName", "vpc-cni"),
+    ("CertificateAuthority", f"LS0tLS1CRUdJTi{'A' * 240}=="),
+    ("ClusterName", "platform"),
+    ("EksEndpoint", "https://0123456789ABCDEF0123456789ABCDEF.gr7.us-east-1.eks.amazonaws.com"),
+    ("SecretName", "ghcr.io-pull"),
+    ("VpcId", "vpc-0a1b2c3d4e5f60718"),
     ("EnvironmentName", "staging"),
     ("EnvironmentName", "GPU_ci.2"),
     ("FullName", "example-org/vision"),
@@ -161,6 +167,44 @@ USER = "is not a user's name; use at most 31 lower-case letters, digits, hyphens
 TEXT = "is not valid; write text; a number, a version, true and false need quotes"
 
 INVALID = [
+    ("AddOnName", "VPC_CNI", '"VPC_CNI" is not the name of an add-on; write it as EKS does, as in vpc-cni'),
+    (
+        "CertificateAuthority",
+        "abc",
+        (
+            '"abc" is not a certificate in base64; write what aws eks describe-cluster --name NAME --query '
+            "cluster.certificateAuthority.data prints"
+        ),
+    ),
+    (
+        "ClusterName",
+        "gpu-ci-staging",
+        (
+            '"gpu-ci-staging" is not the name of an EKS cluster that another tool manages; write its name; names that '
+            "begin with gpu-ci- are those of stacks, which cannot share a cluster"
+        ),
+    ),
+    (
+        "EksEndpoint",
+        "http://x",
+        (
+            '"http://x" is not the endpoint of an EKS cluster; write what aws eks describe-cluster --name NAME --query '
+            "cluster.endpoint prints"
+        ),
+    ),
+    (
+        "SecretName",
+        "My_Secret",
+        (
+            '"My_Secret" is not the name of a Kubernetes Secret; use lower-case letters, digits, hyphens and dots, a '
+            "letter or digit first and last"
+        ),
+    ),
+    (
+        "VpcId",
+        "vpc",
+        '"vpc" is not a VPC\'s id; write vpc- and its 8 or 17 hexadecimal digits, as in vpc-0123456789abcdef0',
+    ),
     (
         "EnvironmentName",
         "staging:main",

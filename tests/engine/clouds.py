@@ -43,7 +43,7 @@ class Client:
     def network(self) -> tuple[str, str]:
         """Create a VPC and a subnet."""
         vpc = self.create(aws.VPC, cidrBlock="10.0.0.0/16")
-        return vpc, self.create(aws.SUBNET, vpcId=vpc, cidrBlock="10.0.1.0/24")
+        return vpc, self.create(aws.SUBNET, vpcId=vpc, cidrBlock="10.0.1.0/24", availabilityZone="us-west-2a")
 
     def role(self, name: str, *policies: str) -> str:
         """Create a role with policies and return its ARN."""
@@ -53,10 +53,17 @@ class Client:
         return self.arn(aws.ROLE, id_)
 
     def cluster(self, **inputs: Any) -> str:
-        """Create a cluster without access and without nodes; return its subnet."""
-        _, subnet = self.network()
+        """Create a cluster in two zones, without access and without nodes; return its first subnet."""
+        vpc, subnet = self.network()
+        second = self.create(aws.SUBNET, "second", vpcId=vpc, cidrBlock="10.0.2.0/24", availabilityZone="us-west-2b")
         role = self.role("cluster", CLUSTER_POLICY)
-        stated = {"name": "ci", "roleArn": role, "vpcConfig": {"subnetIds": [subnet]}, "accessConfig": {}, **inputs}
+        stated = {
+            "name": "ci",
+            "roleArn": role,
+            "vpcConfig": {"subnetIds": [subnet, second]},
+            "accessConfig": {},
+            **inputs,
+        }
         self.create(aws.CLUSTER, "cluster", **stated)
         return subnet
 

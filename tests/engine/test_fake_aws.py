@@ -195,8 +195,10 @@ def test_a_second_cluster_or_group_of_the_same_name_is_refused(client: Client) -
     subnet = client.ready_cluster()
     with pytest.raises(RefusedError, match="NodeGroup already exists with name system and cluster name ci"):
         client.nodes(subnet)
+    subnets = [one.id for one in client.cloud.of(aws.SUBNET)]
+    role = client.arn(aws.ROLE, "cluster")
     with pytest.raises(RefusedError, match="Cluster already exists with name: ci"):
-        client.create(aws.CLUSTER, "other", name="ci", roleArn=client.arn(aws.ROLE, "cluster"), vpcConfig={})
+        client.create(aws.CLUSTER, "other", name="ci", roleArn=role, vpcConfig={"subnetIds": subnets})
 
 
 def test_a_key_in_use_can_be_deleted(client: Client) -> None:

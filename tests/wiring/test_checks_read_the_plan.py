@@ -28,7 +28,14 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.plan
 
-POOLS = [(name, pool) for name in stacks.NAMES for pool in files.sections(name).get("gpu-pools", {})]
+OWN = [name for name in stacks.NAMES if "existing" not in files.sections(name).get("cluster", {})]
+"""The stacks whose subnets and add-ons are in their plan."""
+POOLS = [
+    (name, pool)
+    for name in OWN
+    if "existing" not in files.sections(name).get("network", {})
+    for pool in files.sections(name).get("gpu-pools", {})
+]
 RUNNERS = [
     (name, runner)
     for name in stacks.NAMES
@@ -69,7 +76,7 @@ def test_the_checks_read_a_runner_as_it_is_registered(name: str, runner: str) ->
     assert (known.idle, known.most) == (release["minRunners"], release["maxRunners"])
 
 
-@pytest.mark.parametrize("name", CLUSTERS)
+@pytest.mark.parametrize("name", [name for name in CLUSTERS if name in OWN])
 def test_the_checks_read_daemonsets_as_they_are_registered(name: str) -> None:
     plugin, metrics = built.device_plugin(stacks.planned(name)), built.daemonsets(stacks.planned(name))
 
@@ -78,7 +85,10 @@ def test_the_checks_read_daemonsets_as_they_are_registered(name: str) -> None:
 
 @pytest.mark.parametrize("name", CLUSTERS)
 def test_the_quota_counts_the_nodes_that_the_registered_update_strategy_starts(name: str) -> None:
-    registered = {group.name.removeprefix("pool-"): group.inputs for group in stacks.planned(name).of(built.GROUP)}
+    registered = {
+        group.name.removeprefix("cpu-").removeprefix("pool-"): group.inputs
+        for group in stacks.planned(name).of(built.GROUP)
+    }
     surges = {
         group.path.rpartition(".")[2]: group.surge for group in machine_groups(stack(name)) if group.cloud is Cloud.AWS
     }
