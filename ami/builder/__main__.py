@@ -18,9 +18,9 @@ import shutil
 import signal
 from typing import TYPE_CHECKING
 
-from ami.builder.gcloud import Outside, say
+from ami.builder.gcloud import SIGNALS, Outside, say
 from ami.builder.inputs import NotStarted, inputs
-from ami.builder.machine import SIGNALS, Failed
+from ami.builder.machine import Failed
 from ami.builder.steps import build, destroy
 
 if TYPE_CHECKING:

@@ -17,6 +17,8 @@ import time
 from dataclasses import dataclass
 from typing import Any, Final
 
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals from a person or from Pulumi. The builder deletes its machines when it receives one."""
 GRACE_SECONDS: Final = 30
 """Seconds that a running call has after a signal. The cleanup needs to know what the call created."""
 
@@ -106,16 +108,24 @@ class Gcloud:
 
         """
         call = " ".join([word for word in arguments if word != "--quiet"][:3])
-        process = subprocess.Popen(
-            ["gcloud", "--project", self.project, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            # Ctrl-C must reach only this program, which then deletes what gcloud created.
-            start_new_session=True,
-        )
+        # A signal between the start of the call and the block below would leave a call that nobody waits for, and that
+        # may create a machine after the cleanup.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         try:
+            process = subprocess.Popen(
+                ["gcloud", "--project", self.project, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                # Ctrl-C must reach only this program, which then deletes what gcloud created.
+                start_new_session=True,
+            )
+        except OSError:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            raise
+        try:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
             out, error = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             _end(process)

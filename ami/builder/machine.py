@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ami.builder.gcloud import CallFailed, Exists, NoCapacity, NotThere, Outside, say
+from ami.builder.gcloud import SIGNALS, CallFailed, Exists, NoCapacity, NotThere, Outside, say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ami.builder.gcloud import Gcloud
     from ami.builder.inputs import Inputs
 
-SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Signals from a person or from Pulumi. The builder deletes its machines when it receives one."""
 LAST_SECONDS: Final = 120
 """Seconds before Google's deletion at which the builder stops waiting. Later the serial port cannot be read, and a
 machine that hung looks like one that was preempted."""
