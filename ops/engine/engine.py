@@ -183,8 +183,19 @@ class Engine:
             self._run("config", "set-all", *(part for pair in pairs for part in ("--secret", pair)))
 
     def _do(self, operation: str, *args: str) -> Outcome:
-        """Run one operation; its outcome contains all errors."""
+        """Run one operation; its outcome contains all errors.
+
+        On a busy machine, the engine sometimes ends a preview before its first step and without a reason: the program
+        cannot reach it. A preview changes nothing, so it is repeated once.
+        """
         planning = operation == "preview" or "--preview-only" in args
+        outcome, explained = self._once(operation, *args, planning=planning)
+        if planning and not outcome.ok and not explained:
+            outcome, _ = self._once(operation, *args, planning=planning)
+        return outcome
+
+    def _once(self, operation: str, *args: str, planning: bool) -> tuple[Outcome, bool]:
+        """Run one operation; return its outcome, and whether the engine took a step or gave a reason."""
         log = EventLog(self._on_step, planning=planning)
         started = time.monotonic()
         problem = None
@@ -199,7 +210,7 @@ class Engine:
                 problem = str(error)
                 if _FULL in problem:
                     raise EngineNotReadyError(f"{problem}. {_SPACE}") from None
-        return log.outcome(operation, time.monotonic() - started, problem=problem)
+        return log.outcome(operation, time.monotonic() - started, problem=problem), log.explained
 
     def _run(self, *args: str) -> str:
         """Run a command that needs neither the program nor a cloud."""

@@ -127,10 +127,19 @@ class EventLog:
                 if one not in self._diagnostics:
                     self._diagnostics.append(one)
 
+    @property
+    def explained(self) -> bool:
+        """Return True if there was a step or an error with a reason."""
+        errors = [one for one in self._reasons() if one.severity == "error"]
+        return bool(self._steps or self._failed or errors)
+
+    def _reasons(self) -> tuple[Diagnostic, ...]:
+        """Return the messages except that the engine ended, which the program reports and which is no cause."""
+        return tuple(one for one in self._diagnostics if not one.message.startswith(_ENGINE_GONE))
+
     def outcome(self, operation: str, seconds: float, *, problem: str | None) -> Outcome:
         """Return the outcome; `problem` is the error of the process, used if no event gives a reason."""
-        # The program reports that the engine ended; the cause is elsewhere.
-        diagnostics = tuple(one for one in self._diagnostics if not one.message.startswith(_ENGINE_GONE))
+        diagnostics = self._reasons()
         if problem is not None and not any(one.severity == "error" for one in diagnostics):
             diagnostics += (Diagnostic(severity="error", message=problem, urn=""),)
         return Outcome(
