@@ -30,7 +30,7 @@ def test_a_signal_while_a_call_starts_waits_for_the_call(tmp_path: Path, monkeyp
         os.kill(os.getpid(), signal.SIGTERM)
         return process
 
-    monkeypatch.setattr(gcloud.subprocess, "Popen", interrupted)
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         with pytest.raises(SystemExit):
