@@ -26,8 +26,10 @@ FOLDER: Final = Path(__file__).parent / "boot"
 PROGRAM: Final = "/usr/local/sbin/gpu-ci"
 ARCHIVE: Final = "/var/lib/gpu-ci/program.bz2"
 SETTINGS: Final = "/etc/gpu-ci.conf"
-HOOK: Final = "/usr/local/lib/gpu-ci/refuse-forks.sh"
-"""The script that GitHub's runner calls before a job (GitHub, "Running scripts before or after a job", 2026)."""
+HOOKS: Final = "/usr/local/lib/gpu-ci"
+"""The folder of the scripts that GitHub's runner calls (GitHub, "Running scripts before or after a job", 2026)."""
+FORKS: Final = "refuse-forks.sh"
+"""The script that `job-started.sh` calls unless jobs of forks may run."""
 LEAST_FREE_GIB: Final = 10
 """Free space below which the machine takes no job."""
 TOOLKIT_VERSION: Final = "1.20.0-1"
@@ -103,17 +105,27 @@ def units(args: BootArgs) -> dict[str, str]:
     """Return the systemd units of the machine, by name."""
     names = sorted(path.name for path in (FOLDER / "units").iterdir() if args.spot or "spot" not in path.name)
     texts = {name: (FOLDER / "units" / name).read_text(encoding="utf-8") for name in names}
-    values = {"@MAX_HOURS@": str(args.max_hours), "@HOOK@": "" if args.forks else HOOK}
-    for sign, value in values.items():
-        texts = {name: text.replace(sign, value) for name, text in texts.items()}
-    return texts
+    return {name: text.replace("@MAX_HOURS@", str(args.max_hours)) for name, text in texts.items()}
+
+
+def hooks(args: BootArgs) -> dict[str, str]:
+    """Return the scripts that the runner calls before and after a job, by path, without comments."""
+    names = ("job-started.sh", "job-completed.sh", *(() if args.forks else (FORKS,)))
+    texts = {name: (FOLDER / "hooks" / name).read_text(encoding="utf-8") for name in names}
+    return {f"{HOOKS}/{name}": _short(text).replace("@GPUS@", str(args.gpus)) for name, text in texts.items()}
+
+
+def _short(text: str) -> str:
+    """Return a script without comments and empty lines; the first line stays."""
+    first, *lines = text.splitlines()
+    return "\n".join([first, *(line for line in lines if line and not line.lstrip().startswith("#"))]) + "\n"
 
 
 def _document(args: BootArgs) -> Iterator[str]:
     yield "#cloud-config\nwrite_files:\n"
     yield _file(SETTINGS, settings(args))
-    if not args.forks:
-        yield _file(HOOK, (FOLDER / "hooks" / Path(HOOK).name).read_text(encoding="utf-8"))
+    for path, text in hooks(args).items():
+        yield _file(path, text)
     texts = units(args)
     for name, text in texts.items():
         yield _file(f"/etc/systemd/system/{name}", text)

@@ -20,6 +20,18 @@ OWN: Final = (
         "run `make doctor`; look at nvidia.com/gpu in the limits of the pod, and delete a node with a missing GPU",
     ),
     message(
+        "machine-hook-driver",
+        "gpu-ci: the driver does not answer on this machine",
+        "the hook before the job stopped it, because nvidia-smi fails on this machine; the job itself is not the cause",
+        "stop and start the machine; if it happens again, `gpu-ci check` on the machine lists every fact",
+    ),
+    message(
+        "machine-hook-count",
+        "gpu-ci: this machine has",
+        "the hook before the job stopped it, because the driver shows another number of GPUs than the machine type has",
+        "stop and start the machine, which moves it to other hardware; read `dmesg` for Xid errors first",
+    ),
+    message(
         "hook-left-process",
         "which the job left on the GPU",
         "the hook after the job ended a process that still used the GPU",

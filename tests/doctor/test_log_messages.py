@@ -103,6 +103,8 @@ LINES = {
         "Error: Could not assume role with OIDC: Not authorized to perform sts:AssumeRoleWithWebIdentity",
         '{"error":"unauthorized_client","error_description":"The given credential is rejected by the attribute condition."}',
     ),
+    "machine-hook-driver": ("gpu-ci: the driver does not answer on this machine:",),
+    "machine-hook-count": ("gpu-ci: this machine has 1 GPU(s), and the driver shows 0:",),
     "hook-driver": ("gpu-ci: the driver does not answer on this node:",),
     "hook-count": ("gpu-ci: this job asks for 1 GPU(s) and sees 0:",),
     "hook-left-process": ("gpu-ci: ending process 42 (python), which the job left on the GPU",),

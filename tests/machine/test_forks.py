@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from back_ends.machine.user_data import FOLDER, HOOK, units, user_data
+from back_ends.machine.user_data import FOLDER, FORKS, HOOKS, hooks, units, user_data
 from tests.artefacts.linters import linter
 from tests.machine.boots import boot_args
 from tests.machine.test_user_data import files
@@ -60,10 +60,12 @@ def test_a_job_without_an_event_is_refused(tmp_path: Path) -> None:
 def test_the_runner_calls_the_script_unless_forks_may_run() -> None:
     closed, opened = boot_args(), boot_args(forks=True)
 
-    assert files(user_data(closed))[HOOK] == SCRIPT.read_text(encoding="utf-8")
-    assert f"Environment=ACTIONS_RUNNER_HOOK_JOB_STARTED={HOOK}\n" in units(closed)[JOB]
-    assert HOOK not in files(user_data(opened))
-    assert "Environment=ACTIONS_RUNNER_HOOK_JOB_STARTED=\n" in units(opened)[JOB]
+    assert "sys.exit(" in files(user_data(closed))[f"{HOOKS}/{FORKS}"]
+    assert f"{HOOKS}/{FORKS}" in hooks(closed)[f"{HOOKS}/job-started.sh"]
+    assert f"{HOOKS}/{FORKS}" not in files(user_data(opened))
+    for args in (closed, opened):
+        assert f"Environment=ACTIONS_RUNNER_HOOK_JOB_STARTED={HOOKS}/job-started.sh\n" in units(args)[JOB]
+        assert f"Environment=ACTIONS_RUNNER_HOOK_JOB_COMPLETED={HOOKS}/job-completed.sh\n" in units(args)[JOB]
 
 
 @pytest.mark.artefacts
