@@ -108,8 +108,8 @@ class Gcloud:
 
         """
         call = " ".join([word for word in arguments if word != "--quiet"][:3])
-        # A signal between the start of the call and the block below would leave a call that nobody waits for, and that
-        # may create a machine after the cleanup.
+        # Without this, a signal right after the start of the call would leave the call running, and it could create a
+        # machine after the cleanup.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         try:
             process = subprocess.Popen(
