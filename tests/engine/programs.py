@@ -59,11 +59,15 @@ def pools() -> None:
     """A cluster with an empty node group for each entry of `pools`."""
     opts = aws_provider()
     vpc = Made(aws.VPC, "vpc", {"cidrBlock": "10.0.0.0/16"}, opts)
-    subnet = Made(aws.SUBNET, "subnet", {"vpcId": vpc.id, "cidrBlock": "10.0.1.0/24"}, opts)
+    ranges = {"us-west-2a": "10.0.1.0/24", "us-west-2b": "10.0.2.0/24"}
+    subnet, second = (
+        Made(aws.SUBNET, zone, {"vpcId": vpc.id, "cidrBlock": cidr, "availabilityZone": zone}, opts)
+        for zone, cidr in ranges.items()
+    )
     role = Made(aws.ROLE, "role", {"name": "cluster", "assumeRolePolicy": "{}"}, opts)
     policy = {"role": role.id, "policyArn": "arn:aws:iam::aws:policy/AmazonEKSClusterPolicy"}
     attached = Made(aws.ATTACHMENT, "policy", policy, opts)
-    control = {"name": "ci", "roleArn": role.arn, "vpcConfig": {"subnetIds": [subnet.id]}}
+    control = {"name": "ci", "roleArn": role.arn, "vpcConfig": {"subnetIds": [subnet.id, second.id]}}
     after = ResourceOptions.merge(opts, ResourceOptions(depends_on=[attached]))
     cluster = Made(aws.CLUSTER, "cluster", control, after)
     unscaled = ResourceOptions(ignore_changes=["scalingConfig.desiredSize"])
