@@ -131,13 +131,16 @@ def test_an_object_that_remains_fails_the_destroy(cli: Found) -> None:
     def program() -> None:
         opts = aws_provider()
         vpc = Made(aws.VPC, "vpc", {"cidrBlock": "10.0.0.0/16"}, opts)
-        subnet = Made(aws.SUBNET, "subnet", {"vpcId": vpc.id, "cidrBlock": "10.0.1.0/24"}, opts)
+        subnets = [
+            Made(aws.SUBNET, zone, {"vpcId": vpc.id, "cidrBlock": cidr, "availabilityZone": zone}, opts)
+            for zone, cidr in {"us-west-2a": "10.0.1.0/24", "us-west-2b": "10.0.2.0/24"}.items()
+        ]
         role = Made(aws.ROLE, "role", {"name": "cluster"}, opts)
         policy = "arn:aws:iam::aws:policy/AmazonEKSClusterPolicy"
         attached = Made(aws.ATTACHMENT, "policy", {"role": role.id, "policyArn": policy}, opts)
         after = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[attached]))
         logged = {"name": "ci", "roleArn": role.arn, "enabledClusterLogTypes": ["audit"]}
-        Made(aws.CLUSTER, "cluster", {**logged, "vpcConfig": {"subnetIds": [subnet.id]}}, after)
+        Made(aws.CLUSTER, "cluster", {**logged, "vpcConfig": {"subnetIds": [one.id for one in subnets]}}, after)
 
     phase = failed(cli, program)
 
