@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from checks import (
     compatibility,
     counts,
+    exceptions,
     fit,
     floor,
     gpu_tests,
@@ -73,16 +74,23 @@ CHECKS: Final[tuple[Check, ...]] = (
     quota,
     untrusted_jobs,
     gpu_tests,
+    exceptions,
 )
 """Every check, in the order in which the plan prints their verdicts."""
 
 
-_WITHOUT_MACHINES: Final = frozenset(one.CHECK for one in (image_region, runner_version, gpu_zones, image_proof))
+_WITHOUT_MACHINES: Final = frozenset(
+    one.CHECK for one in (image_region, runner_version, gpu_zones, image_proof, exceptions)
+)
 """Checks that read no facts of machine types."""
 
 
 def verdicts(stack: Stack) -> list[Verdict]:
-    """Return the verdicts of all checks, each once: two runners that share a pool get the same verdict on it."""
+    """Return the verdicts of all checks, each once: two runners that share a pool get the same verdict on it.
+
+    Errors and warnings with an exception are `allowed`.
+    """
     users = stated_users(stack)
     found = dict.fromkeys(verdict for module in CHECKS for verdict in module.check(stack))
-    return [one if one.check in _WITHOUT_MACHINES else marked(one, users) for one in found]
+    named = [one if one.check in _WITHOUT_MACHINES else marked(one, users) for one in found]
+    return exceptions.applied(stack, named, {module.CHECK for module in CHECKS})

@@ -81,10 +81,11 @@ def _cluster(settings: Settings) -> Iterator[Verdict]:
     cluster = settings.cluster
     if cluster is None or settings.aws is None:
         return
-    for name, arn in cluster.administrators.items():
-        if (account := arn.split(":")[4]) != settings.aws.account:
-            reason = f"it is in the account {account}, not in {settings.aws.account}"
-            yield warning(CHECK, f"cluster.administrators.{name}", reason, "use a role of the stack's account")
+    for group, roles in (("administrators", cluster.administrators), ("viewers", cluster.viewers)):
+        for name, arn in roles.items():
+            if (account := arn.split(":")[4]) != settings.aws.account:
+                reason = f"it is in the account {account}, not in {settings.aws.account}"
+                yield warning(CHECK, f"cluster.{group}.{name}", reason, "use a role of the stack's account")
     for name, network in settings.network.reserved.items() if settings.network is not None else ():
         if network.overlaps(cluster.service_cidr):
             reason = f"pods cannot reach the addresses of {network} that are services in {cluster.service_cidr}"

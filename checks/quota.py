@@ -29,13 +29,23 @@ CHECK: Final = "quota"
 
 def check(stack: Stack) -> Iterator[Verdict]:
     """Yield a warning for each misspelt quota, and one verdict for each quota that the stack uses."""
-    settings = stack.settings
-    groups = (*machine_groups(stack), *build_groups(settings).values(), *factory_groups(settings).values())
-    yield from _misspelt(settings.quotas, groups)
+    groups = _groups(stack)
+    yield from _misspelt(stack.settings.quotas, groups)
     yield from _unknown(groups)
-    project = settings.gcp.project if settings.gcp is not None else ""
-    for need in needs(groups, settings.quotas, project=project):
+    for need in stack_needs(stack):
         yield _verdict(need)
+
+
+def _groups(stack: Stack) -> tuple[MachineGroup, ...]:
+    """Return the machines of a stack, with those that build and test its images."""
+    settings = stack.settings
+    return (*machine_groups(stack), *build_groups(settings).values(), *factory_groups(settings).values())
+
+
+def stack_needs(stack: Stack) -> list[QuotaNeed]:
+    """Return the amount of each quota that a stack may use at once, as `needs` does."""
+    gcp = stack.settings.gcp
+    return needs(_groups(stack), stack.settings.quotas, project=gcp.project if gcp is not None else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -161,6 +161,8 @@ class ClusterSettings(Section):
     endpoint: EndpointSettings = EndpointSettings()
     administrators: Annotated[Mapping[Name, RoleArn], Field(min_length=1)] = Field(default_factory=dict)
     """Roles that administer the cluster, the deploying role included. Creating the cluster grants no access."""
+    viewers: Mapping[Name, RoleArn] = Field(default_factory=dict)
+    """Roles that read every object in the cluster, secrets included, for example the one that looks for drift."""
     logs: tuple[LogType, ...] = ("api", "audit", "authenticator", "controllerManager", "scheduler")
     log_retention_days: RetentionDays = 30
     support: Literal["standard", "extended"] = "standard"

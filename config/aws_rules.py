@@ -190,14 +190,20 @@ def the_endpoint_lists_public_ranges(settings: Settings) -> Iterator[Fault]:
             yield Fault(path, f"{cidr} is not a public range", "list public addresses, or remove it")
 
 
-def administrators_differ(settings: Settings) -> Iterator[Fault]:
-    """Reject a role that is listed twice: EKS has one access entry for each role."""
+def roles_of_the_cluster_differ(settings: Settings) -> Iterator[Fault]:
+    """Reject a role or a name that is listed twice: EKS has one access entry for each role, under one name."""
+    cluster = settings.cluster
+    if cluster is None:
+        return
     named: dict[str, str] = {}
-    for name, arn in settings.cluster.administrators.items() if settings.cluster is not None else ():
-        if arn in named:
-            path = f"cluster.administrators.{name}"
-            yield Fault(path, f"has the same role as {named[arn]}", "remove one of them")
-        named.setdefault(arn, name)
+    for group, roles in (("administrators", cluster.administrators), ("viewers", cluster.viewers)):
+        for name, arn in roles.items():
+            path = f"cluster.{group}.{name}"
+            if arn in named:
+                yield Fault(path, f"has the same role as {named[arn]}", "remove one of them")
+            elif group == "viewers" and name in cluster.administrators:
+                yield Fault(path, "is also the name of an administrator", "use another name")
+            named.setdefault(arn, name)
 
 
 def types_are_known(
@@ -232,6 +238,6 @@ RULES: Final[tuple[Rule, ...]] = (
     ranges_do_not_overlap,
     services_have_a_range_that_eks_accepts,
     the_endpoint_lists_public_ranges,
-    administrators_differ,
+    roles_of_the_cluster_differ,
     networks_have_room_for_nodes,
 )

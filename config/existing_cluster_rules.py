@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 AUTOSCALER: Final = "cluster-autoscaler"
 """The name in `add-ons` of an autoscaler that the cluster already has."""
 _OF_A_NEW_CLUSTER: Final = ("zones", "endpoint", "administrators")
-_WITHOUT_EFFECT: Final = (*_OF_A_NEW_CLUSTER, "logs", "log_retention_days", "support")
+_WITHOUT_EFFECT: Final = (*_OF_A_NEW_CLUSTER, "viewers", "logs", "log_retention_days", "support")
 
 
 def the_cluster_is_own_or_existing(settings: Settings) -> Iterator[Fault]:

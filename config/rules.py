@@ -8,6 +8,7 @@ from back_ends import NAMES
 from back_ends.parts import part
 from config import (
     aws_rules,
+    exception_rules,
     existing_cluster_rules,
     gcp_rules,
     github_rules,
@@ -105,6 +106,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *github_rules.RULES,
     *gpu_tests_rules.RULES,
     *instance_type_rules.RULES,
+    *exception_rules.RULES,
     *dict.fromkeys(rule for name in NAMES for rule in part(name, "rules", "RULES")),
 )
 REFERENCES: Final[tuple[Reference, ...]] = (

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from config.aws import AwsSettings, ClusterSettings, NetworkSettings, RepositoryName, RepositorySettings
 from config.cirun import CirunSettings
+from config.exceptions import ExceptionSettings
 from config.gcp import (
     DockerRepositorySettings,
     FederationSettings,
@@ -117,6 +118,8 @@ class Settings(Section):
     budget: BudgetSettings | None = None
     instance_types: Mapping[TypeName, InstanceTypeSettings] = Field(default_factory=dict)
     """Machine types that gpu-ci does not know, with the facts that its checks need."""
+    exceptions: Mapping[Name, ExceptionSettings] = Field(default_factory=dict)
+    """Findings of checks and policy rules that are allowed until a day, each with a reason."""
 
     @cached_property
     def machines(self) -> Catalogue:

@@ -17,6 +17,8 @@ class Level(StrEnum):
     """The check passed."""
     WARNING = "warning"
     """It works, but may surprise. Logged on the component it concerns; stops nothing."""
+    ALLOWED = "allowed"
+    """An error or a warning that an exception of the stack file allows; stops nothing."""
     ERROR = "error"
     """It cannot work. Stops `pulumi up` before the first resource; `make plan` exits with 1."""
 

@@ -2,21 +2,26 @@
 
 The policy engine runs this file as a script, in the environment of the pack (`policy/requirements.txt`). That
 environment has neither the packages of the clouds nor the rest of the project.
+
+The engine passes the configuration of the stack to the pack. A violation that an exception allows is advisory.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 # The engine adds the folder of the pack to the path, but the modules are imported from the folder above.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+import pulumi
 import pulumi_policy  # type: ignore[import-not-found, unused-ignore]  # pyright: ignore[reportMissingImports]  # only in the environment of the pack
 
-from policy.rules import RULES, Predicate, effective, problems, rule_name
+from policy.exceptions import Read, allowing, read, today
+from policy.rules import RULES, Predicate, effective, problems, rule_name, subject
 
 _UNKNOWN: Final = "[unknown]"
 """The value of an input that a preview does not know. No rule matches it."""
@@ -38,14 +43,28 @@ def _plain_at(container: Any, key: Any) -> Any:
         return _UNKNOWN
 
 
+@cache
+def exceptions() -> dict[str, Read]:
+    """Return the exceptions of the stack."""
+    return read(pulumi.Config("gpu-ci").get("exceptions"))
+
+
+def violations(rule: Predicate, args: Any) -> Iterator[tuple[str, str | None]]:
+    """Yield the problems of a resource, each with the name of the exception that allows it."""
+    provider = plain(args.provider.props) if args.provider else {}
+    seen = effective(args.resource_type, plain(args.props), provider)
+    allowed = allowing(exceptions(), rule_name(rule), subject(args.resource_type, args.name), today())
+    for problem in problems(rule, args.resource_type, args.name, seen):
+        yield problem, allowed
+
+
 def policy(rule: Predicate) -> Any:
     """Return a rule as a policy that stops an update."""
 
     def validate(args: Any, report: Any) -> None:
-        provider = plain(args.provider.props) if args.provider else {}
-        seen = effective(args.resource_type, plain(args.props), provider)
-        for problem in problems(rule, args.resource_type, args.name, seen):
-            report(problem, args.urn)
+        for problem, allowed in violations(rule, args):
+            if allowed is None:
+                report(problem, args.urn)
 
     return pulumi_policy.ResourceValidationPolicy(
         name=rule_name(rule),
@@ -55,5 +74,25 @@ def policy(rule: Predicate) -> Any:
     )
 
 
+def advisory() -> Any:
+    """Return the policy that reports the allowed violations, which stop nothing."""
+
+    def validate(args: Any, report: Any) -> None:
+        for rule in RULES:
+            if any(one.check == rule_name(rule) for one in exceptions().values()):
+                for problem, allowed in violations(rule, args):
+                    if allowed is not None:
+                        one = exceptions()[allowed]
+                        until = f"until {one.until}, by exceptions.{allowed}: {one.reason}"
+                        report(f"{rule_name(rule)}: {problem}; {until}", args.urn)
+
+    return pulumi_policy.ResourceValidationPolicy(
+        name="allowed-violations",
+        description="Violations that an exception of the stack file allows.",
+        enforcement_level=pulumi_policy.EnforcementLevel.ADVISORY,
+        validate=validate,
+    )
+
+
 if __name__ == "__main__":
-    pulumi_policy.PolicyPack("gpu-ci", [policy(rule) for rule in RULES])
+    pulumi_policy.PolicyPack("gpu-ci", [*(policy(rule) for rule in RULES), advisory()])

@@ -50,6 +50,26 @@ RULES: Final[tuple[Predicate, ...]] = (
 )
 
 
+def rule_name(rule: Predicate) -> str:
+    """Return the name of a rule, for example `volumes-are-encrypted`."""
+    return rule.__name__.replace("_", "-")
+
+
+NAMES: Final = frozenset(rule_name(rule) for rule in RULES)
+"""The name of every rule."""
+
+
+def short_type(token: str) -> str:
+    """Return the short name of a type token: `NodeGroup`, and a provider as `provider aws`."""
+    head, _, last = token.rpartition(":")
+    return f"provider {last}" if head == "pulumi:providers" else last
+
+
+def subject(type_: str, name: str) -> str:
+    """Return a resource as messages name it: `NodeGroup pool-t4`."""
+    return f"{short_type(type_)} {name}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """A resource that violates a rule."""
@@ -63,13 +83,13 @@ class Finding:
     problem: str
     """The problem, and the fix where it is not obvious."""
 
+    @property
+    def subject(self) -> str:
+        """The resource, as messages name it."""
+        return subject(self.type, self.name)
+
     def __str__(self) -> str:
-        return f"{self.rule}: {self.type.rpartition(':')[2]} {self.name}: {self.problem}"
-
-
-def rule_name(rule: Predicate) -> str:
-    """Return the name of a rule, for example `volumes-are-encrypted`."""
-    return rule.__name__.replace("_", "-")
+        return f"{self.rule}: {self.subject}: {self.problem}"
 
 
 def findings(type_: str, name: str, inputs: Inputs, provider: Inputs | None = None) -> Iterator[Finding]:

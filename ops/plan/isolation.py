@@ -82,7 +82,7 @@ def run(stack_file: StackFile, program: Callable[[], T], monitor: Any, *, previe
         return asyncio.run(_run_in_stack(program))
 
     with _ONE_RUN_AT_A_TIME, hidden_environment(), lean_imports():
-        return _in_new_thread(in_thread)
+        return start(in_thread).result()
 
 
 async def _run_in_stack(program: Callable[[], T]) -> T:
@@ -97,8 +97,11 @@ async def _run_in_stack(program: Callable[[], T]) -> T:
     return results[0]
 
 
-def _in_new_thread(work: Callable[[], T]) -> T:
-    """Do `work` in a new thread, which has no event loop and no context of other runs."""
+def start(work: Callable[[], T]) -> Future[T]:
+    """Start `work` in a new thread, which has no event loop and no context of other runs.
+
+    An interrupted process does not wait for the thread.
+    """
     future: Future[T] = Future()
 
     def attempt() -> None:
@@ -108,4 +111,4 @@ def _in_new_thread(work: Callable[[], T]) -> T:
             future.set_exception(error)
 
     threading.Thread(target=attempt, name="recorder", daemon=True).start()
-    return future.result()
+    return future

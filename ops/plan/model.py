@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -138,17 +138,7 @@ class Plan:
             "preview": self.preview,
             "resources": [resource.to_data() for resource in self.resources],
             "outputs": dict(self.outputs),
-            "verdicts": [
-                {
-                    "check": verdict.check,
-                    "level": str(verdict.level),
-                    "subject": verdict.subject,
-                    "reason": verdict.reason,
-                    "fix": verdict.fix,
-                    "chain": list(verdict.chain),
-                }
-                for verdict in self.verdicts
-            ],
+            "verdicts": [asdict(verdict) for verdict in self.verdicts],
         }
 
 

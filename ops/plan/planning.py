@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.markup import escape
 
 from gpu.verdict import Level
 from ops.outcome import Exit
-from ops.plan import recorder, tree, verdicts
+from ops.plan import recorder, tree, typed, verdicts
+from ops.plan.excepted import Excepted, excepted
+from ops.plan.excepted import show as show_exceptions
 from ops.plan.model import STACK_TYPE, Plan
 from ops.plan.verdicts import counted
-from policy import rules
+from policy import exceptions, rules
 from refusal import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from rich.console import Console
 
     from gpu.verdict import Verdict
     from ops.plan.stack_file import StackFile
+    from policy.exceptions import Stated
     from policy.rules import Finding
+
+Read = TypeVar("Read")
+"""A part of a plan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +40,14 @@ class Planning:
     plan: Plan
     """The recorded plan."""
     findings: tuple[Finding, ...]
-    """The policy rules that its resources break."""
+    """The policy rules that its resources break, without the allowed ones."""
+    exceptions: tuple[Excepted, ...] = ()
+    """The exceptions of the stack file."""
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Return the results of the checks."""
+        return self.plan.verdicts
 
     @property
     def exit(self) -> Exit:
@@ -46,18 +59,20 @@ class Planning:
         """Return the data of the plan and the findings."""
         return {
             **self.plan.to_data(),
-            "findings": [
-                {"rule": one.rule, "type": one.type, "name": one.name, "problem": one.problem} for one in self.findings
-            ],
+            "findings": [asdict(one) for one in self.findings],
+            "exceptions": [one.to_data() for one in self.exceptions],
         }
 
 
 class RefusedPlan(Refused):
     """A stack that cannot work, with the policy rules that it would break as well."""
 
-    def __init__(self, verdicts: Sequence[Verdict], findings: Sequence[Finding]) -> None:
+    def __init__(
+        self, verdicts: Sequence[Verdict], findings: Sequence[Finding], exceptions: Sequence[Excepted]
+    ) -> None:
         super().__init__(verdicts)
         self.findings = tuple(findings)
+        self.exceptions = tuple(exceptions)
 
 
 def make(stack_file: StackFile) -> Planning:
@@ -67,22 +82,48 @@ def make(stack_file: StackFile) -> Planning:
         RefusedPlan: at least one verdict is an error.
 
     """
+    stated = typed.settings(stack_file).exceptions
     try:
         plan = recorder.record(stack_file)
     except Refused as refused:
-        raise RefusedPlan(refused.verdicts, _findings_of_refused(stack_file)) from None
-    return Planning(plan=plan, findings=findings(plan))
+        broken = of_refused(stack_file, findings)
+        listed = excepted(stated, refused.verdicts, broken)
+        raise RefusedPlan(refused.verdicts, _not_allowed(stated, broken), listed) from None
+    from checks.exceptions import unused
+
+    broken = findings(plan)
+    useless = unused(stated, {(one.rule, one.subject) for one in broken}, rules.NAMES)
+    return Planning(
+        plan=replace(plan, verdicts=(*plan.verdicts, *useless)),
+        findings=_not_allowed(stated, broken),
+        exceptions=excepted(stated, plan.verdicts, broken),
+    )
 
 
-def _findings_of_refused(stack_file: StackFile) -> tuple[Finding, ...]:
+def attempt(stack_file: StackFile) -> Planning | RefusedPlan:
+    """Return the plan of a stack file, or its refusal."""
     try:
-        return findings(recorder.record(stack_file, refuse=False))
+        return make(stack_file)
+    except RefusedPlan as refused:
+        return refused
+
+
+def of_refused(stack_file: StackFile, read: Callable[[Plan], tuple[Read, ...]]) -> tuple[Read, ...]:
+    """Return what `read` finds in the plan of a stack that cannot work; nothing if it has no plan."""
+    try:
+        return read(recorder.record(stack_file, refuse=False))
     except Exception:  # noqa: BLE001  # What cannot work may not have a plan. Its errors are reported.
         return ()
 
 
+def _not_allowed(stated: Mapping[str, Stated], broken: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the broken rules that no exception allows."""
+    on = exceptions.today()
+    return tuple(one for one in broken if exceptions.allowing(stated, one.rule, one.subject, on) is None)
+
+
 def findings(plan: Plan) -> tuple[Finding, ...]:
-    """Return every rule that a resource of the plan breaks. The rules see secrets masked."""
+    """Return every rule that a resource of the plan breaks, also the allowed ones. The rules see secrets masked."""
     providers = {resource.urn: resource.inputs for resource in plan if resource.is_provider}
     return tuple(
         finding
@@ -96,16 +137,24 @@ def show(console: Console, made: Planning, *, why: bool = False) -> None:
     """Print the tree, the findings, the verdicts (with `why` in detail) and a summary."""
     console.print(tree.tree(made.plan))
     console.print()
-    show_findings(console, made.findings)
-    verdicts.show(console, made.plan.verdicts, why=why)
+    show_found(console, made.plan.verdicts, made.findings, made.exceptions, why=why)
     for line in textwrap.wrap(summary(made), console.width):
         console.print(escape(line), style="path", soft_wrap=True)
 
 
-def show_findings(console: Console, found: Sequence[Finding]) -> None:
-    """Print every broken rule."""
-    for one in found:
-        verdicts.entry(console, "error", f"{tree.short_type(one.type)} {one.name}", one.rule, one.problem)
+def show_found(
+    console: Console,
+    found: Sequence[Verdict],
+    broken: Sequence[Finding],
+    stated: Sequence[Excepted],
+    *,
+    why: bool = False,
+) -> None:
+    """Print the broken rules, the verdicts (with `why` in detail), and the findings that exceptions allow."""
+    for one in broken:
+        verdicts.entry(console, "error", one.subject, one.rule, one.problem)
+    verdicts.show(console, found, why=why)
+    show_exceptions(console, stated)
 
 
 def summary(made: Planning) -> str:
@@ -117,5 +166,7 @@ def summary(made: Planning) -> str:
     packages = ", ".join(f"{package} {count}" for package, count in sorted(by_package.items()))
     made_of = f"{counted(by_package.total(), 'resource')} ({packages})" if packages else "no resources"
     broken = f", {counted(len(made.findings), 'broken rule')}" if made.findings else ""
-    found = f"{verdicts.counts(plan.verdicts)}{broken}"
+    number = sum(len(one.allows) for one in made.exceptions)
+    allowed = f", {counted(number, 'allowed finding')}" if number else ""
+    found = f"{verdicts.counts(plan.verdicts)}{broken}{allowed}"
     return f"{plan.stack}: {made_of} in {counted(components, 'component')}; {found}"

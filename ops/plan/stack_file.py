@@ -40,6 +40,8 @@ def _line(shown: str, problem: Problem | str) -> str:
     return f"{shown}:{problem.line}:{problem.column}: {problem.problem}. {problem.fix}"
 
 
+_MOST_NAMES: Final = 5
+"""The number of names that are listed if none is near."""
 _TOP_LEVEL: Final = ("config", "environment", "secretsprovider", "encryptedkey", "encryptionsalt")
 """The top-level keys of a stack file (sdk/go/common/workspace, `ProjectStack`, 3.258)."""
 
@@ -64,7 +66,8 @@ def find(stack: str, root: Path) -> Path:
     """Return the file of `stack` in `root`; the error names similar stacks."""
     path = root / f"Pulumi.{stack}.yaml"
     if not path.exists():
-        raise UnreadableStackFileError(path, f"no such stack file. {_nearest(path)}")
+        names = sorted(_stack_name(one) for one in root.glob("Pulumi.*.yaml"))
+        raise UnreadableStackFileError(path, f"no such stack file. {_near(stack, root, names)}")
     return path
 
 
@@ -116,14 +119,12 @@ def _stack_name(path: Path) -> str:
     return match[1] if match else path.stem
 
 
-def _nearest(path: Path) -> str:
-    there = sorted(path.parent.glob("Pulumi.*.yaml")) if path.parent.is_dir() else []
-    names = [_stack_name(candidate) for candidate in there]
-    wanted = _stack_name(path)
-    near = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5) or names
-    if not near:
-        return f"{shortened(path.parent)} contains no stack file"
-    return f"Did you mean {' or '.join(near)}?"
+def _near(wanted: str, folder: Path, names: list[str]) -> str:
+    """Return a sentence with the names in a folder that are nearest to `wanted`."""
+    if not folder.is_dir():
+        return f"There is no folder {shortened(folder)}"
+    near = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5) or names[:_MOST_NAMES]
+    return f"Did you mean {' or '.join(near)}?" if near else f"{shortened(folder)} contains no stack file"
 
 
 def shortened(path: Path) -> str:
@@ -154,6 +155,8 @@ def _reveal(value: Any, key: str) -> tuple[Any, bool]:
 
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?")
+_MIDNIGHT: Final = " 00:00:00 +0000 UTC"
+"""The ending of a date after Pulumi 3.258 has written the stack file."""
 _OCTAL: Final = 8
 _INTEGERS: Final = (
     (re.compile(r"[-+]?0([xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)"), 0),
@@ -183,7 +186,8 @@ def _resolved(text: str, tag: str) -> object:
     if text in _CONSTANTS:
         value = _CONSTANTS[text]
     elif _DATE.fullmatch(text):
-        raise NotAllowed(f"`{text}` without quotes is a date, and no setting is a date", f'Write "{text}"')
+        day = text.removesuffix(_MIDNIGHT)
+        raise NotAllowed(f"`{text}` without quotes is a date, which Pulumi changes to a time", f'Write "{day}"')
     else:
         value = _number_or(text)
     if tag and type(value) not in _TYPES[tag]:
@@ -215,7 +219,8 @@ def _document(path: Path) -> Node:
     try:
         document = tree(text_of(path), _resolved)
     except FileNotFoundError:
-        raise UnreadableStackFileError(path, f"no such stack file. {_nearest(path)}") from None
+        names = sorted(one.name for one in path.parent.glob("*.yaml"))
+        raise UnreadableStackFileError(path, f"no such stack file. {_near(path.name, path.parent, names)}") from None
     except OSError as error:
         raise UnreadableStackFileError(path, f"cannot be read ({error.strerror}). Name a stack file") from None
     except YamlError as error:

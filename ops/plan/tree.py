@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from ops.plan.model import STACK_TYPE
+from policy.rules import short_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,12 +28,6 @@ def tree(plan: Plan) -> Tree:
         if child.type != STACK_TYPE:
             _grow(top, [child], "", children)
     return top
-
-
-def short_type(token: str) -> str:
-    """Return the short name of a type token: `NodeGroup`, and a provider as `provider aws`."""
-    head, _, last = token.rpartition(":")
-    return f"provider {last}" if head == "pulumi:providers" else last
 
 
 def _grow(branch: Tree, siblings: Sequence[Planned], parent: str, children: Mapping[str, Sequence[Planned]]) -> None:

@@ -44,15 +44,15 @@ def show(console: Console, verdicts: Sequence[Verdict], *, why: bool = False) ->
     passed = Counter(verdict.check for verdict in good)
     if passed and not why:
         _head(console, "ok", f"{passed.total()} passed")
-        _paragraph(console, ", ".join(f"{check} {count}" for check, count in sorted(passed.items())))
+        paragraph(console, ", ".join(f"{check} {count}" for check, count in sorted(passed.items())))
 
 
 def entry(console: Console, level: str, subject: str, check: str, reason: str, fix: str = "") -> None:
     """Print one verdict or finding, indented and wrapped."""
     _head(console, level, f"[path]{escape(subject)}[/]  [quiet]{escape(check)}[/]")
-    _paragraph(console, reason)
+    paragraph(console, reason)
     if fix:
-        _paragraph(console, fix, "→ ")
+        paragraph(console, fix, "→ ")
 
 
 def line(console: Console, verdict: Verdict) -> None:
@@ -78,7 +78,7 @@ def _one(console: Console, verdict: Verdict, printed: set[str] | None) -> None:
     if printed is not None:
         for step in verdict.chain:
             if step not in printed:
-                _paragraph(console, step, "· ", style="quiet")
+                paragraph(console, step, "· ", style="quiet")
         printed.update(verdict.chain)
 
 
@@ -86,7 +86,7 @@ def _head(console: Console, level: str, text: str) -> None:
     console.print(f"[{level}]{level:<{_LABEL}}[/]  {text}", soft_wrap=True)
 
 
-def _paragraph(console: Console, text: str, lead: str = "", style: str = "") -> None:
+def paragraph(console: Console, text: str, lead: str = "", style: str = "") -> None:
     """Print `text` indented below the label. Paths and commands are not broken, so that they can be copied."""
     lines = textwrap.wrap(
         text,

@@ -43,6 +43,12 @@ def test_an_administrator_of_another_account_gets_a_warning() -> None:
     ]
 
 
+def test_a_viewer_of_another_account_gets_a_warning() -> None:
+    assert found({"cluster/viewers": {"plan": "arn:aws:iam::210987654321:role/x"}}) == [
+        (Level.WARNING, "cluster.viewers.plan", "it is in the account 210987654321, not in 123456789012")
+    ]
+
+
 def test_a_reserved_range_that_contains_services_gets_a_warning() -> None:
     reason = "pods cannot reach the addresses of 172.16.0.0/12 that are services in 172.20.0.0/16"
 

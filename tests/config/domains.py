@@ -31,6 +31,14 @@ ENTRIES: Final = {f"runners/{KEY}": "gpu-t4"}
 """Path to the entry that is copied for a new key, where it is not the first."""
 
 FULL: Final[Mapping[str, Any]] = {
+    "exceptions": {
+        "image": {
+            "check": "image-pin",
+            "subject": "images.runner-gpu.digest",
+            "reason": "the image is built on Friday",
+            "until": "2026-12-18",
+        }
+    },
     "cirun/aws": True,
     "cirun/access": {
         "core": {
@@ -96,6 +104,7 @@ FULL: Final[Mapping[str, Any]] = {
     "autoscaler/expander": ["priority", "least-waste"],
     "network/flow-logs": {"retention-days": 30},
     "network/nat-zone": "us-west-2a",
+    "cluster/viewers": {"plan": "arn:aws:iam::123456789012:role/gpu-ci-bootstrap/gpu-ci-staging-plan"},
     "cluster/logs": ["api", "audit"],
     "cluster/service-cidr": "172.20.0.0/16",
     "images/other": {"reference": "ghcr.io/example-org/runner", "tag": "1.0.0", "cuda": "12.9", "runner": "2.336.0"},
@@ -341,6 +350,11 @@ EMAILS: Final = (
 )  # fmt: skip
 
 REFUSED: Final[Mapping[str, tuple[Any, ...]]] = {
+    f"exceptions/{KEY}": ("", "Image", "a b", "9", "a" * 37),
+    "exceptions/image/check": ("", 5, True, None, "c" * 61),
+    "exceptions/image/subject": ("", 5, True, None, "s" * 301),
+    "exceptions/image/reason": ("", "too short", " " * 20, "two lines\nof text", 5, None, "r" * 301),
+    "exceptions/image/until": ("", "soon", "2026-02-30", "2026-12-18 00:00:00 +0000 UTC", 20261218, "18.12.2026", None),
     # stack
     f"stack/tags/{KEY}": (
         "", " ", " x", "x ", "aws:x", "AWS:x", "Aws:x", "k" * 129, "a\tb", "a&b", "Name", "name", "PROJECT", "team",
@@ -374,6 +388,8 @@ REFUSED: Final[Mapping[str, tuple[Any, ...]]] = {
         "0.0.0.0/8", "255.255.255.255/32", "198.18.0.0/15",
     ),
     f"cluster/administrators/{KEY}": NAMES,
+    f"cluster/viewers/{KEY}": NAMES,
+    "cluster/viewers/plan": ("", "plan", "arn:aws:iam::123456789012:root", "arn:aws:iam::123456789012:group/x"),
     "cluster/administrators/deploy": (
         "", "deploy", "arn:aws:iam::1234:role/x", "arn:aws-cn:iam::123456789012:role/x",
         "arn:aws-us-gov:iam::123456789012:role/x", "arn:aws:iam::123456789012:root", "arn:aws:iam::123456789012:role/",
@@ -771,6 +787,10 @@ CHECKED: Final[Mapping[str, tuple[Any, ...]]] = {
 """Path to values that a check reports as an error, because they depend on facts about machines and software."""
 
 ACCEPTED: Final[Mapping[str, tuple[Any, ...]]] = {
+    "exceptions/image/check": ("fit", "no-ingress-from-everywhere"),
+    "exceptions/image/subject": ("stack", "Cluster cluster", "provider aws aws"),
+    "exceptions/image/reason": ("0123456789", "r" * 300, "höchstens bis Freitag"),
+    "exceptions/image/until": ("2000-02-29", "2026-12-18", "2100-01-01"),
     f"stack/tags/{KEY}": ("k" * 128, "a b", "cost:centre/x=y+z-w@v", "aws", "awsome", "K"),
     "stack/tags/Team": ("v" * 256, "", "a b", "https://example.org/a=b+c@d"),
     "aws/account": ("000123456789",),
@@ -787,6 +807,7 @@ ACCEPTED: Final[Mapping[str, tuple[Any, ...]]] = {
         "arn:aws:iam::123456789012:role/aws-reserved/sso.amazonaws.com/eu-west-1/AWSReservedSSO_Admin_0123456789abcdef",
         "arn:aws:iam::123456789012:user/jo@example.org", "arn:aws:iam::123456789012:role/a+b=c,d.e@f-g_h",
     ),
+    "cluster/viewers/plan": ("arn:aws:iam::123456789012:role/gpu-ci-bootstrap/gpu-ci-staging-plan",),
     "cluster/existing/name": ("platform", "A_1-b", "n" * 100),
     "cluster/existing/endpoint": (ENDPOINT.replace("gr7", "sk1"),),
     "cluster/service-cidr": ("10.100.0.0/16", "172.16.0.0/12", "192.168.255.0/24"),

@@ -132,7 +132,7 @@ CASES = (
         "cluster.endpoint.public[1]: 10.0.0.0/8 is not a public range; list public addresses, or remove it",
     ),
     broken(
-        "administrators_differ",
+        "roles_of_the_cluster_differ",
         {
             "cluster/administrators": {
                 "deploy": "arn:aws:iam::123456789012:role/gpu-ci-deploy",
@@ -140,6 +140,22 @@ CASES = (
             }
         },
         "cluster.administrators.again: has the same role as deploy; remove one of them",
+    ),
+    broken(
+        "roles_of_the_cluster_differ",
+        {
+            "cluster/administrators": {"deploy": "arn:aws:iam::123456789012:role/gpu-ci-deploy"},
+            "cluster/viewers": {"plan": "arn:aws:iam::123456789012:role/gpu-ci-deploy"},
+        },
+        "cluster.viewers.plan: has the same role as deploy; remove one of them",
+    ),
+    broken(
+        "roles_of_the_cluster_differ",
+        {
+            "cluster/administrators": {"deploy": "arn:aws:iam::123456789012:role/gpu-ci-deploy"},
+            "cluster/viewers": {"deploy": "arn:aws:iam::123456789012:role/gpu-ci-plan"},
+        },
+        "cluster.viewers.deploy: is also the name of an administrator; use another name",
     ),
     broken(
         "tags_are_valid",

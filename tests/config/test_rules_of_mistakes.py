@@ -18,6 +18,10 @@ LINES: Final = {
         "CUDA without a GPU",
         ("runners.cpu.needs.cuda: has no effect without gpu; state gpu, as in gpu: t4, or remove it"),
     ),
+    "a_finding_has_one_exception": (
+        "two exceptions for one finding",
+        ("exceptions.second: is for the same finding as exceptions.first; remove one of the two"),
+    ),
     "an_existing_cluster_has_its_add_ons": (
         "an existing cluster without an add-on that storage needs",
         (

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError, create_model
 
-from config import aws, machines, settings, values, values_gcp, values_github
+from config import aws, exceptions, machines, settings, values, values_gcp, values_github
 from config.section import Section
 from config.settings import Settings
 from config.translate import faults
@@ -21,7 +21,9 @@ pytestmark = pytest.mark.pure
 KINDS = {
     **vars(values),
     **{
-        name: kind for part in (aws, machines, settings, values_gcp, values_github) for name, kind in vars(part).items()
+        name: kind
+        for part in (aws, exceptions, machines, settings, values_gcp, values_github)
+        for name, kind in vars(part).items()
     },
 }
 
@@ -37,6 +39,10 @@ def answer(kind: str, value: Any) -> str:
 
 
 VALID = [
+    ("Day", "2026-12-31"),
+    ("Day", "2028-02-29"),
+    ("Reason", "0123456789"),
+    ("Reason", "the image is built on Friday"),
     ("AddOnName", "vpc-cni"),
     ("CertificateAuthority", f"LS0tLS1CRUdJTi{'A' * 240}=="),
     ("ClusterName", "platform"),
@@ -167,6 +173,16 @@ USER = "is not a user's name; use at most 31 lower-case letters, digits, hyphens
 TEXT = "is not valid; write text; a number, a version, true and false need quotes"
 
 INVALID = [
+    ("Day", "2026-12-31T00:00:00Z", '"2026-12-31T00:00:00Z" is not a day; write it in quotes: "2026-12-31"'),
+    (
+        "Day",
+        "2026-12-31 00:00:00 +0000 UTC",
+        '"2026-12-31 00:00:00 +0000 UTC" is not a day; write it in quotes: "2026-12-31"',
+    ),
+    ("Day", "31.12.2026", '"31.12.2026" is not a day; write it in quotes, as in "2026-12-31"'),
+    ("Day", "2026-02-29", '"2026-02-29" is not in the calendar; write a day that exists'),
+    ("Day", 20261231, 'it is not a day; write it in quotes, as in "2026-12-31"'),
+    ("Reason", "later", '"later" is not a reason; write 10 to 300 characters: why this is acceptable until then'),
     ("AddOnName", "VPC_CNI", '"VPC_CNI" is not the name of an add-on; write it as EKS does, as in vpc-cni'),
     (
         "CertificateAuthority",

@@ -2522,7 +2522,98 @@ EXISTING: Final = (
 )
 """Networks and clusters that exist, and Docker in jobs."""
 
+
+def _exception(name: str = "image", /, **change: Any) -> dict[str, Any]:
+    stated = {"check": "image-pin", "subject": "images.runner-gpu.digest", "until": "2026-12-18"}
+    return {"exceptions": {name: {**stated, "reason": "the image is built on Friday", **change}}}
+
+
+NOT_BUILT: Final = {"images": {"runner-gpu": {"digest": f"sha256:{'0' * 64}"}}}
+"""A finding of the check `image-pin`. The tests run on 22 November 2026."""
+EXCEPTIONS: Final = (
+    Mistake(
+        name="an exception without a reason",
+        change=_exception(reason="later"),
+        path="exceptions.image.reason",
+        words=('"later" is not a reason', "why this is acceptable until then"),
+    ),
+    Mistake(
+        name="an exception that ends on a day in words",
+        change=_exception(until="18 December 2026"),
+        path="exceptions.image.until",
+        words=('"18 December 2026" is not a day', 'write it in quotes, as in "2026-12-31"'),
+    ),
+    Mistake(
+        name="two exceptions for one finding",
+        change={"exceptions": {**_exception("first")["exceptions"], **_exception("second")["exceptions"]}},
+        path="exceptions.second",
+        words=("is for the same finding as exceptions.first", "remove one of the two"),
+    ),
+    Mistake(
+        name="an exception to an unknown check",
+        change=merge(NOT_BUILT, _exception(check="image-pins")),
+        level=Severity.ERROR,
+        check="exceptions",
+        path="exceptions.image.check",
+        words=('"image-pins" is not a check or a policy rule that can have an exception', 'did you mean "image-pin"?'),
+    ),
+    Mistake(
+        name="an exception to the end of exceptions",
+        change=_exception(check="exceptions", subject="exceptions.old.until"),
+        level=Severity.ERROR,
+        check="exceptions",
+        path="exceptions.image.check",
+        words=('"exceptions" is not a check or a policy rule that can have an exception',),
+    ),
+    Mistake(
+        name="an exception that is over",
+        change=merge(NOT_BUILT, _exception(until="2026-11-21")),
+        level=Severity.ERROR,
+        check="exceptions",
+        path="exceptions.image.until",
+        words=(
+            "it ended on 2026-11-21, so image-pin of images.runner-gpu.digest is not allowed any more",
+            "fix the finding and remove the exception, or state a later day",
+        ),
+    ),
+    Mistake(
+        name="an exception for longer than a year",
+        change=merge(NOT_BUILT, _exception(until="2027-11-24")),
+        level=Severity.ERROR,
+        check="exceptions",
+        path="exceptions.image.until",
+        words=("2027-11-24 is more than a year ahead", "state 2027-11-23 or an earlier day"),
+    ),
+    Mistake(
+        name="an exception that ends soon",
+        change=merge(NOT_BUILT, _exception(until="2026-12-06")),
+        level=Severity.WARNING,
+        check="exceptions",
+        path="exceptions.image.until",
+        words=("it ends in 14 days, on 2026-12-06", "image-pin of images.runner-gpu.digest is reported again"),
+    ),
+    Mistake(
+        name="an exception to a finding that does not exist",
+        change=_exception(),
+        level=Severity.WARNING,
+        check="exceptions",
+        path="exceptions.image",
+        words=("image-pin reports nothing at images.runner-gpu.digest", "remove it"),
+    ),
+    Mistake(
+        name="an exception with a misspelt subject",
+        change=merge(NOT_BUILT, _exception(subject="images.runner-gpu")),
+        level=Severity.WARNING,
+        check="exceptions",
+        path="exceptions.image",
+        words=("image-pin reports nothing at images.runner-gpu", 'did you mean "images.runner-gpu.digest"?'),
+        also_at=("images.runner-gpu.digest",),
+    ),
+)
+"""Exceptions to findings."""
+
 MISTAKES: Final = (
+    *EXCEPTIONS,
     *NAMES,
     *WRITING,
     *WHOLES,

@@ -68,6 +68,21 @@ def test_an_error_stops_the_program_before_its_first_resource(engine: Engine, tm
     assert all(" → " in line for line in lines)
 
 
+def test_an_exception_after_its_last_day_stops_the_program(engine: Engine, tmp_path: Path) -> None:
+    with pytest.raises(Refused, match=r"exceptions\.image\.until: it ended on 2026-11-21"):
+        record(read(write(BY_NAME["an exception that is over"].change, tmp_path)))
+
+    assert set(engine.registered) <= {STACK_TYPE}
+
+
+def test_an_allowed_finding_is_not_logged(engine: Engine, tmp_path: Path) -> None:
+    change = merge(BY_NAME["an exception that ends soon"].change, {"exceptions": {"image": {"until": "2026-12-18"}}})
+
+    record(read(write(change, tmp_path)))
+
+    assert (engine.warned, len(engine.registered) > 100) == ({}, True)
+
+
 def test_an_invalid_stack_file_stops_it_too(engine: Engine, tmp_path: Path) -> None:
     with pytest.raises(StackFileError) as refused:
         record(read(write(MISSPELT.change, tmp_path)))

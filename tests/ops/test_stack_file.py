@@ -98,6 +98,7 @@ def test_an_object_with_a_secret_is_a_secret(tmp_path: Path) -> None:
             r":2:6: the list that begins here does not end before line 3, column 1\. Check its commas",
         ),
         ("config:\n  a: 2026-11-20\n", r':2:6: `2026-11-20` without quotes is a date, .* Write "2026-11-20"'),
+        ("config:\n  a: 2026-11-20 00:00:00 +0000 UTC\n", r':2:6: `2026-11-20 .*` without .* Write "2026-11-20"'),
         ("- a\n", r"the file is not a map\. A stack file begins with `config:`"),
         ("config: 3\n", r"`config` is not a map"),
     ],

@@ -2,56 +2,47 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
+import json
 from typing import TYPE_CHECKING, Any
 
-import grpc
 import pytest
 from google.protobuf import empty_pb2, struct_pb2
-from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
+from pulumi.runtime.proto import analyzer_pb2
 
 from fakes.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN_MARK
-from ops.cli.options import ROOT
 from policy import rules
+from tests.policy.pack import running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 pytestmark = pytest.mark.artefacts
 
-PACK = ROOT / "policy"
-INTERPRETERS = (PACK / ".venv" / "bin" / "python", sys.executable)
 LAUNCH = "aws:ec2/launchTemplate:LaunchTemplate"
 ROTATED = {"enableKeyRotation": True}
 KEY = "aws:kms/key:Key"
 TAGS = {"Project": "gpu-ci", "Environment": "staging", "ManagedBy": "pulumi"}
 
 
+INGRESS = "kubernetes:networking.k8s.io/v1:Ingress"
+ALLOWED = {
+    "check": "no-public-service",
+    "subject": "Ingress thing",
+    "reason": "the demonstration is in December",
+    "until": "2026-12-18",
+}
+
+
+def stated(**change: str) -> dict[str, str]:
+    """The configuration of a stack with an exception, and with one that is not valid."""
+    return {"gpu-ci:exceptions": json.dumps({"wrong": {"check": "fit"}, "demo": {**ALLOWED, **change}})}
+
+
 @pytest.fixture(scope="module")
 def analyzer() -> Iterator[Any]:
     """Return a client of the pack, which runs in the first environment that has pulumi-policy."""
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    able = [
-        str(python)
-        for python in INTERPRETERS
-        if Path(python).exists()
-        and subprocess.run([python, "-c", "import pulumi_policy"], check=False, **quiet).returncode == 0  # type: ignore[call-overload]
-    ]
-    if not able:
-        pytest.skip(f"pulumi-policy is not installed: make {PACK.name}/.venv of {PACK.name}/requirements.txt")
-    pack = subprocess.Popen(
-        [able[0], "-m", "pulumi.policy", "127.0.0.1:1", str(PACK)], stdout=subprocess.PIPE, cwd=PACK, text=True
-    )
-    assert pack.stdout is not None
-    try:
-        with grpc.insecure_channel(f"127.0.0.1:{int(pack.stdout.readline())}") as channel:
-            yield analyzer_pb2_grpc.AnalyzerStub(channel)
-    finally:
-        pack.terminate()
-        pack.wait(timeout=10)
-        pack.stdout.close()
+    with running({}) as client:
+        yield client
 
 
 def reported(
@@ -73,11 +64,45 @@ def reported(
     return {one.policyName: one.message for one in analyzer.Analyze(request).diagnostics}
 
 
-def test_every_rule_is_a_policy_that_stops_an_update(analyzer: Any) -> None:
+def levels(analyzer: Any) -> dict[str, Any]:
+    """Return the level of each policy."""
     info = analyzer.GetAnalyzerInfo(empty_pb2.Empty())
+    return {policy.name: policy.enforcementLevel for policy in info.policies}
 
-    assert {policy.name for policy in info.policies} == {rules.rule_name(rule) for rule in rules.RULES}
-    assert {policy.enforcementLevel for policy in info.policies} == {analyzer_pb2.MANDATORY}
+
+def test_every_rule_is_a_policy_that_stops_an_update(analyzer: Any) -> None:
+    mandatory = {name for name, level in levels(analyzer).items() if level == analyzer_pb2.MANDATORY}
+
+    assert mandatory == rules.NAMES
+
+
+def test_an_allowed_violation_stops_nothing() -> None:
+    with running(stated()) as client:
+        found = reported(client, INGRESS, {})
+        level = levels(client)["allowed-violations"]
+
+    assert list(found) == ["allowed-violations"]
+    assert level == analyzer_pb2.ADVISORY
+    assert "no-public-service: an ingress publishes a service" in found["allowed-violations"]
+    assert "until 2026-12-18, by exceptions.demo: the demonstration is in December" in found["allowed-violations"]
+
+
+@pytest.mark.parametrize(
+    ("config", "day"),
+    [
+        (stated(), "2026-12-19"),
+        (stated(), "2025-11-01"),
+        (stated(subject="Ingress other"), "2026-11-22"),
+        (stated(check="no-ingress-from-everywhere"), "2026-11-22"),
+        (stated(until="tomorrow"), "2026-11-22"),
+        ({"gpu-ci:exceptions": "not a map"}, "2026-11-22"),
+        ({}, "2026-11-22"),
+    ],
+    ids=["over", "too long", "another resource", "another rule", "no day", "no map", "none"],
+)
+def test_a_violation_without_a_valid_exception_stops(config: dict[str, str], day: str) -> None:
+    with running(config, day) as client:
+        assert list(reported(client, INGRESS, {})) == ["no-public-service"]
 
 
 def test_a_violation_is_reported_with_its_fix(analyzer: Any) -> None:

@@ -1,0 +1,24 @@
+"""Rules of exceptions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from config.faults import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from config.settings import Settings
+    from config.stated import Rule
+
+
+def a_finding_has_one_exception(settings: Settings) -> Iterator[Fault]:
+    """Reject a second exception for the same finding: its reason and its end would be ambiguous."""
+    first: dict[tuple[str, str], str] = {}
+    for name, one in settings.exceptions.items():
+        if (other := first.setdefault((one.check, one.subject), name)) != name:
+            yield Fault(f"exceptions.{name}", f"is for the same finding as exceptions.{other}", "remove one of the two")
+
+
+RULES: Final[tuple[Rule, ...]] = (a_finding_has_one_exception,)
