@@ -5,6 +5,7 @@ A preview alone knows a resource's last state, so only a guard can compare the o
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import pulumi
 from pulumi import ResourceHook, ResourceHookBinding, ResourceHookOptions, ResourceOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Generator, Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,22 @@ class UpdateRefusedError(Exception):
     """The update would break something that runs. The message says what, and the fix."""
 
 
+_collected: dict[str, str] | None = None
+"""The refusals of a preview that shows all changes; None while refusals end the preview. The engine calls guards in
+threads of their own, so this is no context variable."""
+
+
+@contextlib.contextmanager
+def collected_refusals() -> Generator[dict[str, str]]:
+    """Collect the refusals inside the block, by the name of the resource, so that the preview shows all changes."""
+    global _collected  # noqa: PLW0603
+    _collected = {}
+    try:
+        yield _collected
+    finally:
+        _collected = None
+
+
 def refuse_update(name: str, reason: Callable[[Update], str | None]) -> ResourceOptions:
     """Return the option that refuses an update for which `reason` returns a text.
 
@@ -46,7 +63,9 @@ def refuse_update(name: str, reason: Callable[[Update], str | None]) -> Resource
 
     def guard(args: pulumi.ResourceHookArgs) -> None:
         if text := reason(_update(args)):
-            raise UpdateRefusedError(text)
+            if _collected is None:
+                raise UpdateRefusedError(text)
+            _collected[args.name] = text
 
     return _before_update(name, guard)
 

@@ -84,6 +84,7 @@ def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
 
 def _push_roles(*, site: Site, account: AwsSettings) -> Declared:
     """Declare a role for each image repository that the workflows of a GitHub repository push to."""
+    from components.aws.job_role import TrustedJobs
     from components.aws.push_role import PushRole, PushRoleArgs
 
     prefix, declared = site.stack.identity.prefix, Declared()
@@ -97,10 +98,12 @@ def _push_roles(*, site: Site, account: AwsSettings) -> Declared:
                 account=account.account,
                 region=account.region,
                 target=f"{prefix}/{name}",
-                repository=pusher.repository,
-                repository_id=pusher.repository_id,
-                owner_id=pusher.owner_id,
-                branch=pusher.branch,
+                jobs=TrustedJobs(
+                    repository=pusher.repository,
+                    repository_id=pusher.repository_id,
+                    owner_id=pusher.owner_id,
+                    ref=f"refs/heads/{pusher.branch}",
+                ),
             ),
             site.aws,
         )

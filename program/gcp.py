@@ -33,24 +33,16 @@ def gcp(*, site: Site, account: GcpSettings, installer: Path = host_image.INSTAL
 
     """
     import pulumi_command as command
-    import pulumi_gcp
 
     from components.gcp.apis import Apis, ApisArgs
     from components.gcp.docker_repository import DockerRepository, DockerRepositoryArgs
     from components.gcp.federation import Federation, FederationArgs
+    from components.gcp.provider import gcp_provider
     from components.gcp.runner_account import RunnerAccount, RunnerAccountArgs
 
     settings, identity = site.stack.settings, site.stack.identity
 
-    provider = pulumi_gcp.Provider(
-        "gcp",
-        project=account.project,
-        region=account.region,
-        default_labels=identity.labels,
-        # Charge calls to the runners' project, whichever credentials make them.
-        user_project_override=True,
-        billing_project=account.project,
-    )
+    provider = gcp_provider(project=account.project, region=account.region, labels=identity.labels)
     providers = ResourceOptions(providers=[provider, command.Provider("command")])
 
     apis = Apis("apis", ApisArgs(project=account.project, apis=host_image.apis(site.stack)), providers)

@@ -9,8 +9,7 @@ import pulumi
 import pulumi_gcp as gcp
 from pulumi import Output, ResourceOptions
 
-from components.gcp.build_ranges import range_of
-from components.gcp.closed_network import closed_network, cloud_nat
+from components.gcp.closed_network import closed_network, subnetworks
 from components.gcp.runner_account import RunnerAccount, RunnerAccountArgs
 
 if TYPE_CHECKING:
@@ -90,25 +89,15 @@ class GcpBase(pulumi.ComponentResource):
             description="Each machine has a rule with its ports. DNS, time and metadata are always allowed",
             opts=fixed,
         )
-        regions = sorted(set(args.regions))
-        subnetworks = {
-            region: gcp.compute.Subnetwork(
-                f"{name}-{region}",
-                project=args.project,
-                name=args.title,
-                region=region,
-                network=network.id,
-                ip_cidr_range=range_of(region),
-                private_ip_google_access=True,
-                opts=fixed,
-            )
-            for region in regions
-        }
-        gateways = [
-            cloud_nat(name, project=args.project, title=args.title, region=region, network=network.id, opts=fixed)
-            for region in regions
-            if args.nat
-        ]
+        subnets, gateways = subnetworks(
+            name,
+            project=args.project,
+            title=args.title,
+            regions=args.regions,
+            nat=args.nat,
+            network=network.id,
+            opts=fixed,
+        )
         account = RunnerAccount(
             f"{name}-account", RunnerAccountArgs(project=args.project, account=args.account), opts=child
         )
@@ -126,7 +115,7 @@ class GcpBase(pulumi.ComponentResource):
         )
         switch = self._switch(name, args, secret.name) if args.scheduled else ()
         self.network, self.email = network.self_link, account.email
-        self.subnetworks = {region: subnetwork.self_link for region, subnetwork in subnetworks.items()}
+        self.subnetworks = {region: subnet.self_link for region, subnet in subnets.items()}
         self.ready = (closed, proxy, out, account, reader, *gateways, *switch)
         self.register_outputs({"network": self.network})
 

@@ -92,8 +92,8 @@ def user_data(args: BootArgs) -> str:
 
 def program(args: BootArgs) -> str:
     """Return the program of the machine, in Bash: only the parts that it needs, without comments."""
-    lines = "\n".join((FOLDER / f"{name}.sh").read_text(encoding="utf-8") for name in parts(args)).splitlines()
-    return "#!/bin/bash\n" + "".join(f"{line}\n" for line in lines if line and not line.lstrip().startswith("#"))
+    texts = [(FOLDER / f"{name}.sh").read_text(encoding="utf-8") for name in parts(args)]
+    return _short("\n".join(texts))
 
 
 def settings(args: BootArgs) -> str:
@@ -116,9 +116,9 @@ def hooks(args: BootArgs) -> dict[str, str]:
 
 
 def _short(text: str) -> str:
-    """Return a script without comments and empty lines; the first line stays."""
-    first, *lines = text.splitlines()
-    return "\n".join([first, *(line for line in lines if line and not line.lstrip().startswith("#"))]) + "\n"
+    """Return a script for Bash without comments and empty lines."""
+    lines = [line for line in text.splitlines() if line and not line.lstrip().startswith("#")]
+    return "".join(f"{line}\n" for line in ("#!/bin/bash", *lines))
 
 
 def _document(args: BootArgs) -> Iterator[str]:

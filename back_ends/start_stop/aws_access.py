@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pulumi
-import pulumi_aws as aws
 from pulumi import Input, Output, ResourceOptions
 
 from components.aws.documents import allow, document
-from components.aws.github_trust import provider_arn, trust_policy
+from components.aws.job_role import job_role
+
+if TYPE_CHECKING:
+    from components.aws.job_role import TrustedJobs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,12 +25,7 @@ class StarterRoleArgs:
     region: str
     instance: Input[str]
     """The ARN of the instance."""
-    repository: str
-    """`OWNER/NAME`."""
-    repository_id: int
-    owner_id: int
-    environment: str
-    """The environment of the jobs."""
+    jobs: TrustedJobs
 
 
 def permissions(instance: str, region: str) -> str:
@@ -49,26 +46,13 @@ class StarterRole(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: StarterRoleArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:aws:StarterRole", name, None, opts)
-        child = ResourceOptions(parent=self)
-        trust = trust_policy(
-            provider_arn(args.account),
-            args.repository,
-            args.owner_id,
-            args.repository_id,
-            environment=args.environment,
-        )
-        role = aws.iam.Role(
+        self.arn = job_role(
             name,
-            name=args.role,
-            assume_role_policy=json.dumps(trust, sort_keys=True),
-            description=f"Jobs of {args.repository} that start and stop one machine",
-            opts=ResourceOptions.merge(child, ResourceOptions(delete_before_replace=True)),
-        )
-        aws.iam.RolePolicy(
-            name,
-            role=role.name,
+            role=args.role,
+            account=args.account,
+            jobs=args.jobs,
             policy=Output.from_input(args.instance).apply(lambda arn: permissions(arn, args.region)),
-            opts=child,
+            description=f"Jobs of {args.jobs.repository} that start and stop one machine",
+            opts=ResourceOptions(parent=self),
         )
-        self.arn = role.arn
         self.register_outputs({"arn": self.arn})

@@ -150,6 +150,7 @@ def _trust_on_aws(
     site: Site, name: str, machine: MachineSection, repository: StarterSettings, made: Ec2Machine
 ) -> None:
     from back_ends.start_stop.aws_access import StarterRole, StarterRoleArgs  # noqa: PLC0415
+    from components.aws.job_role import TrustedJobs  # noqa: PLC0415
 
     settings = site.stack.settings
     StarterRole(
@@ -159,10 +160,12 @@ def _trust_on_aws(
             account=settings.aws.account if settings.aws is not None else "",
             region=region_of(machine.zone),
             instance=made.arn,
-            repository=f"{_owner(settings)}/{repository.name}",
-            repository_id=repository.id,
-            owner_id=repository.owner_id,
-            environment=ENVIRONMENT,
+            jobs=TrustedJobs(
+                repository=f"{_owner(settings)}/{repository.name}",
+                repository_id=repository.id,
+                owner_id=repository.owner_id,
+                environment=ENVIRONMENT,
+            ),
         ),
         site.aws,
     )

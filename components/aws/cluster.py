@@ -1,4 +1,4 @@
-"""The EKS control plane: its key, its log, its role, and the access of its administrators."""
+"""The EKS control plane: its key, its log, its role, and the access of its administrators and viewers."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ipaddress import IPv4Network
 
 ADMINISTRATION = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
+VIEW = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAdminViewPolicy"
+"""Reads every resource, secrets included (Amazon EKS user guide, "Review access policy permissions", 2026). A refresh
+also reads the secret with the key of the GitHub App."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +42,8 @@ class ClusterArgs:
     """Addresses of Kubernetes services. A change replaces the cluster."""
     administrators: Mapping[str, str]
     """A name for each administrator to the ARN of their IAM role."""
+    viewers: Mapping[str, str]
+    """A name for each viewer to the ARN of their IAM role."""
     log_types: Sequence[str]
     """The control plane logs that are kept, for example `audit`."""
     log_retention_days: int
@@ -97,9 +102,11 @@ class Cluster(pulumi.ComponentResource):
         guarded = ResourceOptions.merge(ordered, refuse_update(f"{name}-subnets", refused_subnets))
         cluster = _control_plane(name, args, key, role, ResourceOptions.merge(kept, guarded))
         self.access = [
-            _administrator(f"{name}-{administrator}", cluster, principal, child)
+            _access(f"{name}-{administrator}", cluster, principal, ADMINISTRATION, child)
             for administrator, principal in args.administrators.items()
         ]
+        for viewer, principal in args.viewers.items():
+            _access(f"{name}-{viewer}", cluster, principal, VIEW, child)
         self.facts = ClusterFacts(
             name=cluster.name,
             arn=cluster.arn,
@@ -146,15 +153,15 @@ def _control_plane(
     )
 
 
-def _administrator(
-    name: str, cluster: aws.eks.Cluster, principal: str, opts: ResourceOptions
+def _access(
+    name: str, cluster: aws.eks.Cluster, principal: str, policy_arn: str, opts: ResourceOptions
 ) -> aws.eks.AccessPolicyAssociation:
     entry = aws.eks.AccessEntry(name, cluster_name=cluster.name, principal_arn=principal, type="STANDARD", opts=opts)
     return aws.eks.AccessPolicyAssociation(
         name,
         cluster_name=cluster.name,
         principal_arn=entry.principal_arn,
-        policy_arn=ADMINISTRATION,
+        policy_arn=policy_arn,
         access_scope={"type": "cluster"},
         opts=opts,
     )

@@ -13,6 +13,10 @@ AUDIENCE: Final = "sts.amazonaws.com"
 """The audience that `aws-actions/configure-aws-credentials` requests."""
 
 
+PULL_REQUESTS: Final = "refs/pull/*/merge"
+"""The refs of jobs of the event `pull_request`. Jobs of `pull_request_target` have the ref of the base branch."""
+
+
 def provider_arn(account: str) -> str:
     """Return the ARN of the account's provider for GitHub. An account has at most one for each address."""
     return f"arn:aws:iam::{account}:oidc-provider/{HOST}"
@@ -54,20 +58,25 @@ def trust_policy(
         repository_id: the number of the repository. A name can be registered again after it is released, but never a
             number, so this number is also a condition for subjects without numbers.
         environment: the environment of the job.
-        ref: the ref of the job, as in `refs/heads/main`. With an environment, both are required.
+        ref: the ref of the job, as in `refs/heads/main`, or `PULL_REQUESTS`. With an environment, both are required.
 
     """
     claims = {
         "aud": AUDIENCE,
         "sub": subjects(repository, owner_id, repository_id, environment=environment, ref=ref),
         "repository_id": str(repository_id),
-        **({"ref": ref} if ref is not None else {}),
     }
+    conditions: dict[str, dict[str, Any]] = {
+        # StringEquals compares case and knows no wildcard, unlike StringLike.
+        "StringEquals": {f"{HOST}:{claim}": value for claim, value in claims.items()}
+    }
+    if ref is not None:
+        operator = "StringLike" if ref == PULL_REQUESTS else "StringEquals"
+        conditions.setdefault(operator, {})[f"{HOST}:ref"] = ref
     statement = {
         "Effect": "Allow",
         "Principal": {"Federated": provider_arn},
         "Action": "sts:AssumeRoleWithWebIdentity",
-        # StringEquals compares case and knows no wildcard, unlike StringLike.
-        "Condition": {"StringEquals": {f"{HOST}:{claim}": value for claim, value in claims.items()}},
+        "Condition": conditions,
     }
     return {"Version": "2012-10-17", "Statement": [statement]}

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pulumi
-import pulumi_aws as aws
 from pulumi import Output, ResourceOptions
 
-from components.aws.github_trust import provider_arn, trust_policy
 from components.aws.image_push import permissions, repository_arn
+from components.aws.job_role import job_role
+
+if TYPE_CHECKING:
+    from components.aws.job_role import TrustedJobs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,14 +25,8 @@ class PushRoleArgs:
     region: str
     target: str
     """The ECR repository, with its prefix."""
-    repository: str
-    """`OWNER/NAME` at GitHub."""
-    repository_id: int
-    """The number of that repository. A name can be registered again, but a number never."""
-    owner_id: int
-    """The number of its owner."""
-    branch: str
-    """The branch of the jobs. A pull request has another ref."""
+    jobs: TrustedJobs
+    """The jobs that may assume the role."""
 
 
 class PushRole(pulumi.ComponentResource):
@@ -40,26 +36,13 @@ class PushRole(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: PushRoleArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:aws:PushRole", name, None, opts)
-        child = ResourceOptions(parent=self)
-        trust = trust_policy(
-            provider_arn(args.account),
-            args.repository,
-            args.owner_id,
-            args.repository_id,
-            ref=f"refs/heads/{args.branch}",
-        )
-        role = aws.iam.Role(
+        self.arn = job_role(
             name,
-            name=args.role,
-            assume_role_policy=json.dumps(trust, sort_keys=True),
-            description=f"Jobs of {args.repository} that push images to {args.target}",
-            opts=ResourceOptions.merge(child, ResourceOptions(delete_before_replace=True)),
-        )
-        aws.iam.RolePolicy(
-            name,
-            role=role.name,
+            role=args.role,
+            account=args.account,
+            jobs=args.jobs,
             policy=permissions(repository_arn(args.account, args.region, args.target)),
-            opts=child,
+            description=f"Jobs of {args.jobs.repository} that push images to {args.target}",
+            opts=ResourceOptions(parent=self),
         )
-        self.arn = role.arn
         self.register_outputs({"arn": self.arn})

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pulumi
-import pulumi_gcp as gcp
 from pulumi import Output, ResourceOptions
 
-from components.gcp.build_ranges import range_of
-from components.gcp.closed_network import closed_network, cloud_nat
+from components.gcp.closed_network import closed_network, subnetworks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,25 +44,15 @@ class BuildNetwork(pulumi.ComponentResource):
             subnetwork_in_every_region=False,
             opts=fixed,
         )
-        regions = sorted(set(args.regions))
-        subnetworks = [
-            gcp.compute.Subnetwork(
-                f"{name}-{region}",
-                project=args.project,
-                name=args.title,
-                region=region,
-                network=network.id,
-                ip_cidr_range=range_of(region),
-                private_ip_google_access=True,
-                opts=fixed,
-            )
-            for region in regions
-        ]
-        gateways = [
-            cloud_nat(name, project=args.project, title=args.title, region=region, network=network.id, opts=fixed)
-            for region in regions
-            if args.nat
-        ]
-        ready = Output.all(firewall.id, *(made.id for made in (*subnetworks, *gateways)))
+        subnets, gateways = subnetworks(
+            name,
+            project=args.project,
+            title=args.title,
+            regions=args.regions,
+            nat=args.nat,
+            network=network.id,
+            opts=fixed,
+        )
+        ready = Output.all(firewall.id, *(made.id for made in (*subnets.values(), *gateways)))
         self.subnetwork = ready.apply(lambda _: args.title)
         self.register_outputs({"subnetwork": self.subnetwork})

@@ -1,4 +1,4 @@
-"""A network that refuses every connection from outside, and Cloud NAT for its machines: building blocks."""
+"""A network that refuses every connection from outside, its subnetworks, and Cloud NAT: building blocks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 import pulumi_gcp as gcp
 
+from components.gcp.build_ranges import range_of
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pulumi import Input, ResourceOptions
 
 NAT_PORTS: Final = 2048
@@ -49,6 +53,50 @@ def closed_network(
         opts=opts,
     )
     return network, firewall
+
+
+def subnetworks(
+    name: str,
+    *,
+    project: str,
+    title: str,
+    regions: Iterable[str],
+    nat: bool,
+    network: Input[str],
+    opts: ResourceOptions,
+) -> tuple[dict[str, gcp.compute.Subnetwork], list[gcp.compute.RouterNat]]:
+    """Declare a subnetwork in each region, all of the same name, and Cloud NAT for each if `nat` is True.
+
+    Args:
+        name: the logical name of the network.
+        project: the project.
+        title: the name of the network on Google Cloud.
+        regions: the regions.
+        nat: whether machines without a public address need a connection.
+        network: the id of the network.
+        opts: options of all resources.
+
+    """
+    found = sorted(set(regions))
+    made = {
+        region: gcp.compute.Subnetwork(
+            f"{name}-{region}",
+            project=project,
+            name=title,
+            region=region,
+            network=network,
+            ip_cidr_range=range_of(region),
+            private_ip_google_access=True,
+            opts=opts,
+        )
+        for region in found
+    }
+    gateways = [
+        cloud_nat(name, project=project, title=title, region=region, network=network, opts=opts)
+        for region in found
+        if nat
+    ]
+    return made, gateways
 
 
 def cloud_nat(

@@ -10,9 +10,16 @@ import pulumi_gcp as gcp
 from pulumi import Output, ResourceOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 ISSUER = "https://token.actions.githubusercontent.com"
+
+
+EVENTS = ("merge_group", "pull_request", "push", "release", "schedule", "workflow_dispatch")
+"""The events whose jobs get access. Only people with write access to the repository cause them, or the token names the
+ref of a pull request. Others run on the default branch with input of anyone: `pull_request_target`, `workflow_run`,
+`issue_comment`, `issues`, `discussion`, `discussion_comment`, `fork`, `watch`, `gollum`, `status`, `check_run`,
+`repository_dispatch` (GitHub Docs, "Events that trigger workflows", 2026)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,25 +37,25 @@ class FederationArgs:
     """Protected branches. Their workflows were reviewed, so their jobs may get more permissions."""
     environment: str | None = None
     """If set, only jobs with this environment of GitHub get access."""
+    events: tuple[str, ...] = EVENTS
+    """The events whose jobs get access."""
 
 
-EVENTS = ("merge_group", "pull_request", "push", "release", "schedule", "workflow_dispatch")
-"""The events whose jobs get access. Only people with write access to the repository cause them, or the token names the
-ref of a pull request. Others run on the default branch with input of anyone: `pull_request_target`, `workflow_run`,
-`issue_comment`, `issues`, `discussion`, `discussion_comment`, `fork`, `watch`, `gollum`, `status`, `check_run`,
-`repository_dispatch` (GitHub Docs, "Events that trigger workflows", 2026)."""
-
-
-def condition(owner_id: int, repositories: Mapping[str, int], environment: str | None = None) -> str:
-    """Return the condition on a token: the owner, one of the repositories, one of `EVENTS`, and the environment.
+def condition(
+    owner_id: int,
+    repositories: Mapping[str, int],
+    environment: str | None = None,
+    events: Sequence[str] = EVENTS,
+) -> str:
+    """Return the condition on a token: the owner, one of the repositories, one of the events, and the environment.
 
     A token of another event may name `main`, although its job runs the code or the text of a fork.
     """
     listed = ", ".join(f"'{repository}'" for repository in sorted(repositories.values()))
-    events = ", ".join(f"'{event}'" for event in EVENTS)
+    allowed = ", ".join(f"'{event}'" for event in events)
     return (
         f"assertion.repository_owner_id == '{owner_id}' && assertion.repository_id in [{listed}]"
-        f" && assertion.event_name in [{events}]"
+        f" && assertion.event_name in [{allowed}]"
         + (f" && assertion.environment == '{environment}'" if environment is not None else "")
     )
 
@@ -85,7 +92,7 @@ class Federation(pulumi.ComponentResource):
                 "attribute.repository_id": "assertion.repository_id",
                 "attribute.repository_ref": "assertion.repository_id + ':' + assertion.ref",
             },
-            attribute_condition=condition(args.owner_id, args.repositories, args.environment),
+            attribute_condition=condition(args.owner_id, args.repositories, args.environment, args.events),
             oidc={"issuer_uri": ISSUER},
             opts=fixed,
         )

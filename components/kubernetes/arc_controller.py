@@ -118,9 +118,8 @@ class ArcController(pulumi.ComponentResource):
             environment={KUBECONFIG: args.kubeconfig},
             interpreter=SHELL,
             triggers=[owner.id],
-            opts=ResourceOptions.merge(
-                child, ResourceOptions(depends_on=[secret, controller], delete_before_replace=True)
-            ),
+            # The Secret depends on the controller, so the controller also runs until then.
+            opts=ResourceOptions.merge(child, ResourceOptions(depends_on=[secret], delete_before_replace=True)),
         )
         self.scale_sets_namespace = owner.metadata.apply(lambda metadata: metadata.namespace or RUNNERS)
         self.runners_namespace = namespace

@@ -40,6 +40,7 @@ ARGS = ClusterArgs(
     public_ranges=(IPv4Network("203.0.113.0/24"),),
     service_range=IPv4Network("172.20.0.0/16"),
     administrators={"deploy": "arn:aws:iam::123456789012:role/deploy", "platform": "arn:aws:iam::123456789012:role/p"},
+    viewers={"plan": "arn:aws:iam::123456789012:role/plan"},
     log_types=("api", "audit"),
     log_retention_days=30,
     extended_support=False,
@@ -133,12 +134,16 @@ def test_the_creator_of_the_cluster_has_no_access(plain: Plan) -> None:
     }
 
 
-def test_only_administrators_have_access(plain: Plan) -> None:
+def test_only_administrators_and_viewers_have_access(plain: Plan) -> None:
     entries = plain.of("aws:eks/accessEntry:AccessEntry")
     granted = plain.of("aws:eks/accessPolicyAssociation:AccessPolicyAssociation")
+    policies = {each.inputs["principalArn"]: each.inputs["policyArn"].rpartition("/")[2] for each in granted}
 
-    assert {each.inputs["principalArn"] for each in entries} == set(ARGS.administrators.values())
-    assert {each.inputs["principalArn"] for each in granted} == set(ARGS.administrators.values())
+    assert policies == {
+        **dict.fromkeys(ARGS.administrators.values(), "AmazonEKSClusterAdminPolicy"),
+        **dict.fromkeys(ARGS.viewers.values(), "AmazonEKSAdminViewPolicy"),
+    }
+    assert {each.inputs["principalArn"] for each in entries} == set(policies)
     assert {each.inputs["accessScope"]["type"] for each in granted} == {"cluster"}
 
 

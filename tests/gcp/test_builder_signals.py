@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,7 +28,8 @@ def test_a_signal_while_a_call_starts_waits_for_the_call(tmp_path: Path, monkeyp
 
     def interrupted(*arguments: Any, **options: Any) -> subprocess.Popen[str]:
         process = real(*arguments, **options)
-        os.kill(os.getpid(), signal.SIGTERM)
+        # Other tests leave threads, which would accept a signal to the process. The builder has only this one.
+        signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
         return process
 
     monkeypatch.setattr(subprocess, "Popen", interrupted)
