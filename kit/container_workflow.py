@@ -8,21 +8,18 @@ find yesterday's packages there.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from config.faults import Fault
 from kit.actions import AUTH, AWS_CREDENTIALS, BUILD_PUSH, CHECKOUT, SETUP_BUILDX, SETUP_GCLOUD
-from kit.documents import FileError
+from kit.documents import BRANCH, FileError, value_faults
 from kit.image_workflow import PROVIDER
 from kit.render import render
 
 RECIPES: Final = Path(__file__).resolve().parent.parent / "docker"
-_REFERENCE: Final = re.compile(r"[a-z0-9][a-z0-9.-]*(/[a-z0-9._-]+)+")
-_BRANCH: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/-]*")
-_ARGUMENT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/:@+-]*")
+_REFERENCE: Final = r"[a-z0-9][a-z0-9.-]*(/[a-z0-9._-]+)+"
+_ARGUMENT: Final = r"[A-Za-z0-9][A-Za-z0-9 ._/:@+-]*"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,19 +97,14 @@ def container_files(build: ContainerBuild) -> dict[str, str]:
     """
     stated = [
         ("repository", build.repository, _REFERENCE, "REGISTRY/REPOSITORY"),
-        ("branch", build.branch, _BRANCH, "a branch"),
+        ("branch", build.branch, BRANCH, "a branch"),
         *(
             (f"arguments.{name}", value, _ARGUMENT, "letters, digits and ._/:@+-")
             for variant in build.variants
             for name, value in variant.arguments
         ),
     ]
-    faults = [
-        Fault(name, f'"{value}" is not valid', f"write {form}")
-        for name, value, pattern, form in stated
-        if not pattern.fullmatch(value)
-    ]
-    if faults:
+    if faults := value_faults(stated):
         raise FileError(build.file, faults)
     pins = {
         "checkout": CHECKOUT,

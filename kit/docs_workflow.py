@@ -5,13 +5,11 @@ The job that runs the commands cannot publish, and the job that publishes checks
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
-from config.faults import Fault
 from config.gpu_tests import COMMAND, PYTHON
 from kit.actions import CHECKOUT, DEPLOY_PAGES, SETUP_UV, UPLOAD_PAGES, UV
-from kit.documents import FileError
+from kit.documents import BRANCH, FileError, value_faults
 from kit.render import render
 
 if TYPE_CHECKING:
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
 DOCS_FILE: Final = ".github/workflows/docs.yml"
 SITE: Final = "site"
 """The folder that MkDocs and Zensical build into."""
-_BRANCH: Final = r"[A-Za-z0-9_][A-Za-z0-9._/-]*"
 
 
 def docs_workflow(commands: Sequence[str], *, branch: str, python: str) -> dict[str, str]:
@@ -30,12 +27,14 @@ def docs_workflow(commands: Sequence[str], *, branch: str, python: str) -> dict[
         FileError: a value is not safe in a workflow.
 
     """
-    stated = [("branch", branch, _BRANCH), ("python", python, PYTHON), *(("docs", one, COMMAND) for one in commands)]
-    faults = [
-        Fault(name, f'"{value}" is not valid', "write plain text without an expression")
-        for name, value, pattern in stated
-        if not re.fullmatch(pattern, value, re.ASCII)
-    ]
+    form = "plain text without an expression"
+    faults = value_faults(
+        [
+            ("branch", branch, BRANCH, form),
+            ("python", python, PYTHON, form),
+            *(("docs", command, COMMAND, form) for command in commands),
+        ]
+    )
     if faults:
         raise FileError(DOCS_FILE, faults)
     pins = {

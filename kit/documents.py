@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Final
 
 import yaml
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+BRANCH: Final = r"[A-Za-z0-9_][A-Za-z0-9._/-]*"
+"""A branch that needs no quotes in a workflow."""
+
+
 class FileError(Exception):
     """All faults of one file of a repository."""
 
@@ -25,6 +30,20 @@ class FileError(Exception):
         self.source = source
         self.faults = tuple(dict.fromkeys(faults))
         super().__init__(summary(self.faults, source))
+
+
+def value_faults(stated: Iterable[tuple[str, str, str, str]]) -> list[Fault]:
+    """Return a fault for each value that could break a file or an expression in it. Values are refused, not quoted.
+
+    Args:
+        stated: the name, the value, the pattern of the whole value in ASCII, and the words for a value that fits.
+
+    """
+    return [
+        Fault(name, f'"{value}" is not valid', f"write {form}")
+        for name, value, pattern, form in stated
+        if not re.fullmatch(pattern, value, re.ASCII)
+    ]
 
 
 def read_text(path: Path, source: str) -> str:

@@ -16,7 +16,6 @@ page). Such a workflow therefore has no job to require.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
@@ -28,7 +27,7 @@ from config.values import IMAGE as IMAGE_NAME
 from config.values_github import CRON
 from gpu.machines import GPU_MODELS
 from kit.actions import STEPS
-from kit.documents import FileError
+from kit.documents import FileError, value_faults
 from kit.python_environment import ENVIRONMENT_FILE
 from kit.render import render
 from kit.run_script import IMAGE, RUN_FILE, run_script
@@ -231,7 +230,7 @@ def workflows(tests: GpuTests) -> dict[str, str]:
 
 
 def _faults(tests: GpuTests) -> list[Fault]:
-    """Return a fault for each value that could break the YAML or an expression. Values are refused, not quoted."""
+    """Return a fault for each value that could break the YAML or an expression, and for equal labels."""
     stated = [
         ("runs_on", tests.runs_on, _RUNS_ON, "runs-on: LABEL"),
         ("model", tests.model, r"[A-Za-z0-9]+", "one word of the name of a GPU"),
@@ -261,10 +260,7 @@ def _faults(tests: GpuTests) -> list[Fault]:
         *(("paths", path, section.PATH, "a pattern of paths") for path in tests.paths),
         *((f"env.{name}", value, section.VALUE, "a value without quotes") for name, value in tests.env.items()),
     ]
-    faults = [
-        Fault(name, f'"{value}" is not valid', f"write {form}") for name, value, pattern, form in stated
-        if not re.fullmatch(pattern, value, re.ASCII)
-    ]  # fmt: skip
+    faults = value_faults(stated)
     if tests.run_label == tests.skip_label:
         faults.append(Fault("skip_label", "it equals run_label", "use two different labels"))
     return faults

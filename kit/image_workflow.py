@@ -6,14 +6,12 @@ of the identity provider contains a project number, which the stack file does no
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from config.faults import Fault
 from kit.actions import AUTH, BUILD_PUSH, CHECKOUT, SETUP_BUILDX, SETUP_GCLOUD
-from kit.documents import FileError
+from kit.documents import BRANCH, FileError, value_faults
 from kit.render import render
 from kit.run_script import IMAGE, RUN_FILE
 
@@ -33,7 +31,7 @@ _FILES: Final = (
     "tests/pytest.ini",
     "tests/test_gpu_smoke.py",
 )
-_CUDA_IMAGE: Final = re.compile(r"[a-z0-9][a-z0-9.-]*(:\d+)?(/[a-z0-9._-]+)+:[A-Za-z0-9._-]+(@sha256:[0-9a-f]{64})?")
+_CUDA_IMAGE: Final = r"[a-z0-9][a-z0-9.-]*(:\d+)?(/[a-z0-9._-]+)+:[A-Za-z0-9._-]+(@sha256:[0-9a-f]{64})?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,16 +60,13 @@ def image_files(image: GpuTestsImage) -> dict[str, str]:
         FileError: a value is not safe in a workflow.
 
     """
-    stated = [
-        ("reference", image.reference, IMAGE, "REGION-docker.pkg.dev/PROJECT/REPOSITORY/NAME:TAG"),
-        ("cuda_image", image.cuda_image, _CUDA_IMAGE, "an image with its tag"),
-        ("branch", image.branch, re.compile(r"[A-Za-z0-9][A-Za-z0-9./_-]*"), "a branch"),
-    ]
-    faults = [
-        Fault(name, f'"{value}" is not valid', f"write {form}")
-        for name, value, pattern, form in stated
-        if not pattern.fullmatch(value)
-    ]
+    faults = value_faults(
+        [
+            ("reference", image.reference, IMAGE.pattern, "REGION-docker.pkg.dev/PROJECT/REPOSITORY/NAME:TAG"),
+            ("cuda_image", image.cuda_image, _CUDA_IMAGE, "an image with its tag"),
+            ("branch", image.branch, BRANCH, "a branch"),
+        ]
+    )
     if faults:
         raise FileError(IMAGE_FILE, faults)
     pins = {

@@ -98,7 +98,8 @@ def opened(path: Path) -> Generator[Path]:
                     raise Stop(Exit.WRONG, f"{path} is larger than 200 MiB; name a bundle that the doctor wrote")
                 archive.extractall(folder, filter="data")
         except (OSError, EOFError, tarfile.TarError) as fault:
-            wrong = f"{path} is not a bundle ({fault}); name a file or a folder that `make doctor BUNDLE=…` wrote"
+            reason = getattr(fault, "strerror", None) or fault
+            wrong = f"{path} is not a bundle ({reason}); name a file or a folder that `make doctor BUNDLE=…` wrote"
             raise Stop(Exit.WRONG, wrong) from None
         entries = list(Path(folder).iterdir())
         yield entries[0] if len(entries) == 1 and entries[0].is_dir() else Path(folder)

@@ -88,6 +88,12 @@ def containers(pod: Item) -> Iterator[Item]:
     yield from status.get("containerStatuses") or []
 
 
+def why_waiting(pods: list[Item]) -> str:
+    """Return the reason and the message of the first container that waits, after a colon; empty if none waits."""
+    state = next((state for pod in pods if (state := waiting(pod))), {})
+    return f": {state.get('reason', '')}: {state.get('message', 'no message')}" if state else ""
+
+
 def waiting(pod: Item) -> Item:
     """Return the state of the first container that waits, with `reason` and `message`; empty if none waits."""
     for one in containers(pod):

@@ -7,15 +7,12 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from kubernetes import client
-from urllib3.exceptions import HTTPError
 
-from ops.doctor.live.cluster import LiveCluster
-from ops.doctor.source import Unanswered
+from ops.doctor.live.cluster import LiveCluster, refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-_TIMEOUT: Final = (5, 30)
 TOKEN_LIFE: Final = timedelta(minutes=10)
 """The time after which a new token is signed. EKS accepts one for 15 minutes (EKS API, 2026)."""
 
@@ -25,34 +22,18 @@ class WritableCluster(LiveCluster):
 
     def create(self, path: str, body: Mapping[str, Any]) -> None:
         """Create an object."""
-        self._change("POST", path, dict(body))
+        try:
+            self._call("POST", path, body=body)
+        except client.ApiException as fault:
+            raise refused(f"POST {path}", fault) from None
 
     def delete(self, path: str) -> None:
         """Delete an object with its pods."""
-        self._change("DELETE", path, {"propagationPolicy": "Background"}, missing=True)
-
-    def _change(self, method: str, path: str, body: Mapping[str, Any], *, missing: bool = False) -> None:
         try:
-            self._client.call_api(
-                path,
-                method,
-                body=body,
-                header_params={"Accept": "application/json", "Content-Type": "application/json"},
-                auth_settings=["BearerToken"],
-                _preload_content=False,
-                _return_http_data_only=True,
-                _request_timeout=_TIMEOUT,
-            )
+            self._call("DELETE", path, body={"propagationPolicy": "Background"})
         except client.ApiException as fault:
-            if missing and fault.status == 404:
-                return
-            raise Unanswered(f"the cluster answered {method} {path} with {fault.status} ({_text(fault)})") from None
-        except (HTTPError, OSError) as fault:
-            raise Unanswered(f"the API of Kubernetes cannot be reached ({_text(fault)})") from None
-
-
-def _text(fault: Exception) -> str:
-    return " ".join(str(getattr(fault, "body", None) or fault).split())[:300]
+            if fault.status != 404:
+                raise refused(f"DELETE {path}", fault) from None
 
 
 class Reconnecting:

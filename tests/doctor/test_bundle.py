@@ -249,7 +249,10 @@ def test_a_bundle_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
         (["--repo", "vision"], "--repo: vision is not a repository with its owner; write OWNER/NAME"),
         (["--offline", ".", "--log", "x"], "--offline excludes --bundle, --log and --repo"),
         (["--log", "no-such-file.log", "--only", "job-log"], "name a text file with --log"),
-        (["--offline", "no-such-folder"], "is not a bundle"),
+        (
+            ["--offline", "no-such-file"],
+            "no-such-file is not a bundle (No such file or directory); name a file or a folder",
+        ),
     ],
 )
 def test_a_wrong_argument_is_refused(

@@ -112,6 +112,15 @@ def test_an_error_of_the_api_has_its_code_and_message(method: str, api: Api) -> 
         cluster.create(JOBS, {"metadata": {"name": "a"}}) if method == "create" else cluster.delete(f"{JOBS}/a")
 
 
+def test_a_refused_change_names_the_list_of_administrators(api: Api) -> None:
+    api.broken = 403
+    with pytest.raises(Unanswered) as unanswered:
+        connected(api).create(JOBS, {"metadata": {"name": "a"}})
+
+    assert unanswered.value.reason == f"the cluster refuses POST {JOBS} (etcdserver: request timed out)"
+    assert "cluster.administrators" in unanswered.value.fix
+
+
 def test_a_server_that_is_gone_is_unanswered() -> None:
     server = Api()
     cluster = connected(server)

@@ -82,12 +82,10 @@ def _deployment(deployment: dict[str, Any], pods: list[dict[str, Any]]) -> Itera
             fix="follow docs/how-to/upgrade-arc.md",
         )
     if not deployment.get("status", {}).get("readyReplicas"):
-        state = next((state for pod in pods if (state := kubernetes.waiting(pod))), {})
-        reason = f": {state.get('reason', '')}: {state.get('message', 'no message')}" if state else ""
         yield broken(
             CHECK,
             "arc-controller",
-            seen=f"no pod of the controller is ready{reason}",
+            seen=f"no pod of the controller is ready{kubernetes.why_waiting(pods)}",
             means="no runner is created while it does not run",
             fix=f"read `kubectl --namespace {SYSTEMS} describe pods`; it runs on the system nodes",
         )

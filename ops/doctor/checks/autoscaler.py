@@ -87,12 +87,10 @@ def _stopped(deployment: dict[str, Any], pods: list[dict[str, Any]]) -> Iterator
             fix=f"`kubectl --namespace {NAMESPACE} scale deployment/{NAME} --replicas 1`",
         )
     elif not deployment.get("status", {}).get("readyReplicas"):
-        state = next((state for pod in pods if (state := kubernetes.waiting(pod))), {})
-        reason = f": {state.get('reason', '')}: {state.get('message', 'no message')}" if state else ""
         yield broken(
             CHECK,
             "autoscaler",
-            seen=f"no pod of {NAME} is ready{reason}",
+            seen=f"no pod of {NAME} is ready{kubernetes.why_waiting(pods)}",
             means="no pool gets a node while it does not run",
             fix=f"read `{_LOOK}`; it runs on the system nodes",
         )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from checks.machine_groups import build_groups, factory_groups, machine_groups
-from checks.quota import needs
+from checks.quota import stack_needs
 from gpu.quotas.claim import EVERYWHERE
 from gpu.regions import Cloud
 from ops.doctor.checks.google_project import applies
@@ -29,8 +28,7 @@ def check(world: World) -> Iterator[Verdict]:
     """Yield a verdict for each quota that the stack uses."""
     settings = world.settings
     project = settings.gcp.project if settings.gcp is not None else ""
-    groups = (*machine_groups(world.stack), *build_groups(settings).values(), *factory_groups(settings).values())
-    for need in needs(groups, settings.quotas, project=project):
+    for need in stack_needs(world.stack):
         if need.quota.cloud is Cloud.GCP:
             place = "" if need.quota.region == EVERYWHERE else f"/regions/{need.quota.region}"
             answer = world.google.ask(f"{COMPUTE}/projects/{project}{place}")

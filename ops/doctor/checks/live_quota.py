@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from checks.machine_groups import factory_groups, machine_groups
-from checks.quota import needs
+from checks.quota import stack_needs
 from gpu.regions import Cloud
 from ops.doctor.sections import aws as applies
 from ops.doctor.verdict import broken, doubtful, works
@@ -25,9 +24,7 @@ NEEDS: Final = ("aws-account",)
 
 def check(world: World) -> Iterator[Verdict]:
     """Yield whether each quota on AWS is large enough, and whether the stack file states its real value."""
-    settings = world.settings
-    groups = (*machine_groups(world.stack), *factory_groups(settings).values())
-    for need in needs(groups, settings.quotas):
+    for need in stack_needs(world.stack):
         if need.quota.cloud is Cloud.AWS:
             yield from _compared(need, _granted(world, need))
 

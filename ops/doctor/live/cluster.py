@@ -16,7 +16,7 @@ from urllib3.exceptions import HTTPError
 from ops.doctor.source import Unanswered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from ops.doctor.source import Source
 
@@ -38,25 +38,13 @@ class LiveCluster:
     def ask(self, call: str, /, **arguments: Any) -> Any:
         """Return the object or the list at a path; the text of a log."""
         try:
-            answer: Any = self._client.call_api(
-                call,
-                "GET",
-                query_params=sorted(arguments.items()),
-                header_params={"Accept": "application/json, */*"},
-                auth_settings=["BearerToken"],
-                _preload_content=False,
-                _return_http_data_only=True,
-                _request_timeout=_TIMEOUT,
-            )
+            answer = self._call("GET", call, query=arguments)
         except client.ApiException as fault:
             if call.endswith("/log") and fault.status == 400:
                 return ""  # The container has not started.
-            return _missing(call, fault)
-        except (HTTPError, OSError) as fault:
-            raise Unanswered(
-                f"the API of Kubernetes at {self._host} cannot be reached ({' '.join(str(fault).split())[:200]})",
-                "run it from inside the network, or add your address to cluster.endpoint.public",
-            ) from None
+            if fault.status == 404:
+                return None
+            raise refused(call, fault) from None
         text = answer.data.decode(errors="replace")
         if call.endswith("/log"):
             return text
@@ -64,6 +52,27 @@ class LiveCluster:
             return without_secrets(json.loads(text))
         except ValueError:
             return text
+
+    def _call(
+        self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Mapping[str, Any] | None = None
+    ) -> Any:
+        try:
+            return self._client.call_api(
+                path,
+                method,
+                query_params=sorted((query or {}).items()),
+                body=body,
+                header_params={"Accept": "application/json, */*"},
+                auth_settings=["BearerToken"],
+                _preload_content=False,
+                _return_http_data_only=True,
+                _request_timeout=_TIMEOUT,
+            )
+        except (HTTPError, OSError) as fault:
+            raise Unanswered(
+                f"the API of Kubernetes at {self._host} cannot be reached ({' '.join(str(fault).split())[:200]})",
+                "run it from inside the network, or add your address to cluster.endpoint.public",
+            ) from None
 
 
 _C = TypeVar("_C", bound=LiveCluster)
@@ -125,16 +134,14 @@ def _shape(value: str) -> dict[str, Any]:
     return {"bytes": len(content), "pem": content.lstrip().startswith(b"-----BEGIN ")}
 
 
-def _missing(call: str, fault: client.ApiException) -> None:
-    """Return None for an object or a kind that does not exist; raise for every other error."""
-    if fault.status == 404:
-        return
+def refused(call: str, fault: client.ApiException) -> Unanswered:
+    """Return the reason and the fix of an error that a cluster answered."""
     message = _message(fault)
     if fault.status == 401:
-        raise Unanswered(f"the cluster does not know the identity of the credentials ({message})", _ADMIT) from None
+        return Unanswered(f"the cluster does not know the identity of the credentials ({message})", _ADMIT)
     if fault.status == 403:
-        raise Unanswered(f"the cluster refuses {call} ({message})", _ADMIT) from None
-    raise Unanswered(f"the cluster answered {call} with {fault.status} ({message})", "run it again") from None
+        return Unanswered(f"the cluster refuses {call} ({message})", _ADMIT)
+    return Unanswered(f"the cluster answered {call} with {fault.status} ({message})", "run it again")
 
 
 def _message(fault: client.ApiException) -> str:
