@@ -80,7 +80,7 @@ def _walk(
 
 
 def _join(path: str, key: str) -> str:
-    plain = key.replace("_", "").replace("-", "").isalnum()
-    if not path:
-        return key if plain else f'["{key}"]'
-    return f"{path}.{key}" if plain else f'{path}["{key}"]'
+    if key.replace("_", "").replace("-", "").isalnum():
+        return f"{path}.{key}" if path else key
+    quoted = key.replace('"', '\\"')
+    return f'{path}["{quoted}"]'

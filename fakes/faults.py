@@ -1,14 +1,18 @@
-"""Faults on demand: the n-th call of an operation fails, hangs, or kills the provider."""
+"""Faults on demand: the n-th call of an operation fails, hangs, or kills the provider or the engine."""
 
 from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+MUTATION: Final = "mutation"
+"""Any operation that changes the cloud: `create`, `update` or `delete`."""
+_MUTATIONS: Final = ("create", "update", "delete")
 
 
 class FaultKind(StrEnum):
@@ -16,12 +20,18 @@ class FaultKind(StrEnum):
 
     FAIL = "fail"
     """The cloud refuses the call and does nothing."""
+    TIME_OUT = "time-out"
+    """The cloud carries the call out, and the provider gives up waiting for it."""
     HANG = "hang"
     """The call does not return until it is cancelled."""
     DIE = "die"
     """The provider dies before it calls the cloud."""
     DIE_AFTER = "die-after"
     """The provider dies after the cloud is done, before it answers the engine."""
+    KILL = "kill"
+    """SIGKILL ends the engine before the cloud is called."""
+    KILL_AFTER = "kill-after"
+    """SIGKILL ends the engine after the cloud is done, before it gets the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +39,7 @@ class Fault:
     """One failing call."""
 
     operation: str
-    """`create`, `read`, `update`, `delete`, `check` or `diff`."""
+    """`create`, `read`, `update`, `delete`, `check`, `diff`, or `mutation` for any change."""
     nth: int = 1
     """The number of the call, from 1, among the calls that match."""
     type: str = ""
@@ -51,17 +61,24 @@ class Faults:
         with self._lock:
             self._counts[fault] = 0
 
-    def disarm(self) -> None:
-        """Remove all faults."""
+    def disarm(self) -> tuple[Fault, ...]:
+        """Remove all faults; return those that no call had."""
         with self._lock:
+            unused = tuple(fault for fault, count in self._counts.items() if count < fault.nth)
             self._counts.clear()
+        return unused
 
     def due(self, operation: str, type_: str) -> Fault | None:
         """Count this call, and return its fault, if any."""
         with self._lock:
             for fault, count in self._counts.items():
-                if fault.operation == operation and fault.type in ("", type_):
+                if operation in _matched(fault.operation) and fault.type in ("", type_):
                     self._counts[fault] = count + 1
                     if count + 1 == fault.nth:
                         return fault
         return None
+
+
+def _matched(operation: str) -> tuple[str, ...]:
+    """Return the operations that a fault counts."""
+    return _MUTATIONS if operation == MUTATION else (operation,)

@@ -15,7 +15,7 @@ import threading
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import grpc
-from google.protobuf import empty_pb2
+from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 
 from fakes import messages
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from fakes.cloud import Cloud
 
 Answer = TypeVar("Answer")
+_TIMEOUT: Final = "timeout while waiting for the resource to be ready (an injected fault)"
+"""The error of a provider that gave up waiting (Terraform plugin SDK, `retry.StateChangeConf`)."""
 _PATIENCE: Final = 60 * 60
 """Seconds that a provider waits for a creation without a stated limit."""
 
@@ -37,11 +39,14 @@ _PATIENCE: Final = 60 * 60
 class FakeProvider(provider_pb2_grpc.ResourceProviderServicer):
     """The provider of one package."""
 
-    def __init__(self, package: str, cloud: Cloud, faults: Faults, die: Callable[[], None]) -> None:
+    def __init__(
+        self, package: str, cloud: Cloud, faults: Faults, *, die: Callable[[], None], kill_engine: Callable[[], None]
+    ) -> None:
         self._package = package
         self._cloud = cloud
         self._faults = faults
-        self._die = die
+        self._before = {FaultKind.DIE: die, FaultKind.KILL: kill_engine}
+        self._after = {FaultKind.DIE_AFTER: die, FaultKind.KILL_AFTER: kill_engine}
         self._cancelled = threading.Event()
         # The engine opens one connection for each provider of a program and configures the provider on it.
         self._callers: dict[str, Caller] = {}
@@ -132,7 +137,7 @@ class FakeProvider(provider_pb2_grpc.ResourceProviderServicer):
                 messages.abort_unfinished(context, str(error), error.id, request.properties, properties)
             return provider_pb2.CreateResponse(id=id_, properties=messages.answer(request.properties, computed))
 
-        return self._do("create", request.type, context, create)
+        return self._do("create", request.type, context, create, inputs=request.properties)
 
     def Update(self, request: provider_pb2.UpdateRequest, context: grpc.ServicerContext) -> provider_pb2.UpdateResponse:
         """Update an object, or preview the update."""
@@ -155,8 +160,10 @@ class FakeProvider(provider_pb2_grpc.ResourceProviderServicer):
             if found is None:
                 return provider_pb2.ReadResponse()
             if messages.plain(request.inputs) == found.inputs:
-                # Plain data has no marks; the engine's own copy has them.
-                return provider_pb2.ReadResponse(id=found.id, inputs=request.inputs, properties=request.properties)
+                # Plain data has no marks; the engine's own copy has them. An imported resource has no outputs yet.
+                computed = {key: value for key, value in found.outputs.items() if key not in found.inputs}
+                known = request.properties if request.properties.fields else messages.answer(request.inputs, computed)
+                return provider_pb2.ReadResponse(id=found.id, inputs=request.inputs, properties=known)
             return provider_pb2.ReadResponse(
                 id=found.id, inputs=messages.struct(found.inputs), properties=messages.struct(found.outputs)
             )
@@ -172,7 +179,15 @@ class FakeProvider(provider_pb2_grpc.ResourceProviderServicer):
 
         return self._do("delete", request.type, context, delete)
 
-    def _do(self, operation: str, type_: str, context: grpc.ServicerContext, work: Callable[[], Answer]) -> Answer:
+    def _do(
+        self,
+        operation: str,
+        type_: str,
+        context: grpc.ServicerContext,
+        work: Callable[[], Answer],
+        *,
+        inputs: struct_pb2.Struct | None = None,
+    ) -> Answer:
         """Do `work` unless a fault is due; report a refusal to the engine in the cloud's words."""
         fault = self._faults.due(operation, type_)
         try:
@@ -181,17 +196,21 @@ class FakeProvider(provider_pb2_grpc.ResourceProviderServicer):
             answer = work()
         except (RefusedError, LookupError) as error:
             messages.abort(context, grpc.StatusCode.UNKNOWN, str(error))
-        if fault and fault.kind is FaultKind.DIE_AFTER:
-            self._die()
+        if fault and fault.kind in self._after:
+            self._after[fault.kind]()
+        if fault and fault.kind is FaultKind.TIME_OUT:
+            if isinstance(answer, provider_pb2.CreateResponse) and inputs is not None:
+                messages.abort_unfinished(context, _TIMEOUT, answer.id, inputs, answer.properties)
+            messages.abort(context, grpc.StatusCode.UNKNOWN, _TIMEOUT)
         return answer
 
     def _apply(self, fault: Fault, context: grpc.ServicerContext) -> None:
         """Apply a fault before the cloud is called."""
         if fault.kind is FaultKind.FAIL:
             raise RefusedError(fault.message)
-        if fault.kind is FaultKind.DIE:
-            self._die()
-            raise RefusedError("the provider is dead")
+        if fault.kind in self._before:
+            self._before[fault.kind]()
+            raise RefusedError("the caller is dead")
         if fault.kind is FaultKind.HANG:
             while context.is_active() and not self._cancelled.wait(0.05):
                 pass

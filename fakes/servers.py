@@ -14,7 +14,7 @@ from pulumi.runtime.proto import provider_pb2_grpc
 from fakes.provider import FakeProvider
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from fakes.cloud import Cloud
     from fakes.faults import Faults
@@ -28,9 +28,16 @@ _LARGEST_MESSAGE: Final = 400 * 1024 * 1024
 class ProviderServers:
     """The servers of one engine."""
 
-    def __init__(self, cloud: Cloud, faults: Faults, packages: Sequence[str] = PACKAGES) -> None:
+    def __init__(
+        self,
+        cloud: Cloud,
+        faults: Faults,
+        kill_engine: Callable[[], None] = lambda: None,
+        packages: Sequence[str] = PACKAGES,
+    ) -> None:
         self._cloud = cloud
         self._faults = faults
+        self._kill_engine = kill_engine
         self._packages = packages
         self._servers: dict[str, tuple[grpc.Server, int]] = {}
 
@@ -66,7 +73,9 @@ class ProviderServers:
                 ("grpc.so_reuseport", 0),
             ],
         )
-        provider = FakeProvider(package, self._cloud, self._faults, die=lambda: self.kill(package))
+        provider = FakeProvider(
+            package, self._cloud, self._faults, die=lambda: self.kill(package), kill_engine=self._kill_engine
+        )
         provider_pb2_grpc.add_ResourceProviderServicer_to_server(provider, server)
         port = server.add_insecure_port("127.0.0.1:0")
         server.start()

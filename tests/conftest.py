@@ -1,4 +1,4 @@
-"""Fixtures of every test: strict outputs, and an event loop of its own."""
+"""Fixtures of every test: strict outputs, an event loop of its own, and the Pulumi CLI."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from ops.engine import pulumi_cli
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # An Output inside an f-string raises, where by default a warning's sentence would end up in a resource. Set before
 # the SDK is imported, which reads it once.
 os.environ["PULUMI_ERROR_OUTPUT_STRING"] = "1"
+# The end of an exception depends on the day.
+os.environ["GPU_CI_TODAY"] = "2026-11-22"
 # Tests compare printed text, so the colours and the width of the terminal must not change it.
 for name in ("CLICOLOR_FORCE", "COLUMNS", "FORCE_COLOR", "PY_COLORS"):
     os.environ.pop(name, None)
@@ -32,3 +36,13 @@ def _fresh_event_loop() -> Iterator[None]:
     yield
     asyncio.set_event_loop(None)
     loop.close()
+
+
+@pytest.fixture(scope="session")
+def cli() -> pulumi_cli.Found:
+    """An installed Pulumi CLI; `make pulumi` installs one."""
+    found = pulumi_cli.installed()
+    if isinstance(found, pulumi_cli.NotFound):
+        reasons = "; ".join(f"{failure.origin}: {failure.reason}" for failure in found.failures)
+        pytest.skip(f"no Pulumi CLI is installed ({reasons}): run `make pulumi`")
+    return found

@@ -10,6 +10,7 @@ import contextlib
 import importlib
 import json
 import secrets
+import signal
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +33,7 @@ from ops.plan.isolation import hidden_environment
 from ops.plan.model import PROVIDER_TYPE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
     from types import TracebackType
 
     from ops.engine.pulumi_cli import Found
@@ -60,10 +61,14 @@ class Engine:
         program: Callable[[], None] | None = None,
         *,
         on_step: Callable[[Step], None] = lambda _step: None,
+        environment: Mapping[str, str] | None = None,
+        secrets_provider: str = "passphrase",
     ) -> None:
+        self._environment = environment or {}
+        self._secrets_provider = secrets_provider
         self.cloud = Cloud(outside=_outside(stack_file))
         self.faults = Faults()
-        self.servers = ProviderServers(self.cloud, self.faults)
+        self.servers = ProviderServers(self.cloud, self.faults, kill_engine=lambda: self.send(signal.SIGKILL))
         self._found = cli
         self._stack_file = stack_file
         self._program = program or _run_program
@@ -78,9 +83,11 @@ class Engine:
                 self._found,
                 self.folder,
                 {
-                    "PULUMI_BACKEND_URL": f"file://{self.folder}/state",
+                    # Without metadata, each write is one rename: a killed engine leaves no half-written file.
+                    "PULUMI_BACKEND_URL": f"file://{self.folder}/state?metadata=skip",
                     # A random passphrase: only this process can read the state.
                     "PULUMI_CONFIG_PASSPHRASE": secrets.token_urlsafe(24),
+                    **self._environment,
                 },
             )
             self._cleanup.callback(self.servers.stop)
@@ -120,14 +127,31 @@ class Engine:
         """Preview a destroy, which fails if a resource is protected."""
         return self._do("destroy", "--preview-only")
 
-    def destroy(self, *, refresh: bool = True) -> Outcome:
+    def destroy(self, *, refresh: bool = True, parallel: int | None = None) -> Outcome:
         """Destroy all resources, without a preview; `refresh` is the project's option."""
-        return self._do("destroy", "--yes", "--skip-preview", *([] if refresh else ["--refresh=false"]))
+        options = [*([] if refresh else ["--refresh=false"]), *([f"--parallel={parallel}"] if parallel else [])]
+        return self._do("destroy", "--yes", "--skip-preview", *options)
 
     def state(self) -> engine_state.State:
         """Return the state, decrypted."""
         exported = json.loads(self._run("stack", "export", "--show-secrets"))
         return engine_state.state(exported["deployment"])
+
+    def export_state(self, path: Path) -> None:
+        """Write the state to a file; secrets stay encrypted."""
+        self._run("stack", "export", "--file", str(path))
+
+    def import_state(self, path: Path) -> None:
+        """Replace the state by that in a file."""
+        self._run("stack", "import", "--file", str(path))
+
+    def change_secrets_provider(self, provider: str) -> None:
+        """Encrypt the secrets of the state and of the configuration with another key."""
+        self._run("stack", "change-secrets-provider", provider)
+
+    def cancel(self) -> None:
+        """Remove the lock that a killed operation left."""
+        self._run("cancel", "--yes")
 
     def make_and_export(self) -> list[dict[str, Any]]:
         """Run an update and return the resources of the state as the engine exports them, decrypted."""
@@ -143,7 +167,7 @@ class Engine:
         exported["deployment"]["resources"] = list(resources)
         path = self.folder / "imported.json"
         path.write_text(json.dumps(exported))
-        self._run("stack", "import", "--file", str(path))
+        self.import_state(path)
         settings = {f"{row['urn']}::{row['id']}": row for row in resources if row["type"].startswith(PROVIDER_TYPE)}
         for row in resources:
             if row["custom"] and not row["type"].startswith(PROVIDER_TYPE):
@@ -151,6 +175,18 @@ class Engine:
                 caller = Caller.of(provider["type"], engine_state.plain(provider["inputs"]))
                 inputs, outputs = engine_state.plain(row.get("inputs", {})), engine_state.plain(row["outputs"])
                 self.cloud.restore(row["type"], row["id"], row["urn"], inputs, outputs, caller)
+
+    @contextlib.contextmanager
+    def serving(self) -> Generator[tuple[Mapping[str, str], tuple[str, ...]]]:
+        """Serve the program and the clouds to a CLI of another process; yield its environment and its options."""
+        self.servers.start()
+        with serve(self._program, lambda _event: None) as address:
+            environment = {**self._cli.environment, "PULUMI_DEBUG_PROVIDERS": self.servers.attached}
+            yield environment, (f"--client={address}", "--exec-kind=auto.inline")
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to the engine that runs now, with its children."""
+        self._cli.send(number)
 
     def unprotect(self) -> None:
         """Unprotect all resources in the state."""
@@ -176,26 +212,15 @@ class Engine:
         project = {"name": PROJECT, "runtime": "python", "main": str(_ROOT), "options": project_options()}
         (self.folder / "Pulumi.yaml").write_text(yaml.safe_dump(project))
         self._stack_path.write_text(yaml.safe_dump({"config": _written(self._stack_file)}, allow_unicode=True))
-        self._run("stack", "init", "--secrets-provider", "passphrase")
+        self._run("stack", "init", "--secrets-provider", self._secrets_provider)
         hidden = sorted(self._stack_file.secret_keys & self._stack_file.config.keys())
         if hidden:
             pairs = [f"{key}={self._stack_file.config[key]}" for key in hidden]
             self._run("config", "set-all", *(part for pair in pairs for part in ("--secret", pair)))
 
     def _do(self, operation: str, *args: str) -> Outcome:
-        """Run one operation; its outcome contains all errors.
-
-        On a busy machine, the engine sometimes ends a preview before its first step and without a reason: the program
-        cannot reach it. A preview changes nothing, so it is repeated once.
-        """
+        """Run one operation; its outcome contains all errors."""
         planning = operation == "preview" or "--preview-only" in args
-        outcome, explained = self._once(operation, *args, planning=planning)
-        if planning and not outcome.ok and not explained:
-            outcome, _ = self._once(operation, *args, planning=planning)
-        return outcome
-
-    def _once(self, operation: str, *args: str, planning: bool) -> tuple[Outcome, bool]:
-        """Run one operation; return its outcome, and whether the engine took a step or gave a reason."""
         log = EventLog(self._on_step, planning=planning)
         started = time.monotonic()
         problem = None
@@ -210,7 +235,7 @@ class Engine:
                 problem = str(error)
                 if _FULL in problem:
                     raise EngineNotReadyError(f"{problem}. {_SPACE}") from None
-        return log.outcome(operation, time.monotonic() - started, problem=problem), log.explained
+        return log.outcome(operation, time.monotonic() - started, problem=problem)
 
     def _run(self, *args: str) -> str:
         """Run a command that needs neither the program nor a cloud."""

@@ -35,6 +35,8 @@ class Step:
     """The inputs after the step, with secrets masked and unknown values marked."""
     was: str = ""
     """The URN before the step; empty for a new resource."""
+    parent: str = ""
+    """The URN of the component that contains it; empty where a test does not state it."""
 
     @property
     def name(self) -> str:
@@ -127,19 +129,10 @@ class EventLog:
                 if one not in self._diagnostics:
                     self._diagnostics.append(one)
 
-    @property
-    def explained(self) -> bool:
-        """Return True if there was a step or an error with a reason."""
-        errors = [one for one in self._reasons() if one.severity == "error"]
-        return bool(self._steps or self._failed or errors)
-
-    def _reasons(self) -> tuple[Diagnostic, ...]:
-        """Return the messages except that the engine ended, which the program reports and which is no cause."""
-        return tuple(one for one in self._diagnostics if not one.message.startswith(_ENGINE_GONE))
-
     def outcome(self, operation: str, seconds: float, *, problem: str | None) -> Outcome:
         """Return the outcome; `problem` is the error of the process, used if no event gives a reason."""
-        diagnostics = self._reasons()
+        # The program reports that the engine has ended; that is no cause.
+        diagnostics = tuple(one for one in self._diagnostics if not one.message.startswith(_ENGINE_GONE))
         if problem is not None and not any(one.severity == "error" for one in diagnostics):
             diagnostics += (Diagnostic(severity="error", message=problem, urn=""),)
         return Outcome(
@@ -175,4 +168,5 @@ def _step(metadata: StepEventMetadata) -> Step:
         old=(metadata.old.inputs if metadata.old else None) or {},
         new=(metadata.new.inputs if metadata.new else None) or {},
         was=metadata.old.urn if metadata.old else "",
+        parent=state.parent if (state := metadata.new or metadata.old) else "",
     )

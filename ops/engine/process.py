@@ -40,7 +40,8 @@ class Cli:
     def __init__(self, found: Found, folder: Path, environment: Mapping[str, str]) -> None:
         self._found = found
         self._folder = folder
-        self._environment = {
+        self._running: subprocess.Popen[str] | None = None
+        self.environment = {
             "HOME": str(folder),
             "LANG": "C.UTF-8",
             "PATH": f"{found.path.parent}:{_SYSTEM_PATH}",
@@ -69,21 +70,31 @@ class Cli:
         process = subprocess.Popen(
             [self._found.path, "--non-interactive", *args],
             cwd=self._folder,
-            env={**self._environment, **more},
+            env={**self.environment, **more},
             encoding="utf-8",
             start_new_session=True,
             stderr=subprocess.PIPE,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
         )
+        self._running = process
         try:
             out, err = process.communicate()
         except BaseException:
             _end(process)
             raise
+        finally:
+            self._running = None
         if process.returncode:
             raise CommandFailedError(out, err)
         return out
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal to the process group of the command that runs now, if any."""
+        process = self._running
+        if process is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, number)
 
 
 @contextlib.contextmanager

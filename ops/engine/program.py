@@ -24,7 +24,14 @@ import pulumi
 from google.protobuf import empty_pb2
 from pulumi import log, runtime
 from pulumi.automation.events import EngineEvent
-from pulumi.runtime.proto import events_pb2_grpc, language_pb2, language_pb2_grpc, plugin_pb2
+from pulumi.runtime.proto import (
+    engine_pb2_grpc,
+    events_pb2_grpc,
+    language_pb2,
+    language_pb2_grpc,
+    plugin_pb2,
+    resource_pb2_grpc,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
@@ -88,16 +95,25 @@ class _Program(language_pb2_grpc.LanguageRuntimeServicer):
         return contextvars.copy_context().run(self._run, request)
 
     def _run(self, request: language_pb2.RunRequest) -> language_pb2.RunResponse:
-        runtime.reset_options(
-            project=request.project,
-            stack=request.stack,
-            organization=request.organization or "organization",
-            monitor_address=request.monitor_address,
-            engine_address=next(iter(request.args), ""),
-            parallel=request.parallel,
-            preview=request.dryRun,
-        )
-        runtime.set_all_config(dict(request.config), list(request.configSecretKeys))
+        with (
+            _channel(request.monitor_address) as monitor,
+            _channel(request.args[0]) as engine,
+        ):
+            runtime.configure(
+                runtime.Settings(
+                    project=request.project,
+                    stack=request.stack,
+                    organization=request.organization or "organization",
+                    monitor=resource_pb2_grpc.ResourceMonitorStub(monitor),
+                    engine=engine_pb2_grpc.EngineStub(engine),
+                    parallel=request.parallel,
+                    dry_run=request.dryRun,
+                )
+            )
+            runtime.set_all_config(dict(request.config), list(request.configSecretKeys))
+            return self._run_in_loop()
+
+    def _run_in_loop(self) -> language_pb2.RunResponse:
         loop = asyncio.new_event_loop()
         # When the program fails, pending calls fail too; only the first error is reported.
         loop.set_exception_handler(lambda _loop, _context: None)
@@ -113,6 +129,19 @@ class _Program(language_pb2_grpc.LanguageRuntimeServicer):
             del self._running[loop]
             _close(loop)
         return language_pb2.RunResponse()
+
+
+def _channel(address: str) -> grpc.Channel:
+    """Open a channel to the engine; close it after the run.
+
+    The SDK leaves its channels open. gRPC shares connections between the channels of a process and waits up to two
+    minutes before it tries a refused address again. So the program would not reach an engine that listens on a port of
+    a killed one.
+    """
+    return grpc.insecure_channel(
+        address,
+        options=[("grpc.max_receive_message_length", _LARGEST_MESSAGE), ("grpc.use_local_subchannel_pool", 1)],
+    )
 
 
 def _report(fault: Exception) -> None:

@@ -77,6 +77,40 @@ def pools() -> None:
         Made(aws.NODE_GROUP, name, {**stated, "scalingConfig": scaling}, ResourceOptions.merge(opts, unscaled))
 
 
+def worker() -> None:
+    """A role with a secret."""
+    secret = {"name": "worker", "description": pulumi.Config().require_secret("password"), "assumeRolePolicy": "{}"}
+    provider = pulumi.ProviderResource("aws", "of-worker", {"region": "us-west-2"})
+    Made(aws.ROLE, "worker", secret, ResourceOptions(provider=provider))
+
+
+def life() -> None:
+    """Resources with and without a name of their own; each value of the configuration changes some of them."""
+    config = pulumi.Config()
+    opts = aws_provider()
+    vpc = Made(aws.VPC, "vpc", {"cidrBlock": config.get("range") or "10.0.0.0/16"}, opts)
+    Made(aws.SUBNET, "subnet", {"vpcId": vpc.id, "cidrBlock": "10.0.1.0/24"}, opts)
+    described = {"name": "worker", "description": config.get("description") or "one", "assumeRolePolicy": "{}"}
+    role = Made(aws.ROLE, "worker", described, opts)
+    policy = config.get("policy") or "arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy"
+    Made(aws.ATTACHMENT, "policy", {"role": role.id, "policyArn": policy}, opts)
+    for name in (config.get("keys") or "first").split(","):
+        Made(aws.KEY, name, {"description": name}, opts)
+    # A repository has a fixed name, so a replacement deletes the old one first.
+    encryption = [{"encryptionType": config.get("encryption") or "AES256"}]
+    Made(aws.REPOSITORY, "images", {"name": "images", "encryptionConfigurations": encryption}, opts)
+
+
+LATER: Final = {
+    "gpu-ci:range": "10.0.0.0/8",
+    "gpu-ci:description": "two",
+    "gpu-ci:policy": "arn:aws:iam::aws:policy/AmazonEKSClusterPolicy",
+    "gpu-ci:keys": "second",
+    "gpu-ci:encryption": "KMS",
+}
+"""Another configuration of `life`: it creates, updates, replaces in both orders, and deletes."""
+
+
 def keys(count: int) -> None:
     """Independent keys."""
     opts = aws_provider()

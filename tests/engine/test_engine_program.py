@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
-from typing import TYPE_CHECKING, Final
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Final
 
 import grpc
 import pytest
+from google.protobuf import empty_pb2
 from pulumi import runtime
 from pulumi.runtime.proto import language_pb2, language_pb2_grpc
 
 from ops.engine.program import serve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
 pytestmark = pytest.mark.engine
 
@@ -40,3 +43,42 @@ def test_a_waiting_program_ends_with_its_host(monkeypatch: pytest.MonkeyPatch) -
     for thread in threads:
         thread.join(WAIT)
     assert [thread for thread in threads if thread.is_alive()] == []
+
+
+@contextlib.contextmanager
+def listening(address: str) -> Generator[int]:
+    """A server without any method; yield its port."""
+    server = grpc.server(ThreadPoolExecutor(max_workers=1), options=[("grpc.so_reuseport", 0)])
+    port = server.add_insecure_port(address)
+    server.start()
+    try:
+        yield port
+    finally:
+        server.stop(None).wait(WAIT)
+
+
+def test_a_program_reaches_an_engine_that_has_the_port_of_a_killed_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A channel of the SDK would wait some time before it tries a refused address again."""
+    answers: list[grpc.StatusCode] = []
+    still_referenced: list[Any] = []
+
+    async def ask_the_engine(_program: Callable[[], None]) -> None:
+        monitor = runtime.settings.get_monitor()
+        assert monitor is not None
+        still_referenced.append(monitor)
+        try:
+            monitor.GetDeploymentInfo(empty_pb2.Empty())
+        except grpc.RpcError as error:
+            answers.append(error.code())
+
+    monkeypatch.setattr(runtime, "run_in_stack", ask_the_engine)
+    with listening("127.0.0.1:0") as port:
+        engine = f"127.0.0.1:{port}"
+    with serve(lambda: None, lambda _event: None) as address, grpc.insecure_channel(address) as channel:
+        run = language_pb2_grpc.LanguageRuntimeStub(channel).Run
+        request = language_pb2.RunRequest(project="gpu-ci", stack="staging", monitor_address=engine, args=[engine])
+        run(request, timeout=WAIT)
+        with listening(engine):
+            run(request, timeout=WAIT)
+
+    assert answers == [grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNIMPLEMENTED]

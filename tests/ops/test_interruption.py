@@ -42,9 +42,9 @@ def test_an_interruption_inside_a_collection_ends_the_run() -> None:
         collect_and_wait(seconds=10)
 
 
-def test_any_other_fault_there_is_told_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[type[BaseException]] = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda what: told.append(what.exc_type))
+def test_another_exception_there_is_reported_as_usual(monkeypatch: pytest.MonkeyPatch) -> None:
+    reported: list[type[BaseException]] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda what: reported.append(what.exc_type))
 
     def faulty(_gone: object) -> None:
         message = "no"
@@ -53,4 +53,4 @@ def test_any_other_fault_there_is_told_as_ever(monkeypatch: pytest.MonkeyPatch) 
     with interruption.raise_again():
         collect(faulty)
 
-    assert told == [ValueError]
+    assert reported == [ValueError]
