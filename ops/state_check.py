@@ -6,7 +6,7 @@ The file comes from `pulumi stack export`, in which secrets are encrypted and ma
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from config.faults import Fault
@@ -14,6 +14,7 @@ from fakes.wire import SECRET_SIGNATURE, SIGNATURE
 from ops.doctor.redaction import redacted
 from ops.outcome import Exit, Stop
 from ops.plan.model import PROVIDER_TYPE, STACK_TYPE
+from ops.state_repair import CREATING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
 _STRONG: Final = ("cloud",)
 """The kinds of secrets providers that keep the key outside: AWS KMS, Cloud KMS, Azure Key Vault, HashiCorp Vault."""
 _PENDING: Final = {
-    "creating": (
-        "an interrupted update was creating it, so it may exist without being in the state",
-        "look for it in the cloud; import it with `pulumi import`, or delete it there; then run `pulumi refresh`",
-    ),
     "updating": (
         "an interrupted update was changing it, so the state may hold old values",
         "run `pulumi refresh`, which reads it, and then `pulumi up`",
@@ -38,6 +35,9 @@ _PENDING: Final = {
     "reading": ("an interrupted update was reading it", "run `pulumi refresh`"),
 }
 """A pending operation to its meaning and its fix (Pulumi documentation, "Interrupted updates", 2026)."""
+_NAMES: Final = ("name", "nodeGroupName", "addonName", "metadata.name")
+"""The inputs that name a resource in its cloud, in this order."""
+_REGISTRY: Final = "https://www.pulumi.com/registry/packages"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +50,8 @@ class State:
     pending: tuple[Mapping[str, Any], ...]
     secrets_provider: str
     """`passphrase`, `service`, `cloud`, or empty."""
+    document: Mapping[str, Any] = field(default_factory=dict)
+    """The whole file."""
 
 
 def read(path: Path) -> State:
@@ -77,6 +79,7 @@ def read(path: Path) -> State:
         resources=resources,
         pending=tuple(deployment.get("pending_operations") or ()),
         secrets_provider=str((deployment.get("secrets_providers") or {}).get("type", "")),
+        document=document,
     )
 
 
@@ -89,11 +92,7 @@ def faults(state: State, planned: frozenset[str] | None) -> Iterator[Fault]:
 
     """
     for operation in state.pending:
-        resource = operation.get("resource") or {}
-        problem, fix = _PENDING.get(
-            str(operation.get("type")), ("an interrupted update left it", "run `pulumi refresh`")
-        )
-        yield Fault(_short(resource), problem, fix)
+        yield _interrupted(str(operation.get("type")), operation.get("resource") or {})
     for row in state.resources:
         yield from _resource(row)
     if planned is not None:
@@ -108,6 +107,33 @@ def note(state: State) -> str:
         f"The key of the secrets is not in a key service (provider: {state.secrets_provider or 'none'}). "
         "`make bootstrap` creates one and prints its URL for `pulumi stack change-secrets-provider`."
     )
+
+
+def _interrupted(operation: str, row: Mapping[str, Any]) -> Fault:
+    if operation != CREATING:
+        problem, fix = _PENDING.get(operation, ("an interrupted update left it", "run `pulumi refresh`"))
+        return Fault(_short(row), problem, fix)
+    name = next((value for value in (_at(row.get("inputs"), path) for path in _NAMES) if isinstance(value, str)), "")
+    urn, where = row.get("urn", ""), f" (name: {name})" if name else ""
+    return Fault(
+        _short(row),
+        "an interrupted update was creating it, so it may exist without being in the state",
+        f"look for it in the cloud{where}; then run this command again with `--repair FILE` and `--exists '{urn}=ID'`, "
+        f"or with `--absent '{urn}'`. {_page(str(row.get('type', '')))} has the form of the ID",
+    )
+
+
+def _page(type_: str) -> str:
+    """Return the page of a resource type that describes its import."""
+    package, _, rest = type_.partition(":")
+    module, _, token = rest.rpartition(":")
+    return f"{_REGISTRY}/{package}/api-docs/{module.partition('/')[0]}/{token.lower()}/#import"
+
+
+def _at(value: Any, path: str) -> Any:
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 def _resource(row: Mapping[str, Any]) -> Iterator[Fault]:

@@ -88,7 +88,6 @@ def test_an_export_with_secrets_is_a_fault(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "problem"),
     [
-        ("creating", "an interrupted update was creating it, so it may exist without being in the state"),
         ("updating", "an interrupted update was changing it, so the state may hold old values"),
         ("deleting", "an interrupted update was deleting it, so it may not exist any more"),
         ("unheard-of", "an interrupted update left it"),
@@ -100,6 +99,28 @@ def test_a_pending_operation_is_a_fault_with_its_fix(tmp_path: Path, kind: str, 
 
     assert (one.path, one.problem) == (f"{TOPIC} alarms", problem)
     assert "pulumi refresh" in one.fix
+
+
+@pytest.mark.pure
+@pytest.mark.parametrize(
+    ("inputs", "where"),
+    [
+        ({"name": "alarms-prod"}, "the cloud (name: alarms-prod);"),
+        ({"metadata": {"name": "arc"}}, "the cloud (name: arc);"),
+        ({"name": HIDDEN}, "the cloud;"),
+        ({}, "the cloud;"),
+    ],
+)
+def test_an_interrupted_creation_names_the_two_decisions(tmp_path: Path, inputs: dict[str, Any], where: str) -> None:
+    state = read(written(tmp_path, pending_operations=[{"type": "creating", "resource": row(inputs=inputs)}]))
+    (one,) = faults(state, None)
+
+    assert one.problem == "an interrupted update was creating it, so it may exist without being in the state"
+    assert one.fix == (
+        f"look for it in {where} then run this command again with `--repair FILE` and `--exists '{urn('alarms')}=ID'`, "
+        f"or with `--absent '{urn('alarms')}'`. "
+        "https://www.pulumi.com/registry/packages/aws/api-docs/sns/topic/#import has the form of the ID"
+    )
 
 
 @pytest.mark.pure
