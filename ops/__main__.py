@@ -8,25 +8,31 @@ of a plan live until its end: that saves a tenth of its time.
 
 from __future__ import annotations
 
-import gc
 import sys
 
-from ops import cache
-
-if sys.dont_write_bytecode and sys.pycache_prefix is None:
-    sys.pycache_prefix = str(cache.folder() / "bytecode")
-    sys.dont_write_bytecode = False
-
-from ops.cli import machine
-
 try:
-    from ops.cli.main import run
-except Exception as fault:
-    problem = machine.described(fault)
-    if problem is None or "--traceback" in sys.argv:
-        raise
-    print(problem, file=sys.stderr)  # The console's package may be the missing one.
-    sys.exit(3)
+    import gc
+
+    from ops import cache
+
+    if sys.dont_write_bytecode and sys.pycache_prefix is None:
+        sys.pycache_prefix = str(cache.folder() / "bytecode")
+        sys.dont_write_bytecode = False
+
+    from ops.cli import machine
+
+    try:
+        from ops.cli.main import run
+    except Exception as fault:
+        problem = machine.described(fault)
+        if problem is None or "--traceback" in sys.argv:
+            raise
+        print(problem, file=sys.stderr)  # The console's package may be the missing one.
+        sys.exit(3)
+except KeyboardInterrupt:
+    # The command line, which handles Ctrl-C from here on, is not imported yet.
+    print("Stopped.", file=sys.stderr)
+    sys.exit(130)
 
 gc.set_threshold(100_000, 50, 50)
 

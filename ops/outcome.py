@@ -18,6 +18,8 @@ class Exit(IntEnum):
     """Something outside this project failed."""
     INTERRUPTED = 130
     """Ctrl-C was pressed."""
+    CLOSED = 141
+    """The reader of the output ended first, as in `make plan | head`."""
 
 
 class Stop(Exception):

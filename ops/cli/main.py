@@ -96,7 +96,7 @@ def _refused(fault: Exception) -> int | None:
     """Print why the program refused its stack file, and return the exit code; None for other exceptions."""
     # Imported here, because they are slow to import and only a refusal needs them.
     from config.load import StackFileError  # noqa: PLC0415
-    from ops.plan.planning import RefusedPlan, show_findings  # noqa: PLC0415
+    from ops.plan.planning import RefusedPlan, show_found  # noqa: PLC0415
     from ops.plan.verdicts import show  # noqa: PLC0415
     from refusal import Refused  # noqa: PLC0415
 
@@ -105,8 +105,9 @@ def _refused(fault: Exception) -> int | None:
     if isinstance(fault, Refused):
         console = terminal.out()
         if isinstance(fault, RefusedPlan):
-            show_findings(console, fault.findings)
-        show(console, fault.verdicts)
+            show_found(console, fault.verdicts, fault.findings, fault.exceptions)
+        else:
+            show(console, fault.verdicts)
         return Exit.FINDING
     return None
 

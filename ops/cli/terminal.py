@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from rich.console import Console
 from rich.markup import escape
 from rich.theme import Theme
+
+from ops.outcome import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -26,6 +29,7 @@ _THEME: Final = Theme(
         "error": "bold red",
         "warning": "yellow",
         "ok": "green",
+        "allowed": "cyan",
         "path": "bold",
         "type": "cyan",
         "quiet": "dim",
@@ -34,9 +38,23 @@ _THEME: Final = Theme(
 )
 
 
+class _Output(Console):
+    """A console that ends the command when its reader has ended, as in `make plan | head`."""
+
+    def on_broken_pipe(self) -> None:
+        """End the command."""
+        _closed()
+
+
+def _closed() -> NoReturn:
+    """End the command silently. Python writes its buffers at the end, so they get another file."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise SystemExit(Exit.CLOSED)
+
+
 def out(*, width: int | None = None, quiet: bool = False) -> Console:
     """Return the console for results. With `quiet` it prints nothing, because standard output is used for JSON."""
-    return Console(theme=_THEME, highlight=False, width=width, quiet=quiet)
+    return _Output(theme=_THEME, highlight=False, width=width, quiet=quiet)
 
 
 def err() -> Console:
@@ -48,8 +66,11 @@ def write_json(data: bytes | Any, target: Path) -> None:
     """Write `data` to the file `target`, or to standard output for `-`. Bytes stay unchanged; the rest becomes JSON."""
     content = data if isinstance(data, bytes) else encoded(data)
     if str(target) == "-":
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
+        try:
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            _closed()
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(content)

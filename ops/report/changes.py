@@ -6,16 +6,17 @@ paths and the values, with secrets masked.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
+from fakes.arc import RELEASE
 from fakes.wire import SIGNATURE, UNKNOWN, UNKNOWN_MARK
+from ops.engine.property_path import value_at
 from ops.plan.model import SECRET, STACK_TYPE
-from ops.report.meaning import Meaning, grants, meaning
+from ops.report.difference import MISSING, difference, leaves, readable, whole
+from ops.report.meaning import Meaning, grants, meaning, opens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
 
 LATER: Final = "(known after the update)"
 HIDDEN: Final = "(secret)"
-_STEP: Final = re.compile(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)')
-_PLAIN: Final = re.compile(r"[\w-]+")
-_MISSING: Final = object()
-RELEASE: Final = "kubernetes:helm.sh/v3:Release"
+_WORDS: Final = {SECRET: HIDDEN, UNKNOWN: LATER, UNKNOWN_MARK: LATER}
+"""The words in place of the marks of the engine's events."""
+_FEW: Final = 4
+"""The largest number of values of one input that are shown one by one."""
+_LONGEST: Final = 100
+"""Letters of a value in one line."""
 
 
 class Effect(StrEnum):
@@ -64,6 +67,8 @@ class Property:
     """The value as text; None where there is none any more."""
     forces: bool
     """Whether this change replaces the resource."""
+    lines: tuple[str, ...] = ()
+    """The difference as lines that begin with `-`, `+` or a space; empty where old and new fit into one line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +79,8 @@ class Change:
     urn: str
     type: str
     properties: tuple[Property, ...] = ()
+    inside: tuple[str, ...] = ()
+    """The components that contain it, the outermost first, as `name Class`."""
     was: str = ""
     """The old URN of a moved resource."""
     meaning: Meaning | None = None
@@ -86,10 +93,25 @@ class Change:
 
     @property
     def follows(self) -> bool:
-        """Return True if it is replaced only because another resource is: the value that forces it is not known yet."""
-        forcing = [one for one in self.properties if one.forces]
-        known = self.meaning is None and self.effect is Effect.REPLACE and bool(forcing)
-        return known and all(one.new == LATER for one in forcing)
+        """Return True if it is replaced only because another resource is.
+
+        Then the value that forces it is not known yet, or its provider is the other resource.
+        """
+        forcing = [one for one in self.properties if one.forces] or self.properties
+        replaced = self.meaning is None and self.effect is Effect.REPLACE
+        return replaced and all(one.new == LATER for one in forcing)
+
+    @property
+    def access(self) -> bool:
+        """Return True if it changes the access of a person, a program or an address."""
+        if self.effect is Effect.MOVE or self.follows:
+            return False
+        return grants(self.type) or opens(self.type, [one.path for one in self.properties])
+
+    @property
+    def shown(self) -> tuple[Property, ...]:
+        """The inputs that a short report shows: of a new or deleted resource, only those of one that grants access."""
+        return self.properties if self.access or self.effect not in (Effect.CREATE, Effect.DELETE) else ()
 
     @property
     def kind(self) -> str:
@@ -100,8 +122,8 @@ class Change:
 
     @property
     def component(self) -> bool:
-        """Return True if it only groups other resources."""
-        return self.type.startswith("gpu-ci:")
+        """Return True if it only groups other resources, whose changes are shown. A moved one is shown, too."""
+        return self.type.startswith("gpu-ci:") and self.effect is not Effect.MOVE
 
     def to_data(self) -> dict[str, Any]:
         """Return the change as plain data."""
@@ -110,9 +132,19 @@ class Change:
             "urn": self.urn,
             "type": self.type,
             "name": self.name,
+            "inside": list(self.inside),
             "was": self.was,
+            "access": self.access,
+            "follows": self.follows,
             "properties": [
-                {"path": one.path, "old": one.old, "new": one.new, "forces": one.forces} for one in self.properties
+                {
+                    "path": one.path,
+                    "old": one.old,
+                    "new": one.new,
+                    "forces": one.forces,
+                    "lines": list(one.lines),
+                }
+                for one in self.properties
             ],
             "meaning": self.meaning.to_data() if self.meaning else None,
         }
@@ -120,11 +152,21 @@ class Change:
 
 def changes(steps: Iterable[Step]) -> tuple[Change, ...]:
     """Return the changes of a preview: replacements and deletions first, then by type and name."""
-    found = [change for step in steps if (change := _change(step)) is not None]
+    steps = tuple(steps)
+    parents = {step.urn: step.parent for step in steps}
+    found = [change for step in steps if (change := _change(step, parents)) is not None]
     return tuple(sorted(found, key=lambda one: (ORDER.index(one.effect), one.component, one.type, one.urn)))
 
 
-def _change(step: Step) -> Change | None:
+def _inside(urn: str, parents: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the components that contain a resource, without the stack."""
+    parent = parents.get(urn, "")
+    types, _, name = parent.rpartition("::")
+    class_ = types.rpartition("$")[2].rpartition(":")[2]
+    return (*_inside(parent, parents), f"{name} {class_}") if parent and not types.endswith(STACK_TYPE) else ()
+
+
+def _change(step: Step, parents: Mapping[str, str]) -> Change | None:
     effect = _OPERATIONS.get(step.op)
     if effect is None or step.type == STACK_TYPE:
         return None
@@ -140,94 +182,71 @@ def _change(step: Step) -> Change | None:
         urn=step.urn,
         type=step.type,
         properties=properties,
+        inside=_inside(step.urn, parents),
         was=step.was if moved else "",
         meaning=meaning(effect.value, step.type, step.old or step.new, [one.path for one in properties]),
     )
 
 
 def _properties(effect: Effect, step: Step) -> Iterator[Property]:
-    """Yield the changed inputs; every input of a new or deleted resource that grants access."""
-    if effect in (Effect.UPDATE, Effect.REPLACE):
-        paths = {path: kind.endswith("-replace") for path, kind in sorted(step.changed.items())}
-        if step.type == RELEASE:
-            # The values of a chart are compared as a whole: their lists are keyed by name.
-            paths = {path.partition(".")[0].partition("[")[0]: False for path in paths} | {
-                path: forces for path, forces in paths.items() if forces
-            }
-    elif effect in (Effect.CREATE, Effect.DELETE) and grants(step.type):
-        paths = dict.fromkeys(sorted({*step.old, *step.new} - {"__defaults"}), False)
-    else:
-        return
+    """Yield the changed inputs; every input of a new or deleted resource."""
     old, new = _masked(step.old), _masked(step.new)
-    for path, forces in paths.items():
-        for inner, before, after in _inside(path, _opened(_at(path, old)), _opened(_at(path, new))):
-            yield Property(path=inner, old=_text(before), new=_text(after), forces=forces)
-
-
-def _opened(value: object) -> object:
-    """Return the content of text that is a JSON object; other values as they are."""
-    if isinstance(value, str) and value.startswith("{"):
-        try:
-            return json.loads(value)
-        except json.JSONDecodeError:
-            return value
-    return value
-
-
-def _inside(path: str, old: object, new: object) -> Iterator[tuple[str, object, object]]:
-    """Yield the paths and values that differ between two objects, or the two values themselves."""
-    before, after = _members(old), _members(new)
-    if before is None or after is None:
-        yield path, old, new
+    if effect in (Effect.CREATE, Effect.DELETE):
+        for path in sorted({*old, *new} - {"__defaults"}):
+            yield _property(path, readable(old.get(path, MISSING)), readable(new.get(path, MISSING)), forces=False)
         return
-    for key in sorted({*before, *after}):
-        if before.get(key, _MISSING) != after.get(key, _MISSING):
-            yield from _inside(f"{path}{key}", before.get(key, _MISSING), after.get(key, _MISSING))
+    paths = {path: kind.endswith("-replace") for path, kind in sorted(step.changed.items())}
+    if step.type == RELEASE:
+        # The values of a chart are compared as a whole: their lists are keyed by name.
+        paths = {path.partition(".")[0].partition("[")[0]: False for path in paths} | {
+            path: forces for path, forces in paths.items() if forces
+        }
+    for path, forces in paths.items():
+        before, after = (value_at(path, inputs, marks=(HIDDEN, LATER), missing=MISSING) for inputs in (old, new))
+        yield from _changed(path, before, after, forces=forces)
 
 
-def _members(value: object) -> dict[str, object] | None:
-    """Return the members of a map, or of a list whose items have names, by the end of their paths."""
-    if isinstance(value, dict):
-        return {f".{key}" if _PLAIN.fullmatch(str(key)) else f'["{key}"]': item for key, item in value.items()}
-    if isinstance(value, list):
-        names = [item.get("name") if isinstance(item, dict) else None for item in value]
-        if names and None not in names and len(set(names)) == len(names):
-            return {f"[{name}]": item for name, item in zip(names, value, strict=True)}
-    return None
+def _changed(path: str, old: Any, new: Any, *, forces: bool) -> Iterator[Property]:
+    """Yield one changed input: a few short values one by one, and others together as lines."""
+    before, after = readable(old), readable(new)
+    found = list(leaves(path, before, after))
+    if found and len(found) <= _FEW and all(_short(one) and _short(other) for _, one, other in found):
+        yield from (_property(inner, one, other, forces=forces) for inner, one, other in found)
+    elif found:
+        lines = tuple(difference(before, after))
+        yield Property(path=path, old=_text(before), new=_text(after), forces=forces, lines=lines)
+    else:
+        # The same content in another form, for example JSON text with other spaces.
+        yield _property(path, old, new, forces=forces)
+
+
+def _property(path: str, old: Any, new: Any, *, forces: bool) -> Property:
+    """Return one input as a whole; with lines if it does not fit into one."""
+    lines: tuple[str, ...] = ()
+    if not (_short(old) and _short(new)):
+        parts = (("-", old), ("+", new))
+        lines = tuple(f"{sign}{line}" for sign, value in parts if value is not MISSING for line in whole(value))
+    return Property(path=path, old=_text(old), new=_text(new), forces=forces, lines=lines)
+
+
+def _short(value: Any) -> bool:
+    text = _text(value) or ""
+    return len(text) <= _LONGEST and "\n" not in text
 
 
 def _masked(value: Any) -> Any:
-    """Return inputs with a word instead of every secret, which the engine's events contain as an object with a mark."""
+    """Return inputs with words instead of secrets and unknown values. A secret is also an object with a mark."""
     if isinstance(value, Mapping):
-        return SECRET if SIGNATURE in value else {key: _masked(item) for key, item in value.items()}
-    return [_masked(item) for item in value] if isinstance(value, list) else value
-
-
-def _at(path: str, inputs: Any) -> object:
-    """Return the value at a path; text that contains JSON is not opened."""
-    value = inputs
-    for quoted, index, plain in _STEP.findall(path):
-        key = quoted.replace('\\"', '"') or plain
-        if index:
-            value = value[int(index)] if isinstance(value, list) and int(index) < len(value) else _MISSING
-        elif isinstance(value, dict) and key in value:
-            value = value[key]
-        elif value in (SECRET, UNKNOWN, UNKNOWN_MARK):
-            # The whole value above is hidden or unknown.
-            return value
-        else:
-            return _MISSING
-    return value
+        return HIDDEN if SIGNATURE in value else {key: _masked(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_masked(item) for item in value]
+    return _WORDS.get(value, value) if isinstance(value, str) else value
 
 
 def _text(value: object) -> str | None:
     """Return a value as text for people."""
-    if value is _MISSING:
+    if value is MISSING:
         return None
-    if value == SECRET:
-        return HIDDEN
-    if value in (UNKNOWN, UNKNOWN_MARK):
-        return LATER
     return _plain(value)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from back_ends.registry import stack_of
 from checks.bill import bill
@@ -12,7 +12,14 @@ from gpu.cost.month import Case
 from ops.plan import typed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from ops.plan.stack_file import StackFile
+
+
+CASES: Final = {"idle": "without jobs", "expected": "with the stated jobs", "worst": "at most"}
+"""The cases of a month, and the words for them."""
+_CENT: Final = 0.01
 
 
 def cost(stack_file: StackFile) -> dict[str, Any]:
@@ -31,3 +38,18 @@ def cost(stack_file: StackFile) -> dict[str, Any]:
         },
         "unpriced": sorted({item.path for items in found.unpriced.values() for item in items}),
     }
+
+
+def differing(
+    before: Mapping[str, Any] | None, after: Mapping[str, Any]
+) -> Iterator[tuple[str, dict[str, tuple[float, float]]]]:
+    """Yield the parts of the stack file whose cost changes in a case, with the cost before and after by case."""
+    if before is None:
+        return
+    for path in sorted({path for one in (before, after) for parts in one["parts"].values() for path in parts}):
+        pairs = {
+            case: (float(before["parts"][case].get(path, 0)), float(after["parts"][case].get(path, 0)))
+            for case in CASES
+        }
+        if any(abs(old - new) >= _CENT for old, new in pairs.values()):
+            yield path, pairs

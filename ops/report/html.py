@@ -1,69 +1,100 @@
-"""A report as one HTML file that needs nothing else: a tree of the changes, a search, and the cost as a chart."""
+"""A report as one HTML file that needs nothing else: the changes as a tree, a search, and the cost as a chart."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from ops.report.markdown import cost_differences
-from ops.report.text import MARKS, property_lines, summary
+from ops.report.changes import ORDER
+from ops.report.cost import CASES, differing
+from ops.report.text import MARKS, blocks, summary
 
 if TYPE_CHECKING:
     from ops.report.changes import Change
     from ops.report.report import Report
 
 
+@dataclass(slots=True, kw_only=True)
+class Branch:
+    """A component in the tree."""
+
+    name: str
+    class_: str
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    branches: dict[str, Branch] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        """The changed resources in it."""
+        return len(self.rows) + sum(one.count for one in self.branches.values())
+
+    @property
+    def loud(self) -> bool:
+        """Return True if a change in it ends jobs or loses data."""
+        return any(row["change"].meaning for row in self.rows) or any(one.loud for one in self.branches.values())
+
+
 def html(report: Report) -> str:
     """Return the report as HTML. Every text of the report is escaped."""
-    groups: dict[str, list[dict[str, Any]]] = {}
-    for change in report.comparison.changes:
-        if not change.component:
-            groups.setdefault(_component(change), []).append(_row(change))
+    changes = [one for one in report.comparison.changes if not one.component]
+    numbers = Counter(one.effect for one in changes)
     return (
         _environment()
         .get_template("report.html.j2")
         .render(
             report=report,
             summary=summary(report.comparison),
-            groups=dict(sorted(groups.items())),
+            tree=_tree(changes),
+            effects=[(effect, MARKS[effect], numbers[effect]) for effect in ORDER if numbers[effect]],
             cost=_chart(report),
-            differences=list(cost_differences(report.cost_before, report.cost)),
+            cases=CASES,
+            differences=list(differing(report.cost_before, report.cost)),
         )
     )
 
 
-def _component(change: Change) -> str:
-    types = change.urn.split("::")[2].split("$")
-    return types[-2].rpartition(":")[2] if len(types) > 1 else "the stack"
+def _tree(changes: list[Change]) -> Branch:
+    root = Branch(name="", class_="")
+    for change in sorted(changes, key=_attention):
+        branch = root
+        for part in change.inside:
+            name, _, class_ = part.rpartition(" ")
+            branch = branch.branches.setdefault(part, Branch(name=name, class_=class_))
+        branch.rows.append(_row(change))
+    return root
+
+
+def _attention(change: Change) -> tuple[bool, bool, bool]:
+    """Return the order of a change in its branch: first those that need attention, last those that follow others."""
+    return change.follows, change.meaning is None, not change.access
 
 
 def _row(change: Change) -> dict[str, Any]:
+    words = [change.effect, change.kind, change.name, *change.inside, *(one.path for one in change.properties)]
     return {
         "change": change,
         "mark": MARKS[change.effect],
-        "lines": list(property_lines(change)),
-        "words": " ".join([change.effect, change.kind, change.name, *(one.path for one in change.properties)]).lower(),
+        "blocks": list(blocks(change, change.properties)),
+        "words": " ".join(words).lower(),
     }
 
 
 def _chart(report: Report) -> list[dict[str, Any]]:
-    """Return the bars of the cost chart; the longest has 100 percent."""
-    titles = {"idle": "without jobs", "expected": "with the stated jobs", "worst": "at most"}
-    before, after = report.cost_before, report.cost
-    sides = [("before", before), ("after", after)] if before else [("after", after)]
-    longest = max([float(one["total"][case]) for _, one in sides for case in titles] + [0.01])
+    """Return the cases with their bars; the longest bar of all has 100 percent."""
+    sides = [(name, one["total"]) for name, one in (("before", report.cost_before), ("after", report.cost)) if one]
+    longest = max([float(total[case]) for _, total in sides for case in CASES] + [0.01])
     return [
         {
             "title": title,
-            "side": side,
-            "usd": float(one["total"][case]),
-            "percent": 100 * float(one["total"][case]) / longest,
+            "bars": [(side, float(total[case]), 100 * float(total[case]) / longest) for side, total in sides],
+            "more": float(sides[-1][1][case]) - float(sides[0][1][case]),
         }
-        for case, title in titles.items()
-        for side, one in sides
+        for case, title in CASES.items()
     ]
 
 

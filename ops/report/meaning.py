@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from fakes.arc import RELEASE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -97,6 +99,11 @@ _SCALE_SET: Final = Meaning(
     safer="remove a runner when no job runs; to rename one, add the new name, change the workflows, remove the old",
 )
 _ROLLS: Final = ("launchTemplate.version", "version", "releaseVersion")
+_GATEWAYS: Final = ("natGatewayId", "gatewayId")
+_REROUTED: Final = Meaning(
+    loses="open connections of nodes to the internet break, also those of running jobs",
+    safer="change it while no job runs",
+)
 _ROLLED: Final = Meaning(
     loses="EKS replaces every node of the group; jobs that do not end in time fail",
     safer="update while no job runs; nodes at zero are not affected",
@@ -105,7 +112,8 @@ _ROLLED: Final = Meaning(
 
 _GRANTS: Final = (
     *("aws:iam/", "aws:eks/access", "aws:ec2/securityGroup:", "aws:eks/podIdentityAssociation:"),
-    *("gcp:compute/firewall:", "kubernetes:rbac.authorization.k8s.io/"),
+    *("aws:s3/bucketPolicy:", "aws:s3/bucketPublicAccessBlock:", "gcp:compute/firewall:", "gcp:iam/"),
+    *("gcp:projects/iAMCustomRole:", "kubernetes:rbac.authorization.k8s.io/", "kubernetes:networking.k8s.io/"),
 )
 """The beginnings of types that grant access."""
 
@@ -113,6 +121,17 @@ _GRANTS: Final = (
 def grants(type_: str) -> bool:
     """Return whether a resource grants access: a reviewer reads all inputs of a new or deleted one."""
     return type_.startswith(_GRANTS) or type_.lower().endswith("iammember")
+
+
+_OPENED: Final = {
+    "aws:eks/cluster:Cluster": ("vpcConfig.publicAccessCidrs", "vpcConfig.endpointPublicAccess", "accessConfig"),
+}
+"""By type, the beginnings of the inputs that open it to others."""
+
+
+def opens(type_: str, paths: Iterable[str]) -> bool:
+    """Return whether a change of these inputs opens a resource to others, or closes it."""
+    return any(path.startswith(_OPENED.get(type_, ())) for path in paths)
 
 
 def meaning(effect: str, type_: str, inputs: Mapping[str, Any], paths: Iterable[str]) -> Meaning | None:
@@ -126,9 +145,12 @@ def meaning(effect: str, type_: str, inputs: Mapping[str, Any], paths: Iterable[
 
     """
     if effect in ("replace", "delete"):
-        if type_ == "kubernetes:helm.sh/v3:Release":
+        if type_ == RELEASE:
             return _SCALE_SET if str(inputs.get("chart", "")).rstrip("/").endswith(_RUNNER_CHART) else None
         return MEANINGS.get(type_)
-    if effect == "update" and type_ == "aws:eks/nodeGroup:NodeGroup" and any(path in _ROLLS for path in paths):
+    changed = set(paths) if effect == "update" else set()
+    if type_ == "aws:eks/nodeGroup:NodeGroup" and changed.intersection(_ROLLS):
         return _ROLLED
+    if type_ == "aws:ec2/route:Route" and changed.intersection(_GATEWAYS):
+        return _REROUTED
     return None

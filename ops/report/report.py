@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from gpu.verdict import Level
+from config.faults import listed
+from gpu.verdict import Level, Verdict
 from ops.report.changes import Effect
+from ops.report.exceptions import Noted, noted
+from policy.rules import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from gpu.verdict import Verdict
+    from ops.plan.excepted import Excepted
+    from ops.report.changes import Change
     from ops.report.comparison import Comparison
-    from policy.rules import Finding
+
+
+_NAMED: Final = 3
+"""Resources that the reason of a risk names."""
 
 
 class Risk(StrEnum):
@@ -22,6 +29,7 @@ class Risk(StrEnum):
 
     NONE = "none"
     LOW = "low"
+    MEDIUM = "medium"
     HIGH = "high"
     BLOCKED = "blocked"
 
@@ -56,33 +64,49 @@ class Report:
     """The month of this checkout, as `ops.report.cost` returns it."""
     cost_before: Mapping[str, Any] | None
     """The month of the base; None where it has none."""
+    exceptions: tuple[Noted, ...] = ()
+    """The exceptions, compared with those of the base."""
 
     @property
     def risk(self) -> Risk:
         """The attention that the change needs."""
-        if self.comparison.fault or any(line.level != Level.WARNING for line in (*self.new, *self.unchanged)):
-            return Risk.BLOCKED
-        if self.comparison.loud or self.comparison.base.faults:
-            return Risk.HIGH
-        return Risk.LOW if self.comparison.changes or self.new else Risk.NONE
+        return next(self._assessments())[0]
 
     @property
     def risk_reason(self) -> str:
         """One sentence that explains the risk."""
-        if self.comparison.fault:
-            return "the engine cannot preview the change"
-        if self.risk is Risk.BLOCKED:
-            return "a check or a rule refuses the stack"
-        if self.comparison.base.faults:
-            return "the base does not run, so its resources are not known"
-        if self.comparison.loud:
-            names = ", ".join(dict.fromkeys(f"{one.kind} {one.name}" for one in self.comparison.loud[:3]))
-            more = len(self.comparison.loud) - 3
-            return f"jobs end or data is lost: {names}{f' and {more} more' if more > 0 else ''}"
-        if self.risk is Risk.NONE:
-            return "nothing changes"
-        kinds = [one for one in Effect if self.comparison.of(one)]
-        return f"no job ends and no data is lost; the change only {_listed([f'{kind}s' for kind in kinds])} resources"
+        return next(self._assessments())[1]
+
+    def _assessments(self) -> Iterator[tuple[Risk, str]]:
+        """Yield the risks with their reasons, the greatest first."""
+        found = self.comparison
+        yield from ((Risk.BLOCKED, reason) for reason in self._obstacles())
+        if found.base.faults:
+            yield Risk.HIGH, "the base does not run, so its resources are not known"
+        if found.loud:
+            yield Risk.HIGH, f"jobs end or data is lost: {_names(found.loud)}"
+        if found.access:
+            yield Risk.MEDIUM, f"no job ends and no data is lost, but access changes: {_names(found.access)}"
+        kinds = [f"{effect}s" for effect in Effect if found.of(effect)]
+        if kinds:
+            yield Risk.LOW, f"no job ends and no data is lost; the change only {listed(kinds)} resources"
+        if self.new:
+            yield Risk.LOW, "no resource changes, but a check has a new warning"
+        if any(one.change for one in self.exceptions):
+            yield Risk.LOW, "no resource changes, but the exceptions change"
+        yield Risk.NONE, "nothing changes"
+
+    def _obstacles(self) -> Iterator[str]:
+        """Yield the reasons why an update cannot succeed."""
+        found = self.comparison
+        if found.refusal:
+            yield found.refusal.reason
+        if found.fault:
+            yield "the engine cannot preview the change"
+        if any(line.level != Level.WARNING for line in (*self.new, *self.unchanged)):
+            yield "a check or a rule refuses the stack"
+        if found.refusals:
+            yield "the program refuses the update"
 
     def to_data(self) -> dict[str, Any]:
         """Return the report as plain data."""
@@ -90,24 +114,20 @@ class Report:
             **self.comparison.to_data(),
             "risk": {"level": self.risk.value, "reason": self.risk_reason},
             "findings": {
-                name: [
-                    {
-                        "level": one.level,
-                        "check": one.check,
-                        "subject": one.subject,
-                        "reason": one.reason,
-                        "fix": one.fix,
-                    }
-                    for one in lines
-                ]
+                name: [asdict(one) for one in lines]
                 for name, lines in (("new", self.new), ("fixed", self.fixed), ("unchanged", self.unchanged))
             },
             "cost": {"before": self.cost_before, "after": self.cost},
+            "exceptions": [asdict(one) for one in self.exceptions],
         }
 
 
 def report(
-    comparison: Comparison, verdicts: Iterable[Verdict], findings: Iterable[Finding], cost: Mapping[str, Any]
+    comparison: Comparison,
+    verdicts: Iterable[Verdict],
+    findings: Iterable[Finding],
+    cost: Mapping[str, Any],
+    exceptions: Iterable[Excepted] = (),
 ) -> Report:
     """Return the report of a comparison.
 
@@ -116,34 +136,13 @@ def report(
         verdicts: those of this checkout.
         findings: the rules that this checkout breaks.
         cost: the month of this checkout.
+        exceptions: those of this checkout.
 
     """
-    now = [
-        *(
-            Line(level=one.level, check=one.check, subject=one.subject, reason=one.reason, fix=one.fix)
-            for one in verdicts
-            if one.level is not Level.OK
-        ),
-        *(Line(level="rule", check=one.rule, subject=f"{one.type} {one.name}", reason=one.problem) for one in findings),
-    ]
     plan = comparison.base.plan or {}
-    before = [
-        *(
-            Line(
-                level=one["level"],
-                check=one["check"],
-                subject=one["subject"],
-                reason=one["reason"],
-                fix=one.get("fix") or "",
-            )
-            for one in plan.get("verdicts", ())
-            if one["level"] != Level.OK
-        ),
-        *(
-            Line(level="rule", check=one["rule"], subject=f"{one['type']} {one['name']}", reason=one["problem"])
-            for one in plan.get("findings", ())
-        ),
-    ]
+    old_verdicts = [Verdict(**one) for one in plan.get("verdicts", ())]
+    old_findings = [Finding(**one) for one in plan.get("findings", ())]
+    now, before = _lines(verdicts, findings), _lines(old_verdicts, old_findings)
     known, current = {one.identity for one in before}, {one.identity for one in now}
     return Report(
         comparison=comparison,
@@ -152,9 +151,24 @@ def report(
         unchanged=tuple(one for one in now if one.identity in known),
         cost=cost,
         cost_before=plan.get("cost"),
+        exceptions=noted(exceptions, plan.get("exceptions", ())),
     )
 
 
-def _listed(words: list[str]) -> str:
-    """Return words as a list in a sentence."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else "changes"
+def _lines(verdicts: Iterable[Verdict], findings: Iterable[Finding]) -> list[Line]:
+    """Return the verdicts that are no `ok`, and the broken rules."""
+    return [
+        *(
+            Line(level=one.level, check=one.check, subject=one.subject, reason=one.reason, fix=one.fix)
+            for one in verdicts
+            if one.level not in {Level.OK, Level.ALLOWED}
+        ),
+        *(Line(level="rule", check=one.rule, subject=one.subject, reason=one.problem) for one in findings),
+    ]
+
+
+def _names(changes: Sequence[Change]) -> str:
+    """Return the first names of changes, and the number of the others."""
+    names = list(dict.fromkeys(f"{one.kind} {one.name}" for one in changes))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"

@@ -66,7 +66,14 @@ def test_json_to_a_dash_is_the_only_output(capfd: pytest.CaptureFixture[str]) ->
         (["plan", "--bogus"], "No such option: --bogus"),
         (["plann"], "No such command 'plann'. Did you mean 'plan'?"),
         (["plan", "-s", "staging", "-f", "x.yaml"], "--stack and --file exclude each other; use one of them"),
-        (["plan", "-f", "/nowhere.yaml"], "/nowhere.yaml: no such stack file."),
+        (["plan", "--stack", "a/staging"], "Pulumi.a/staging.yaml: no such stack file. Did you mean staging?"),
+        (["plan", "-f", "/nowhere/x.yaml"], "/nowhere/x.yaml: no such stack file. There is no folder /nowhere"),
+        (["plan", "-f", f"{ROOT}/examples/eks-arcs.yaml"], "no such stack file. Did you mean eks-arc.yaml or eks-"),
+        (["plan", "-f", f"{ROOT}/gpu/x.yaml"], "gpu/x.yaml: no such stack file. gpu contains no stack file"),
+        (
+            ["record-release", "--", ""],
+            '"" is not a release; write its number, as in make record-release RELEASE=0.2.0',
+        ),
         ([], "Usage: python -m ops"),
     ],
 )
@@ -189,14 +196,27 @@ def test_ctrl_c_stops_a_plan() -> None:
     assert (done.returncode, done.stderr.splitlines()) == (Exit.INTERRUPTED, ["Stopped."])
 
 
-def test_a_closed_pipe_prints_no_traceback() -> None:
-    line = f"{sys.executable} -m ops plan --json - | true"
+def test_ctrl_c_during_the_imports_prints_one_line(tmp_path: Path) -> None:
+    (tmp_path / "rich").mkdir()
+    (tmp_path / "rich" / "__init__.py").write_text("raise KeyboardInterrupt")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+
+    done = subprocess.run(
+        [sys.executable, "-m", "ops", "plan"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (Exit.INTERRUPTED, "Stopped.\n")
+
+
+@pytest.mark.parametrize("arguments", ["plan", "plan --json -"])
+def test_a_closed_pipe_ends_a_command_silently(arguments: str) -> None:
+    line = f"{sys.executable} -m ops {arguments} | true; exit ${{PIPESTATUS[0]}}"
 
     buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
 
-    done = subprocess.run(["bash", "-c", line], cwd=ROOT, env=buffered, capture_output=True, text=True, check=True)
+    done = subprocess.run(["bash", "-c", line], cwd=ROOT, env=buffered, capture_output=True, text=True, check=False)
 
-    assert done.stderr == ""
+    assert (done.returncode, done.stderr) == (Exit.CLOSED, "")
 
 
 def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,23 +7,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ops.cli.options import ROOT
-from ops.engine import pulumi_cli, upgrade
+from ops.engine import upgrade
 from ops.plan.stack_file import read
 from ops.report.base import Base
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ops.engine import pulumi_cli
+
 STAGING = ROOT / "tests/stacks/staging.yaml"
-
-
-@pytest.fixture(scope="session")
-def cli() -> pulumi_cli.Found:
-    """An installed Pulumi CLI; `make pulumi` installs one."""
-    found = pulumi_cli.installed()
-    if isinstance(found, pulumi_cli.NotFound):
-        pytest.skip("no Pulumi CLI is installed: run `make pulumi`")
-    return found
 
 
 @pytest.fixture(scope="session")

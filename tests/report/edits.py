@@ -80,6 +80,23 @@ EDITS: Final[dict[str, Replacements]] = {
     "host-image-source": [
         ("ubuntu-2404-noble-amd64-v20261105", "ubuntu-2404-noble-amd64-v20261112"),
     ],
+    "policy-violation": [
+        ("public: [203.0.113.0/24]", 'public: ["0.0.0.0/0"]'),
+    ],
+    "silenced-violation": [
+        ("public: [203.0.113.0/24]", 'public: ["0.0.0.0/0"]'),
+        (
+            "  gpu-ci:quotas:\n",
+            """  gpu-ci:exceptions:
+    office:
+      check: no-ingress-from-everywhere
+      subject: Cluster cluster
+      reason: the new office has no fixed range before December
+      until: "2026-12-18"
+  gpu-ci:quotas:
+""",
+        ),
+    ],
     "service-range": [
         (
             "    zones: [us-west-2a, us-west-2b, us-west-2c] # cannot",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gpu.verdict import ok, warning
 from ops.engine.events import Step
+from ops.engine.running_cluster import refusal
 from ops.report.base import Base
 from ops.report.changes import changes
 from ops.report.comparison import Comparison
@@ -37,6 +38,7 @@ def urn(type_: str, name: str, parent: str = "gpu-ci:aws:GpuPool") -> str:
 
 def step(op: str, type_: str, name: str, **more: Any) -> Step:
     """One step of the engine."""
+    more = {"parent": f"urn:pulumi:staging::gpu-ci::gpu-ci:aws:GpuPool::{name}", **more}
     return Step(op=op, urn=urn(type_, name), type=type_, **{"was": urn(type_, name) if op != "create" else "", **more})
 
 
@@ -69,6 +71,7 @@ def comparison(*steps: Step, base: Base | None = None, fault: str = "", unchange
         changes=changes(steps),
         unchanged=unchanged,
         fault=fault,
+        refusal=refusal(steps),
     )
 
 

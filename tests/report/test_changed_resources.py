@@ -13,7 +13,7 @@ from fakes.tables import kind_of
 from fakes.wire import SIGNATURE, UNKNOWN_MARK
 from ops.report.changes import Effect, changes
 from ops.report.meaning import MEANINGS
-from ops.report.text import group_line, grouped, lines, text_difference
+from ops.report.text import group_line, grouped, lines
 from tests.report.made import GROUP, LOG, REPLACED, UPDATED, comparison, step, urn
 from tests.report.test_edits import shown
 
@@ -52,6 +52,7 @@ def test_an_update_shows_the_old_and_the_new_value() -> None:
         ("a", UNKNOWN_MARK, "value: a -> (known after the update)"),
         (True, False, "value: true -> false"),
         (None, ["a", {"b": 1}], "value: null -> [a, {b: 1}]"),
+        ([{"a": 1}], [{"a": True}], "value[0].a: 1 -> true"),
         ('{"a": {"b": 1, "c": 2}}', '{"a": {"b": 3, "c": 2}}', "value.a.b: 1 -> 3"),
         ('{"not json', '{"other', 'value: {"not json -> {"other'),
     ],
@@ -115,7 +116,7 @@ def test_a_resource_that_follows_another_replacement_is_only_counted() -> None:
     )  # fmt: skip
     found = comparison(REPLACED, tag)
 
-    assert "autoscaling/tag" not in shown(found)
+    assert "± replace  autoscaling/tag tag (because of another replacement)\n" in shown(found)
     assert "1 to replace, 1 replaced because of another replacement; 150 unchanged." in shown(found)
 
 
@@ -153,28 +154,6 @@ def test_every_consequence_has_a_safer_way_and_a_known_type() -> None:
         assert kind_of(type_).type == type_
         assert meaning.loses
         assert meaning.safer
-
-
-texts = st.lists(st.sampled_from(["a", "b", "c d"]), max_size=6).map("\n".join)
-
-
-@given(texts, texts)
-def test_the_difference_of_two_texts_gives_the_second_one_back(old: str, new: str) -> None:
-    found = text_difference(old, new, most=1000)
-    removed = [line[1:] for line in found if line.startswith("-")]
-    added = [line[1:] for line in found if line.startswith("+")]
-    kept = list(old.splitlines())
-    for line in removed:
-        kept.remove(line)
-
-    assert sorted([*kept, *added]) == sorted(new.splitlines())
-
-
-def test_a_long_difference_is_cut_with_a_count() -> None:
-    found = text_difference("", "\n".join(str(number) for number in range(50)), most=10)
-
-    assert found[-1] == "… 40 more lines"
-    assert len(found) == 11
 
 
 @given(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu.verdict import error
@@ -52,7 +52,7 @@ def test_a_broken_rule_blocks_and_is_listed() -> None:
     report = made(UPDATED, findings=[BROKEN])
 
     assert report.risk is Risk.BLOCKED
-    assert "- **rule** `aws:ec2/securityGroup:SecurityGroup web` (no-public-ingress): it is open" in markdown(report)
+    assert "- **rule** `SecurityGroup web` (no-public-ingress): it is open" in markdown(report)
 
 
 def test_findings_are_new_fixed_or_unchanged() -> None:
@@ -75,14 +75,14 @@ def test_a_base_that_does_not_run_is_shown_and_the_rest_is_reported() -> None:
 
     assert "At `main` the stack does not run" in text
     assert "gpu-ci:aws: unknown key" in text
-    assert "| with the stated jobs |  | 440.00 USD |  |" in text
+    assert "| with the stated jobs | | 440.00 | |" in text
 
 
 def test_the_cost_is_compared_by_case_and_by_part() -> None:
     text = markdown(made(UPDATED))
 
-    assert "| with the stated jobs | 415.23 USD | 440.00 USD | +24.77 USD |" in text
-    assert "| `gpu-pools.t4` | 57.00 USD | 81.77 USD | +24.77 USD |" in text
+    assert "| with the stated jobs | 415.23 | 440.00 | +24.77 |" in text
+    assert "| `gpu-pools.t4` | 0.00 | 57.00 → **81.77** | 0.00 |" in text
     assert "`cluster`" not in text
 
 
@@ -90,18 +90,35 @@ def test_the_comment_has_a_marker_by_which_it_is_found_again() -> None:
     assert markdown(made()).startswith("<!-- gpu-ci report: staging -->\n")
 
 
-@given(st.integers(0, 400), st.integers(0, 200))
-def test_a_comment_never_exceeds_the_limit_of_github(number: int, length: int) -> None:
+@given(
+    number=st.integers(0, 400), length=st.sampled_from([0, 50, 200, 5_000]), name=st.sampled_from(["log", "x" * 900])
+)
+@settings(max_examples=30, deadline=None)
+def test_a_comment_never_exceeds_the_limit_of_github(number: int, length: int, name: str) -> None:
     steps = [
-        step("update", LOG, f"log-{one}", changed={"name": "update"}, old={"name": "x" * length}, new={"name": "y"})
+        step("update", LOG, f"{name}-{one}", changed={"name": "update"}, old={"name": "x" * length}, new={"name": "y"})
         for one in range(number)
     ]
     text = markdown(made(*steps))
-    shown = text.count("<details>")
+    shown = text.count("<details>") + len(re.findall(r"^- `~ update", text, re.MULTILINE))
     left = re.search(r"\*(\d+) more changes do not fit here", text)
 
     assert len(text) <= LIMIT < 65_536
     assert shown + (int(left[1]) if left else 0) == number
+
+
+@pytest.mark.parametrize("size", [1, 100, 500])
+def test_every_section_of_a_comment_is_limited(size: int) -> None:
+    long = "`x` " * size
+    base = Base(name="main", commit="1", faults=(long,) * size, uncommitted=(long,) * size, plan=None)
+    steps = [replace(REPLACED, urn=f"{REPLACED.urn}-{one}", was=f"{REPLACED.urn}-{one}") for one in range(300)]
+    verdicts = [replace(WARNING, subject=f"{one}-{long}", reason=long, fix=long) for one in range(300)]
+
+    text = markdown(made(*steps, base=base, fault=f"{long}\n" * size, verdicts=verdicts))
+
+    assert len(text) <= LIMIT
+    assert text.count("````") % 2 == 0
+    assert text.count("<details>") == text.count("</details>")
 
 
 def test_markdown_shows_names_as_they_are() -> None:
@@ -152,14 +169,12 @@ def test_the_page_escapes_every_text() -> None:
 def test_the_page_has_a_row_for_each_change_and_a_bar_for_each_case() -> None:
     found = page(html(made(REPLACED, UPDATED)))
     rows = [attributes["data-words"] for _, attributes in found.seen if "data-words" in attributes]
-    bars = [attributes for _, attributes in found.seen if (attributes.get("class") or "").startswith("bar")]
+    bars = [attributes for _, attributes in found.seen if (attributes.get("class") or "").startswith("bar ")]
 
-    assert (
-        rows
-        == ["update cloudwatch/loggroup cluster retentionindays", "replace eks/nodegroup pool-t4 instancetypes[0]"][
-            ::-1
-        ]
-    )
+    assert rows == [
+        "replace eks/nodegroup pool-t4 pool-t4 gpupool instancetypes[0]",
+        "update cloudwatch/loggroup cluster cluster gpupool retentionindays",
+    ]
     assert len(bars) == 6
 
 
@@ -168,8 +183,18 @@ def test_the_report_is_plain_data() -> None:
 
     assert data["risk"] == {"level": "high", "reason": "jobs end or data is lost: eks/nodeGroup pool-t4"}
     assert data["changes"][0]["properties"] == [
-        {"path": "instanceTypes[0]", "old": "g4dn.xlarge", "new": "g5.xlarge", "forces": True}
+        {"path": "instanceTypes[0]", "old": "g4dn.xlarge", "new": "g5.xlarge", "forces": True, "lines": []}
     ]
+
+
+def test_a_new_warning_without_a_changed_resource_is_the_reason() -> None:
+    assert made(verdicts=[WARNING]).risk_reason == "no resource changes, but a check has a new warning"
+
+
+def test_the_report_lists_each_effect_on_resources() -> None:
+    report = made(UPDATED, step("create", LOG, "audit"))
+
+    assert report.risk_reason == "no job ends and no data is lost; the change only creates and updates resources"
 
 
 def test_a_fault_of_the_engine_is_shown() -> None:
@@ -183,10 +208,31 @@ def test_a_fault_of_the_engine_is_shown() -> None:
 def test_the_picture_has_one_node_for_each_changed_resource() -> None:
     text = markdown(made(REPLACED, UPDATED))
 
-    assert text.count(":::replace") == 1
+    assert text.count(":::loud") == 1
     assert text.count(":::update") == 1
-    assert 'subgraph g0["GpuPool"]' in text
+    assert 'subgraph g0["pool-t4 GpuPool"]' in text
 
 
 def test_a_comparison_is_plain_data() -> None:
     assert json.dumps(comparison(REPLACED).to_data())
+
+
+def test_the_replacement_of_a_running_cluster_blocks() -> None:
+    cluster = step(
+        "replace",
+        "aws:eks/cluster:Cluster",
+        "cluster",
+        changed={"roleArn": "update-replace"},
+        old={"roleArn": "a"},
+        new={"roleArn": "b"},
+    )
+    report = made(cluster, step("same", "kubernetes:core/v1:Namespace", "arc"))
+
+    assert report.risk is Risk.BLOCKED
+    assert report.risk_reason == "the cluster cannot be replaced while 1 object of the stack is in it"
+    for text in (markdown(report), html(report)):
+        assert "Forced by Cluster cluster: roleArn: a" in text
+        assert "Create a second stack file" in text
+    assert report.to_data()["refusal"]["forces"] == [
+        {"resource": "Cluster cluster", "path": "roleArn", "old": "a", "new": "b"}
+    ]

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any, Final
 
+from bootstrap.previews import jobs
 from bootstrap.settings import settings_of
 from ops.cli import terminal
 from ops.cli.options import DEFAULT_STACK, ROOT, Stack  # Typer reads it
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from bootstrap.settings import BootstrapSettings, DeploySettings, PushSettings
+    from bootstrap.settings import BootstrapSettings
 
 FOLDER: Final = ROOT / "bootstrap"
 FIRST_APIS: Final = ("cloudresourcemanager.googleapis.com", "serviceusage.googleapis.com")
@@ -51,18 +52,42 @@ def main(stack: Stack = None) -> int:
 
 def commands(settings: BootstrapSettings, stack: str, outputs: Mapping[str, Any]) -> Iterator[str]:
     """Yield the commands that connect the repositories and the stack to what was created."""
+    repository, branch = settings.deploy.repository, settings.deploy.branch
+    yield "# The environments, limited to a branch. If people approve the deployment, replace TEAM_ID by the number of"
+    team = f"gh api orgs/{repository.partition('/')[0]}/teams/NAME --jq .id"
+    yield f"# their team ({team}); otherwise write an empty list of reviewers:"
+    yield from _environment(repository, settings.deploy.environment, branch, '[{"type": "Team", "id": TEAM_ID}]')
+    if settings.plan is not None:
+        yield from _environment(repository, settings.plan.environment, branch, "[]")
+    if settings.preview is not None:
+        # Without a branch: its jobs are those of pull requests.
+        yield f"gh api --method PUT repos/{repository}/environments/{settings.preview.environment}"
     yield "# The variables of the deployment:"
-    yield from _variables(settings.deploy, outputs["deploy_variables"])
+    yield from _variables(settings.deploy.repository, settings.deploy.environment, outputs["deploy_variables"])
+    for one in jobs(settings):
+        yield f"# The variables of {'plans and of drift' if one.branch else 'previews of pull requests'}:"
+        yield from _variables(settings.deploy.repository, one.environment, outputs[f"{one.kind}_variables"])
     if settings.images is not None:
         yield "# The variables of the workflow that pushes container images:"
-        yield from _variables(settings.images, outputs["images_variables"])
+        yield from _variables(settings.images.repository, settings.images.environment, outputs["images_variables"])
     yield "# The stack, unless it exists:"
     yield f"pulumi login {shlex.quote(outputs['deploy_variables']['PULUMI_BACKEND_URL'])}"
     yield f"pulumi stack init {stack} --secrets-provider {shlex.quote(outputs['secrets_provider'])}"
+    yield "# Last, the switch of the deployment in .github/workflows/ci.yml:"
+    yield f"gh variable set DEPLOY_{stack.upper().replace('-', '_')} --repo {repository} --body true"
 
 
-def _variables(jobs: DeploySettings | PushSettings, values: Mapping[str, str]) -> Iterator[str]:
-    where = f"--repo {jobs.repository}" + (f" --env {jobs.environment}" if jobs.environment is not None else "")
+def _environment(repository: str, environment: str, branch: str, reviewers: str) -> Iterator[str]:
+    """Yield the commands that create an environment whose jobs run on one branch, after an approval."""
+    path = f"repos/{repository}/environments/{environment}"
+    policy = '{"protected_branches": false, "custom_branch_policies": true}'
+    body = f'{{"reviewers": {reviewers}, "deployment_branch_policy": {policy}}}'
+    yield f"gh api --method PUT {path} --input - <<< '{body}'"
+    yield f"gh api --method POST {path}/deployment-branch-policies -f name={branch}"
+
+
+def _variables(repository: str, environment: str | None, values: Mapping[str, str]) -> Iterator[str]:
+    where = f"--repo {repository}" + (f" --env {environment}" if environment is not None else "")
     for name, value in sorted(values.items()):
         yield f"gh variable set {name} {where} --body {shlex.quote(value)}"
 
@@ -116,7 +141,8 @@ class _Pulumi:
         self._environment = {
             **os.environ,
             "PATH": f"{binary.parent}{os.pathsep}{os.environ.get('PATH', '')}",
-            "PULUMI_BACKEND_URL": f"file://{state}",
+            # Without metadata, each write is one rename: a killed command leaves no half-written file.
+            "PULUMI_BACKEND_URL": f"file://{state}?metadata=skip",
             # The state contains no secret; an empty passphrase lets everyone with the file continue.
             "PULUMI_CONFIG_PASSPHRASE": "",
             "PULUMI_SKIP_UPDATE_CHECK": "true",

@@ -9,16 +9,15 @@ import typer
 from rich.markup import escape
 
 from ops.cli import terminal
-from ops.cli.options import ROOT, File, Json, Stack, Why, chosen
+from ops.cli.options import File, Json, Stack, Why, chosen
+from ops.cli.since import since
 from ops.cli.terminal import Progress, progress
 from ops.engine import agreement, pulumi_cli
 from ops.engine.engine import Engine
 from ops.outcome import Exit
-from ops.plan import planning, verdicts
+from ops.plan import planning
 from ops.plan.recorder import record
 from ops.report import text
-from ops.report.base import base as recorded_base
-from ops.report.comparison import compare
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
     from ops.engine.agreement import Difference
     from ops.engine.events import Outcome
-    from ops.plan.planning import Planning
     from ops.plan.stack_file import StackFile
 
 
@@ -40,9 +38,9 @@ def main(stack: Stack = None, file: File = None, json: Json = None, why: Why = F
     """Print the plan, preview the same stack with the real engine on fake clouds, and compare the two."""
     stack_file = chosen(stack, file)
     console = terminal.out(quiet=str(json) == "-")
-    made = planning.make(stack_file)
     if base is not None:
-        return _compare(base, stack_file, made, console, json)
+        return _compare(base, stack_file, console, json)
+    made = planning.make(stack_file)
     planning.show(console, made, why=why)
     with progress("Looking for the Pulumi CLI") as line:
         cli = pulumi_cli.find(line.stage)
@@ -56,19 +54,15 @@ def main(stack: Stack = None, file: File = None, json: Json = None, why: Why = F
     return max(made.exit, _show(console, outcome, differences))
 
 
-def _compare(base: str, stack_file: StackFile, made: Planning, console: Console, json: Path | None) -> int:
+def _compare(base: str, stack_file: StackFile, console: Console, json: Path | None) -> int:
     """Print the findings, and what an update of the stack at another commit would do."""
-    with progress("Looking for the Pulumi CLI") as line:
-        cli = pulumi_cli.required(line.stage)
-        other = recorded_base(base, stack_file.path, ROOT, line.stage)
-        line.stage(f"The engine previews {stack_file.name} over its state at {base}")
-        found = compare(cli, other, stack_file, lambda step: line.step(f"The engine previews {step}"))
-    planning.show_findings(console, made.findings)
-    verdicts.show(console, made.plan.verdicts)
+    made, found = since(base, stack_file)
+    planning.show_found(console, made.verdicts, made.findings, made.exceptions)
     text.show(console, found)
     if json is not None:
-        terminal.write_json({**found.to_data(), "plan": made.to_data()}, json)
-    return max(made.exit, Exit.FINDING if found.fault else Exit.GOOD)
+        data = made.to_data() if isinstance(made, planning.Planning) else None
+        terminal.write_json({**found.to_data(), "plan": data}, json)
+    return Exit.FINDING if made.findings or found.fault or found.refusal or found.refusals else Exit.GOOD
 
 
 def _engine(

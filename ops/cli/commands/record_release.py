@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import typer
@@ -10,6 +11,7 @@ from ops.cli import terminal
 from ops.cli.options import ROOT
 from ops.cli.terminal import progress
 from ops.engine import pulumi_cli, upgrade
+from ops.outcome import Exit, Stop
 from ops.plan.stack_file import read
 
 Release = Annotated[str, typer.Argument(help="The release that the program is, for example 0.2.0.")]
@@ -17,6 +19,10 @@ Release = Annotated[str, typer.Argument(help="The release that the program is, f
 
 def main(release: Release) -> None:
     """Record the state of every committed stack at a release, for the upgrade check of the next one."""
+    if not re.fullmatch(r"\d+(\.\d+)+[a-z0-9.-]*", release, re.ASCII):
+        raise Stop(
+            Exit.WRONG, f'"{release}" is not a release; write its number, as in make record-release RELEASE=0.2.0'
+        )
     with progress("Looking for the Pulumi CLI") as line:
         cli = pulumi_cli.required(line.stage)
         texts: dict[str, str] = {}

@@ -8,14 +8,10 @@ from typing import Annotated
 import typer
 
 from ops.cli import terminal
-from ops.cli.options import ROOT, File, Json, Stack, chosen
-from ops.cli.terminal import progress
-from ops.engine import pulumi_cli
+from ops.cli.options import File, Json, Stack, chosen
+from ops.cli.since import since
 from ops.outcome import Exit
-from ops.plan import planning
 from ops.report import text
-from ops.report.base import base as recorded_base
-from ops.report.comparison import REFUSED, Comparison, compare
 from ops.report.cost import cost
 from ops.report.html import html
 from ops.report.markdown import markdown
@@ -32,20 +28,8 @@ def main(
     """Report what a change does to a stack: its effect on a running stack, its cost and the rules it breaks."""
     stack_file = chosen(stack, file)
     console = terminal.out(quiet=str(json) == "-")
-    with progress("Looking for the Pulumi CLI") as line:
-        cli = pulumi_cli.required(line.stage)
-        other = recorded_base(base, stack_file.path, ROOT, line.stage)
-        line.stage(f"Planning {stack_file.name}")
-        try:
-            made = planning.make(stack_file)
-        except planning.RefusedPlan as refused:
-            verdicts, findings = tuple(refused.verdicts), refused.findings
-            found = Comparison(base=other, stack=stack_file.name, changes=(), unchanged=0, fault=REFUSED)
-        else:
-            verdicts, findings = made.plan.verdicts, made.findings
-            line.stage(f"The engine previews {stack_file.name} over its state at {base}")
-            found = compare(cli, other, stack_file, lambda step: line.step(f"The engine previews {step}"))
-    report = made_report(found, verdicts, findings, cost(stack_file))
+    made, found = since(base, stack_file)
+    report = made_report(found, made.verdicts, made.findings, cost(stack_file), made.exceptions)
     terminal.write_json(markdown(report).encode(), out / "report.md")
     terminal.write_json(html(report).encode(), out / "report.html")
     if json is not None:
