@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+PATH: Final = "/gpu-ci-bootstrap/"
+"""The path of the roles and policies of pipelines, which the names of a stack cannot match."""
+
 ROLE_NAMES: Final = (
     "autoscaler",
     "cluster",

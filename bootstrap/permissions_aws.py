@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from bootstrap.grants import LINKED, Grant, Place, any_, document, identities, keys, named, roles
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 LIMIT: Final = 6144
 """The largest number of characters of a managed policy, without white space."""
@@ -289,12 +289,16 @@ CHAPTERS: Final[Mapping[str, tuple[str, ...]]] = {
     "operation": ("cloudwatch", "lambda", "logs", "scheduler", "sns", "sqs"),
     "roles": ("iam:role",),
 }
-"""The managed policies of the role that deploys, by name: each has the actions on some subjects."""
+"""The managed policies of the roles that deploy and preview, by name: each has the actions on some subjects."""
 
 
 def deploy_policies(place: Place) -> dict[str, str]:
     """Return the policies of the role that deploys a stack, by name: the union of all rows."""
-    grants = [grant for row in AWS.values() for grant in row]
+    return by_chapter([grant for row in AWS.values() for grant in row], place)
+
+
+def by_chapter(grants: Sequence[Grant], place: Place) -> dict[str, str]:
+    """Return the policies of a role with these permissions, by name."""
     return {
         name: document([grant for grant in grants if grant.subject in subjects], place)
         for name, subjects in CHAPTERS.items()

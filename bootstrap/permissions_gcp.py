@@ -36,5 +36,22 @@ GCP: Final[Mapping[str, tuple[str, ...]]] = {
 """Type to the predefined roles that include every call of its life (Google's list of IAM roles, 2026)."""
 BY_GCLOUD: Final = ("cloudbuild.builds.editor", "iam.serviceAccountUser")
 """Roles that only `gcloud compute images export` needs (`daisy_utils.py` in the Google Cloud SDK)."""
+READS: Final[Mapping[str, str]] = {
+    "artifactregistry.admin": "artifactregistry.reader",
+    "compute.admin": "compute.viewer",
+    "iam.roleAdmin": "iam.roleViewer",
+    "iam.serviceAccountAdmin": "iam.serviceAccountViewer",
+    "iam.workloadIdentityPoolAdmin": "iam.workloadIdentityPoolViewer",
+    "monitoring.alertPolicyEditor": "monitoring.alertPolicyViewer",
+    "monitoring.notificationChannelEditor": "monitoring.notificationChannelViewer",
+    # It reads the policies of the project, of service accounts and of all other resources.
+    "resourcemanager.projectIamAdmin": "iam.securityReviewer",
+    "secretmanager.admin": "secretmanager.viewer",
+    "serviceusage.serviceUsageAdmin": "serviceusage.serviceUsageViewer",
+    "storage.admin": "storage.bucketViewer",
+}
+"""Each role of a row to the role with its reads. `iam.serviceAccountUser` has none. None of them reads a secret."""
+READER: Final = tuple(sorted({*READS.values(), "serviceusage.serviceUsageConsumer"}))
+"""The roles of the account that previews. Its calls count for the quota of the project, so it consumes the services."""
 DEPLOYER: Final = tuple(sorted({role for roles in GCP.values() for role in roles} | {*BY_GCLOUD}))
 """The roles of the account that deploys."""

@@ -14,7 +14,8 @@ import pulumi
 from pulumi import Output, ResourceOptions
 from pulumi.runtime.config import CONFIG, get_config_env
 
-from bootstrap.grants import Place
+from bootstrap import previews
+from bootstrap.grants import PATH, Place
 from bootstrap.permissions_aws import deploy_policies, push_policy
 from bootstrap.permissions_gcp import DEPLOYER
 from bootstrap.settings import PROJECT, settings_of
@@ -24,12 +25,12 @@ from config.identity import PROJECT as STACKS
 from config.identity import Identity, own_tags
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from bootstrap.settings import AwsSettings, BootstrapSettings, DeploySettings, GcpSettings, PushSettings
 
 SESSION_SECONDS: Final = 5400
 """The time limit of a deployment in `.github/workflows/ci.yml`."""
-PATH: Final = "/gpu-ci-bootstrap/"
-"""The path of the roles and policies, which the names of a stack cannot match."""
 ROTATION: Final = f"{90 * 24 * 3600}s"
 """The time after which Cloud KMS creates a new version of a key."""
 
@@ -45,15 +46,20 @@ def run() -> None:
     """
     stack = pulumi.get_stack()
     settings = settings_of({**get_config_env(), **CONFIG.get()}, stack, f"bootstrap/Pulumi.{stack}.yaml")
-    deploy: Variables = {}
+    made: list[dict[str, Variables]] = []
     if settings.gcp is not None:
-        deploy |= on_gcp(settings, settings.gcp, stack)
+        made.append(on_gcp(settings, settings.gcp, stack))
     if settings.aws is not None:
-        of_aws, images = on_aws(settings, settings.aws, stack)
-        deploy |= of_aws
-        pulumi.export("images_variables", images)
-    pulumi.export("secrets_provider", deploy.pop("secrets_provider"))
-    pulumi.export("deploy_variables", deploy)
+        made.append(on_aws(settings, settings.aws, stack))
+    variables: dict[str, Variables] = {"deploy": {}}
+    for jobs, values in ((jobs, values) for one in made for jobs, values in one.items()):
+        variables.setdefault(jobs, {}).update(values)
+    pulumi.export("secrets_provider", variables["deploy"].pop("secrets_provider"))
+    for kind in previews.KINDS:
+        if kind in variables:
+            variables[kind]["PULUMI_BACKEND_URL"] = variables["deploy"]["PULUMI_BACKEND_URL"]
+    for jobs, values in variables.items():
+        pulumi.export(f"{jobs}_variables", values)
 
 
 def _trust(provider: str, jobs: DeploySettings | PushSettings) -> str:
@@ -68,8 +74,8 @@ def _trust(provider: str, jobs: DeploySettings | PushSettings) -> str:
     return json.dumps(trusted, sort_keys=True)
 
 
-def on_aws(settings: BootstrapSettings, account: AwsSettings, stack: str) -> tuple[Variables, Variables]:
-    """Declare the state, the key and the roles on AWS; return the variables of deployments and of images."""
+def on_aws(settings: BootstrapSettings, account: AwsSettings, stack: str) -> dict[str, Variables]:
+    """Declare the state, the key and the roles on AWS; return the variables of each kind of jobs."""
     import pulumi_aws as aws
 
     prefix = Identity(project=STACKS, stack=stack).prefix
@@ -166,7 +172,16 @@ def on_aws(settings: BootstrapSettings, account: AwsSettings, stack: str) -> tup
     for chapter, text in deploy_policies(place).items():
         policy = aws.iam.Policy(f"deploy-{chapter}", name=f"{prefix}-{chapter}", path=PATH, policy=text, opts=opts)
         aws.iam.RolePolicyAttachment(f"deploy-{chapter}", role=deploys.name, policy_arn=policy.arn, opts=opts)
-    images: Variables = {}
+    variables: dict[str, Variables] = {
+        "deploy": {
+            "AWS_DEPLOY_ROLE_ARN": deploys.arn,
+            "AWS_REGION": account.region,
+            "PULUMI_BACKEND_URL": f"s3://{name}?region={account.region}",
+            "secrets_provider": f"awskms://{alias}?region={account.region}",
+        }
+    }
+    for kind, role in previews.on_aws(settings, place, federation, (arn, key.arn), trusting).items():
+        variables[kind] = {"AWS_PREVIEW_ROLE_ARN": role, "AWS_REGION": account.region}
     if settings.images is not None:
         pushes = aws.iam.Role(
             "images",
@@ -177,33 +192,26 @@ def on_aws(settings: BootstrapSettings, account: AwsSettings, stack: str) -> tup
             opts=trusting,
         )
         aws.iam.RolePolicy("images", role=pushes.name, policy=push_policy(place), opts=opts)
-        images = {"AWS_IMAGES_ROLE_ARN": pushes.arn, "AWS_REGION": account.region}
-    deploy: Variables = {
-        "AWS_DEPLOY_ROLE_ARN": deploys.arn,
-        "AWS_REGION": account.region,
-        "PULUMI_BACKEND_URL": f"s3://{name}?region={account.region}",
-        "secrets_provider": f"awskms://{alias}?region={account.region}",
-    }
-    return deploy, images
+        variables["images"] = {"AWS_IMAGES_ROLE_ARN": pushes.arn, "AWS_REGION": account.region}
+    return variables
 
 
-def on_gcp(settings: BootstrapSettings, account: GcpSettings, stack: str) -> Variables:
-    """Declare the APIs, the account that deploys and its federation; and the state, if no other cloud has it."""
+def on_gcp(settings: BootstrapSettings, account: GcpSettings, stack: str) -> dict[str, Variables]:
+    """Declare the APIs, the accounts of jobs and their federation; and the state, if no other cloud has it.
+
+    Returns:
+        The variables of each kind of jobs.
+
+    """
     import pulumi_gcp as gcp
 
     from components.gcp.apis import Apis, ApisArgs
     from components.gcp.federation import Federation, FederationArgs
+    from components.gcp.provider import gcp_provider
 
     identity = Identity(project=PROJECT, stack=stack)
     prefix = Identity(project=STACKS, stack=stack).prefix
-    provider = gcp.Provider(
-        "gcp",
-        project=account.project,
-        region=account.region,
-        default_labels=identity.labels,
-        user_project_override=True,
-        billing_project=account.project,
-    )
+    provider = gcp_provider(project=account.project, region=account.region, labels=identity.labels)
     providers = ResourceOptions(providers=[provider])
     keeps_state = settings.aws is None
     names = ["iam", "iamcredentials", "sts", *(["cloudkms", "storage"] if keeps_state else [])]
@@ -241,15 +249,25 @@ def on_gcp(settings: BootstrapSettings, account: GcpSettings, stack: str) -> Var
         gcp.projects.IAMMember(
             f"deploy-{role}", project=account.project, role=f"roles/{role}", member=deploys.member, opts=after
         )
-    variables: Variables = {
-        "GCP_DEPLOY_SERVICE_ACCOUNT": deploys.email,
-        "GCP_WORKLOAD_IDENTITY_PROVIDER": federation.provider_name,
+    variables: dict[str, Variables] = {
+        "deploy": {
+            "GCP_DEPLOY_SERVICE_ACCOUNT": deploys.email,
+            "GCP_WORKLOAD_IDENTITY_PROVIDER": federation.provider_name,
+        }
     }
-    return {**variables, **(_state_on_gcp(account, prefix, deploys.member, after) if keeps_state else {})}
+    users = {"deploy": (deploys.member, "objectUser", "cryptoKeyEncrypterDecrypter")}
+    for kind, (reads, provider_name) in previews.on_gcp(settings, account.project, prefix, after).items():
+        variables[kind] = {"GCP_PREVIEW_SERVICE_ACCOUNT": reads.email, "GCP_WORKLOAD_IDENTITY_PROVIDER": provider_name}
+        users[kind] = (reads.member, "objectViewer", "cryptoKeyDecrypter")
+    if keeps_state:
+        variables["deploy"] |= _state_on_gcp(account, prefix, users, after)
+    return variables
 
 
-def _state_on_gcp(account: GcpSettings, prefix: str, member: Output[str], opts: ResourceOptions) -> Variables:
-    """Declare the bucket and the key; return the location of the state and of the key."""
+def _state_on_gcp(
+    account: GcpSettings, prefix: str, users: Mapping[str, tuple[Output[str], str, str]], opts: ResourceOptions
+) -> Variables:
+    """Declare the bucket and the key, and the roles of their users; return the location of the state and of the key."""
     import pulumi_gcp as gcp
 
     protected = ResourceOptions.merge(opts, ResourceOptions(protect=True))
@@ -269,16 +287,13 @@ def _state_on_gcp(account: GcpSettings, prefix: str, member: Output[str], opts: 
         "state", project=account.project, name=f"{prefix}-state", location=account.region, opts=protected
     )
     key = gcp.kms.CryptoKey("state", name="secrets", key_ring=ring.id, rotation_period=ROTATION, opts=protected)
-    gcp.storage.BucketIAMMember(
-        "deploy-state", bucket=bucket.name, role="roles/storage.objectUser", member=member, opts=opts
-    )
-    gcp.kms.CryptoKeyIAMMember(
-        "deploy-state",
-        crypto_key_id=key.id,
-        role="roles/cloudkms.cryptoKeyEncrypterDecrypter",
-        member=member,
-        opts=opts,
-    )
+    for user, (member, of_objects, of_key) in users.items():
+        gcp.storage.BucketIAMMember(
+            f"{user}-state", bucket=bucket.name, role=f"roles/storage.{of_objects}", member=member, opts=opts
+        )
+        gcp.kms.CryptoKeyIAMMember(
+            f"{user}-state", crypto_key_id=key.id, role=f"roles/cloudkms.{of_key}", member=member, opts=opts
+        )
     return {
         "PULUMI_BACKEND_URL": f"gs://{name}",
         "secrets_provider": Output.concat("gcpkms://", key.id),

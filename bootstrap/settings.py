@@ -16,7 +16,7 @@ from config.values import Account, GcpProject, GcpRegion, Region
 from config.values_github import Branch, EnvironmentName, FullName, GitHubId
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 PROJECT: Final = "gpu-ci-bootstrap"
 """The name of the Pulumi project, which is also the namespace of its configuration."""
@@ -40,6 +40,13 @@ class DeploySettings(JobSettings):
 
     environment: EnvironmentName
     """The environment of the jobs. Its reviewers approve each deployment."""
+
+
+class PreviewSettings(Section):
+    """Jobs that preview the stack, in the repository that deploys it. They can change nothing."""
+
+    environment: EnvironmentName
+    """The environment of the jobs, which no other jobs have."""
 
 
 class PushSettings(JobSettings):
@@ -69,6 +76,10 @@ class BootstrapSettings(Section):
     """All settings of one stack."""
 
     deploy: DeploySettings
+    preview: PreviewSettings | None = None
+    """The jobs that preview pull requests of branches of the repository, not of forks."""
+    plan: PreviewSettings | None = None
+    """The jobs on the branch of the deployment that save its plan for approval and look for drift."""
     images: PushSettings | None = None
     """The jobs that push container images to the repositories of the stack in ECR."""
     aws: AwsSettings | None = None
@@ -94,9 +105,21 @@ def settings_of(config: Mapping[str, str], stack: str, source: str) -> Bootstrap
         settings = BootstrapSettings.model_validate(sections)
     except ValidationError as error:
         raise StackFileError([*found, *faults(error, BootstrapSettings)], source) from None
+    found += _shared_environments(settings)
     if found:
         raise StackFileError(found, source)
     return settings
+
+
+def _shared_environments(settings: BootstrapSettings) -> Iterator[Fault]:
+    """Yield a fault for each environment that two kinds of jobs have: its role would have to serve both."""
+    owners = {settings.deploy.environment: "deploy"}
+    for kind, jobs in (("preview", settings.preview), ("plan", settings.plan)):
+        if jobs is None:
+            continue
+        if (owner := owners.setdefault(jobs.environment, kind)) != kind:
+            problem = f'"{jobs.environment}" is also the environment of {owner}'
+            yield Fault(f"{kind}.environment", problem, f"use another, as in {settings.deploy.environment}-{kind}")
 
 
 def _value(text: str) -> Any:

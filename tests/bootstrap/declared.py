@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 COMMITTED: Final = read(Path(__file__).parent / "Pulumi.staging.yaml")
 """A copy of `bootstrap/Pulumi.staging.yaml`, which a user changes."""
-BOTH: Final = ("deploy", "images", "aws", "gcp")
+BOTH: Final = ("deploy", "preview", "plan", "images", "aws", "gcp")
 
 
 def variant(*sections: str, **changed: Any) -> StackFile:

@@ -35,9 +35,12 @@ with calls.open("a") as log:
     log.write(f"pulumi {{' '.join(words)}} in {{pathlib.Path.cwd().name}} with {{where}}\\n")
 if "output" in words:
     deploy = {{"AWS_REGION": "us-west-2", "PULUMI_BACKEND_URL": "s3://state?region=us-west-2"}}
+    preview = {{"AWS_PREVIEW_ROLE_ARN": "arn:aws:iam::123456789012:role/preview"}}
     images = {{"AWS_IMAGES_ROLE_ARN": "arn:aws:iam::123456789012:role/images"}}
     key = "awskms://alias/x?region=us-west-2"
-    print(json.dumps({{"deploy_variables": deploy, "images_variables": images, "secrets_provider": key}}))
+    plan = {{"AWS_PREVIEW_ROLE_ARN": "arn:aws:iam::123456789012:role/plan"}}
+    variables = {{"deploy_variables": deploy, "preview_variables": preview, "plan_variables": plan, "images_variables": images}}
+    print(json.dumps({{**variables, "secrets_provider": key}}))
 if words[0] == "up":
     interrupts = []
     signal.signal(signal.SIGINT, lambda *_: interrupts.append(1))
@@ -113,20 +116,40 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
+def environment(name: str, reviewers: str) -> str:
+    """The command that creates an environment."""
+    policy = '{"protected_branches": false, "custom_branch_policies": true}'
+    body = f'{{"reviewers": {reviewers}, "deployment_branch_policy": {policy}}}'
+    return f"gh api --method PUT repos/example-org/gpu-infra/environments/{name} --input - <<< '{body}'"
+
+
 def test_the_variables_are_printed_as_commands(machine: Machine) -> None:
     code, out, err = machine.run("--stack", "staging")
 
     assert (code, err) == (0, [])
     assert out == [
         "Updating",
+        "# The environments, limited to a branch. If people approve the deployment, replace TEAM_ID by the number of",
+        "# their team (gh api orgs/example-org/teams/NAME --jq .id); otherwise write an empty list of reviewers:",
+        environment("staging", '[{"type": "Team", "id": TEAM_ID}]'),
+        "gh api --method POST repos/example-org/gpu-infra/environments/staging/deployment-branch-policies -f name=main",
+        environment("staging-plan", "[]"),
+        "gh api --method POST repos/example-org/gpu-infra/environments/staging-plan/deployment-branch-policies -f name=main",
+        "gh api --method PUT repos/example-org/gpu-infra/environments/staging-preview",
         "# The variables of the deployment:",
         "gh variable set AWS_REGION --repo example-org/gpu-infra --env staging --body us-west-2",
         "gh variable set PULUMI_BACKEND_URL --repo example-org/gpu-infra --env staging --body 's3://state?region=us-west-2'",
+        "# The variables of previews of pull requests:",
+        "gh variable set AWS_PREVIEW_ROLE_ARN --repo example-org/gpu-infra --env staging-preview --body arn:aws:iam::123456789012:role/preview",
+        "# The variables of plans and of drift:",
+        "gh variable set AWS_PREVIEW_ROLE_ARN --repo example-org/gpu-infra --env staging-plan --body arn:aws:iam::123456789012:role/plan",
         "# The variables of the workflow that pushes container images:",
         "gh variable set AWS_IMAGES_ROLE_ARN --repo example-org/vision --body arn:aws:iam::123456789012:role/images",
         "# The stack, unless it exists:",
         "pulumi login 's3://state?region=us-west-2'",
         "pulumi stack init staging --secrets-provider 'awskms://alias/x?region=us-west-2'",
+        "# Last, the switch of the deployment in .github/workflows/ci.yml:",
+        "gh variable set DEPLOY_STAGING --repo example-org/gpu-infra --body true",
     ]
 
 
@@ -136,7 +159,7 @@ def test_the_state_is_a_local_file_without_a_passphrase(machine: Machine) -> Non
 
     assert first == (
         "pulumi --non-interactive stack select --create --secrets-provider passphrase --stack staging"
-        f" in bootstrap with file://{machine.folder}/state ''"
+        f" in bootstrap with file://{machine.folder}/state?metadata=skip ''"
     )
     assert last.startswith("pulumi --non-interactive stack output --json --stack staging in bootstrap")
 

@@ -12,25 +12,18 @@ from fakes.aws import names as aws
 from fakes.aws.state import OBJECTS
 from fakes.objects import Caller
 from ops.engine.engine import Engine
-from ops.engine.pulumi_cli import Found, NotFound, installed
 from tests.bootstrap.declared import BOTH, variant
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from pathlib import Path
 
     from fakes.cloud import Cloud
+    from ops.engine.pulumi_cli import Found
 
 pytestmark = pytest.mark.engine
 
 GITHUB: Final = "https://token.actions.githubusercontent.com"
-
-
-@pytest.fixture(scope="module")
-def cli() -> Found:
-    found = installed()
-    if isinstance(found, NotFound):
-        pytest.skip("no Pulumi CLI is installed: run `make pulumi`")
-    return found
 
 
 @pytest.fixture
@@ -53,6 +46,28 @@ def test_the_second_run_changes_nothing_and_the_state_has_no_secret(engine: Engi
     assert [str(step) for step in second.changes] == []
     assert [urn for urn, resource in state.resources.items() if resource.secret_paths] == []
     assert "PRIVATE KEY" not in json.dumps([dict(resource.inputs) for resource in state.resources.values()])
+
+
+def files(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """Return the time and the content of every file."""
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path): (path.stat().st_mtime_ns, path.read_bytes()) for path in found}
+
+
+def test_a_preview_writes_nothing_into_the_state_and_needs_no_lock(engine: Engine) -> None:
+    """A role that can only read the state is sufficient for it, also during an update (pulumi/pulumi#8642)."""
+    assert engine.up().ok
+    state = engine.folder / "state"
+    stack = next((state / ".pulumi" / "stacks").rglob("staging.json"))
+    lock = state / ".pulumi" / "locks" / "organization" / stack.parent.name / "staging" / "other.json"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    lock.write_text('{"pid": 1, "username": "a", "hostname": "b", "timestamp": "2026-01-01T00:00:00Z"}')
+    before = files(state)
+    preview = engine.preview()
+
+    assert (preview.ok, preview.fault) == (True, "")
+    assert files(state) == before
+    assert "locked" in engine.up().fault
 
 
 def test_a_state_in_use_is_not_destroyed(engine: Engine) -> None:

@@ -164,10 +164,27 @@ def test_a_provider_that_exists_is_used() -> None:
 
 
 def test_the_variables_are_those_of_the_workflow() -> None:
-    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
+    workflow = (ROOT / ".github" / "workflows" / "deploy.yml").read_text()
     variables = plan(*BOTH).outputs["deploy_variables"]
 
     assert [name for name in variables if f"vars.{name}" not in workflow] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "environment"),
+    [
+        ("preview", "preview", "staging-preview"),
+        ("drift", "plan", "${{ matrix.stack }}-plan"),
+        ("deploy", "plan", "${{ inputs.stack }}-plan"),
+    ],
+)
+def test_the_variables_of_previews_are_those_of_the_workflow(name: str, kind: str, environment: str) -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text())
+    (job,) = (job for job in workflow["jobs"].values() if job.get("environment") == environment)
+    switches = {"PREVIEW_STAGING", "DEPLOY_RUNNER"}
+
+    assert set(re.findall(r"vars\.(\w+)", str(job))) - switches == set(plan(*BOTH).outputs[f"{kind}_variables"])
+    assert section(kind)["environment"] == f"staging-{kind}"
 
 
 WRONG: Final = [
@@ -207,7 +224,18 @@ WRONG: Final = [
             'aws.region: "us-west" is not an AWS region; write it as us-west-2, without a zone\'s letter',
         ],
     ),
-    ({"bucket": {}}, ("deploy", "aws"), ["bucket: unknown key; known: aws, deploy, gcp, images"]),
+    (
+        {"preview": {"environment": "staging"}},
+        ("deploy", "aws"),
+        ['preview.environment: "staging" is also the environment of deploy; use another, as in staging-preview'],
+    ),
+    (
+        {"preview": {"environment": "reads"}, "plan": {"environment": "reads"}},
+        ("deploy", "aws"),
+        ['plan.environment: "reads" is also the environment of preview; use another, as in staging-plan'],
+    ),
+    ({"preview": {}}, ("deploy", "aws"), ["preview.environment: missing; state environment"]),
+    ({"bucket": {}}, ("deploy", "aws"), ["bucket: unknown key; known: aws, deploy, gcp, images, plan, preview"]),
 ]  # fmt: skip
 
 
