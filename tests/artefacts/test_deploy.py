@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -25,10 +26,23 @@ folder = pathlib.Path(os.environ["RUNNER_TEMP"])
 if sys.argv[1:3] == ["stack", "history"]:
     print((folder / "history").read_text())
     sys.exit()
+if sys.argv[1:3] == ["stack", "export"]:
+    if not (folder / "exported").exists():
+        sys.exit("error: no stack named 'staging' found")
+    print((folder / "exported").read_text())
+    sys.exit()
+if sys.argv[1:] == ["version"]:
+    print("v3.258.0")
+    sys.exit()
 interrupts = []
 signal.signal(signal.SIGINT, lambda *_: interrupts.append(1))
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(9))
 (folder / "arguments").write_text(" ".join(sys.argv[1:]))
+if "--save-plan" in sys.argv:
+    plan = {{"resourcePlans": {{"urn": {{"steps": ["create"]}}}}}}
+    pathlib.Path(sys.argv[sys.argv.index("--save-plan") + 1]).write_text(json.dumps(plan))
+if (folder / "steps").exists():
+    pathlib.Path(sys.argv[sys.argv.index("--event-log") + 1]).write_text((folder / "steps").read_text())
 print("Updating", flush=True)
 end = time.monotonic() + float((folder / "seconds").read_text())
 while time.monotonic() < end and not interrupts:
@@ -37,7 +51,10 @@ if interrupts:
     time.sleep(0.7)
 print("state written", flush=True)
 (folder / "state").write_text(f"interrupts: {{len(interrupts)}}")
-sys.exit(4 if interrupts else 0)
+words = folder / "error"
+if words.exists():
+    print(words.read_text())
+sys.exit(4 if interrupts else 1 if words.exists() else 0)
 """
 
 
@@ -51,6 +68,7 @@ class Pipeline:
             **os.environ,
             "PATH": f"{folder}:{os.environ['PATH']}",
             "RUNNER_TEMP": str(folder),
+            "GITHUB_OUTPUT": str(folder / "outputs"),
             "PYTHONPATH": str(ROOT),
             **{f"GIT_{who}_{what}": "x@y.z" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
         }
@@ -58,6 +76,8 @@ class Pipeline:
         script.write_text(PULUMI)
         script.chmod(script.stat().st_mode | stat.S_IEXEC)
         (folder / "seconds").write_text("0")
+        (folder / "exported").write_text('{"deployment": {"resources": []}}')
+        self.plan = folder / "plan"
         self.git("init", "--quiet")
         self.commits: list[str] = []
         for message in ("one", "two", "three"):
@@ -75,9 +95,9 @@ class Pipeline:
         entries = [f'{{"kind": "{kind}", "environment": {{"git.head": "{head or ""}"}}}}' for kind, head in updates]
         (self.folder / "history").write_text(f"[{', '.join(entries)}]")
 
-    def start(self, *options: str) -> subprocess.Popen[str]:
+    def start(self, phase: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-m", "tools.deploy", "staging", *options],
+            [sys.executable, "-m", "tools.deploy", phase, "staging", "--folder", str(self.plan)],
             cwd=self.checkout,
             env=self.environment,
             stdout=subprocess.PIPE,
@@ -85,8 +105,8 @@ class Pipeline:
             text=True,
         )
 
-    def run(self, *options: str) -> tuple[int, str]:
-        process = self.start(*options)
+    def run(self, phase: str) -> tuple[int, str]:
+        process = self.start(phase)
         output, _ = process.communicate(timeout=60)
         return process.returncode, output
 
@@ -105,24 +125,146 @@ def test_a_newer_commit_is_not_replaced_by_an_older_one(pipeline: Pipeline) -> N
     pipeline.deployed(("refresh", two), ("update", three), ("update", two))
     pipeline.git("checkout", "--quiet", two)
 
-    code, output = pipeline.run()
+    code, output = pipeline.run("plan")
 
     assert code == 0
     assert f"::notice::staging has the newer commit {three}; this commit is not deployed." in output
+    assert pipeline.holds("outputs") == "changes=false\n"
     assert pipeline.holds("arguments") is None
 
 
-@pytest.mark.parametrize("deployed", [0, 1, 2, None, "unknown"])
-def test_the_newest_commit_is_deployed_with_the_policy_pack(pipeline: Pipeline, deployed: int | str | None) -> None:
+@pytest.mark.parametrize("deployed", [0, 2, None, "unknown"])
+def test_the_newest_commit_is_planned_and_deployed_with_the_policy_pack(
+    pipeline: Pipeline, deployed: int | str | None
+) -> None:
     """The same commit is deployed again. Nothing is known about a commit of another branch."""
     head = pipeline.commits[deployed] if isinstance(deployed, int) else deployed and "0" * 40
     pipeline.deployed(*([("update", head)] if head else []))
 
-    code, output = pipeline.run()
-
+    code, output = pipeline.run("plan")
     assert (code, "Updating\nstate written\n" in output) == (0, True)
-    assert pipeline.holds("arguments") == "up --stack staging --yes --non-interactive --diff --policy-pack policy"
-    assert pipeline.run("--finish") == (0, "")
+    assert pipeline.holds("outputs") == "changes=true\n"
+    options = "--stack staging --non-interactive --diff"
+    common, events = f"{options} --policy-pack policy", f"--event-log {pipeline.folder}/deploy-staging.events"
+    assert pipeline.holds("arguments") == f"preview {common} --save-plan {pipeline.plan}/plan.json {events}"
+
+    code, output = pipeline.run("apply")
+    assert (code, "Updating\nstate written\n" in output) == (0, True)
+    common = f"{options} --yes --policy-pack policy"
+    assert pipeline.holds("arguments") == f"up {common} --plan {pipeline.plan}/plan.json {events}"
+    assert pipeline.run("finish") == (0, "")
+
+
+def test_a_plan_waits_for_its_approval_and_is_then_refused_if_a_newer_commit_was_deployed(pipeline: Pipeline) -> None:
+    _, two, three = pipeline.commits
+    pipeline.deployed()
+    pipeline.git("checkout", "--quiet", two)
+    assert pipeline.run("plan")[0] == 0
+    pipeline.deployed(("update", three))
+
+    code, output = pipeline.run("apply")
+
+    assert code == 1
+    assert f"::error::The plan is not applied: staging has the newer commit {three};" in output
+
+
+def test_a_state_with_an_interrupted_creation_is_not_planned(pipeline: Pipeline) -> None:
+    pipeline.deployed()
+    operations = [
+        {
+            "type": kind,
+            "resource": {"type": "aws:ec2/vpc:Vpc", "urn": f"urn:pulumi:staging::gpu-ci::aws:ec2/vpc:Vpc::{name}"},
+        }
+        for kind, name in (("creating", "network"), ("updating", "other"))
+    ]
+    (pipeline.folder / "exported").write_text(json.dumps({"deployment": {"pending_operations": operations}}))
+
+    code, output = pipeline.run("plan")
+
+    assert (code, pipeline.holds("arguments")) == (1, None)
+    assert output.splitlines()[0] == (
+        "::error::An interrupted update was creating aws:ec2/vpc:Vpc network. Without a repair, an update creates a"
+        " second one."
+    )
+    assert "   pulumi stack import --stack staging --file repaired.json" in output
+
+
+def test_without_a_plan_nothing_is_deployed(pipeline: Pipeline) -> None:
+    code, output = pipeline.run("apply")
+
+    assert code == 2
+    assert f"::error::{pipeline.plan} has no saved plan, for example because it expired" in output
+
+
+def test_a_stack_that_does_not_exist_is_reported_in_one_line(pipeline: Pipeline) -> None:
+    pipeline.deployed()
+    (pipeline.folder / "exported").unlink()
+
+    assert pipeline.run("plan") == (3, "::error::pulumi stack export: error: no stack named 'staging' found.\n")
+
+
+def step(op: str, type_: str, name: str, **more: Any) -> str:
+    """An event of the engine before a step, as `--event-log` writes it."""
+    urn = f"urn:pulumi:staging::gpu-ci::{type_}::{name}"
+    state = {
+        "type": type_,
+        "urn": urn,
+        "custom": True,
+        "id": "x",
+        "parent": "",
+        "provider": "",
+        "inputs": {},
+        "outputs": {},
+    }
+    metadata = {"op": op, "urn": urn, "type": type_, "old": state, "new": state, "provider": "", **more}
+    return json.dumps({"sequence": 1, "timestamp": 1, "resourcePreEvent": {"metadata": metadata}})
+
+
+def test_a_plan_that_replaces_a_cluster_that_runs_is_refused(pipeline: Pipeline) -> None:
+    pipeline.deployed()
+    forced = {"kubernetesNetworkConfig.serviceIpv4Cidr": {"diffKind": "update-replace", "inputDiff": True}}
+    cluster = step("replace", "aws:eks/cluster:Cluster", "cluster", detailedDiff=forced)
+    inside = step("same", "kubernetes:core/v1:Namespace", "runners")
+    (pipeline.folder / "steps").write_text(f"{cluster}\n{inside}\n")
+
+    code, output = pipeline.run("plan")
+
+    assert code == 1
+    assert "::error::the cluster cannot be replaced while " in output
+    assert not (pipeline.plan / "plan.json").exists()
+    assert pipeline.run("apply")[0] == 2
+
+
+LOCK = """error: the stack is currently locked by 1 lock(s). Either wait for the other process(es) to end or delete the lock.
+  s3://state/.pulumi/locks/organization/gpu-ci/staging/1.json: created by runner@runner-1 (pid 7) at 2026-11-22"""
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "line"),
+    [
+        (
+            LOCK,
+            3,
+            "::error::The state of staging is locked: s3://state/.pulumi/locks/organization/gpu-ci/staging/1.json",
+        ),
+        (LOCK, 3, "   pulumi cancel --stack staging --yes"),
+        ("error: resource urn:x violates plan: properties changed", 1, "::error::The update deviates from the plan"),
+        ("error: expected resource operations for urn:x but none were seen", 1, "::error::The update deviates from"),
+        ("  - [mandatory]  no-public-address  (aws:eks)", 1, "::error::A policy refuses the stack staging."),
+        ("error: AccessDenied", 3, "::error::Pulumi ended with the code 1"),
+    ],
+)
+def test_a_failure_is_explained_with_its_fix(pipeline: Pipeline, words: str, code: int, line: str) -> None:
+    pipeline.deployed()
+    assert pipeline.run("plan")[0] == 0
+    (pipeline.folder / "error").write_text(words)
+
+    ended, output = pipeline.run("apply")
+
+    assert ended == code
+    assert f"\n{line}" in output
+    assert pipeline.run("plan")[0] == code
+    assert not (pipeline.plan / "plan.json").exists()
 
 
 @pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM])
@@ -130,8 +272,11 @@ def test_a_cancelled_deployment_gets_one_interrupt_and_time_to_write_its_state(
     pipeline: Pipeline, first: signal.Signals
 ) -> None:
     pipeline.deployed()
+    assert pipeline.run("plan")[0] == 0
+    for name in ("arguments", "state"):
+        (pipeline.folder / name).unlink()
     (pipeline.folder / "seconds").write_text("60")
-    step = pipeline.start()
+    step = pipeline.start("apply")
     deadline = time.monotonic() + 30
     while pipeline.holds("arguments") is None and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -140,10 +285,10 @@ def test_a_cancelled_deployment_gets_one_interrupt_and_time_to_write_its_state(
     step.send_signal(first)
     output, _ = step.communicate(timeout=30)
     assert step.returncode == 130
-    assert "::warning::The deployment is cancelled." in output
+    assert "::warning::The run is cancelled." in output
     assert pipeline.holds("state") is None
 
-    code, output = pipeline.run("--finish")
+    code, output = pipeline.run("finish")
 
     assert code == 0
     assert "state written" in output
