@@ -111,8 +111,8 @@ policy-pack: policy/.venv/run ## Set up the environment of the policy pack, for 
 preview: .venv/run ## Print the plan, then preview it with the real engine on fake clouds, without an account; BASE=origin/main: what changes since then
 	@$(OPS) preview $(WHICH) $(if $(WHY),--why) $(if $(BASE),--base "$$BASE")
 
-report: .venv/run ## Write out/report.md and out/report.html: what changes since BASE=origin/main, what it costs and breaks
-	@$(OPS) report $(WHICH) $(if $(BASE),--base "$$BASE") $(if $(OUT),--out "$$OUT")
+report: .venv/run ## Write out/report.md, .html and .json: what changes since BASE=origin/main, what it costs and breaks
+	@$(OPS) report $(WHICH) $(if $(BASE),--base "$$BASE") --out "$${OUT:-out}" --json "$${OUT:-out}/report.json"
 
 plan: .venv/run ## Print only the plan: resources, verdicts, cost, findings
 	@$(OPS) plan $(WHICH) $(if $(WHY),--why)
@@ -125,8 +125,8 @@ smoke: .venv/doctor ## Test the GPUs of every pool of the live cluster, or of PO
 	@$(OPS) smoke $(WHICH)$(if $(POOL), --pool "$$POOL")
 
 .PHONY: upgrade-check
-upgrade-check: .venv/run ## Preview the program over the state of every stack at the previous release, on fake clouds
-	@$(OPS) upgrade-check
+upgrade-check: .venv/run ## Preview the program over the state of every stack at the previous release; BASE=origin/main: the versions that change
+	@$(OPS) upgrade-check $(if $(BASE),$(WHICH) --base "$$BASE")
 
 .PHONY: bootstrap
 bootstrap: .venv/run ## Create the state, the key and the access for pipelines of a stack, and print the variables for CI
@@ -166,6 +166,7 @@ cli: .venv/run
 .PHONY: test-image
 test-image: ## Check a runner image with Docker: IMAGE=name CUDA=12.9 TARGET=runtime, and with GPUS=1 on a GPU
 	@command -v docker > /dev/null || { echo 'test-image: needs docker: https://docs.docker.com/engine/install' >&2; exit 3; }
+	@[ -n "$$IMAGE" ] && [ -n "$$CUDA" ] || { echo 'test-image: state the image and its CUDA version, as in IMAGE=name CUDA=12.9' >&2; exit 2; }
 	@docker run --rm $${GPUS:+--gpus all} --entrypoint check-image -- "$$IMAGE" "$$TARGET" "$$CUDA" $${GPUS:+"$$GPUS"}
 
 # Check ------------------------------------------------------------------------------------------------------------

@@ -184,6 +184,15 @@ def test_every_file_that_contributing_names_exists() -> None:
     assert [name for name in names if not list(ROOT.glob(name.rstrip("/")))] == []
 
 
+@each_page
+def test_every_file_of_the_project_that_a_page_names_exists(page: Path) -> None:
+    folders = "|".join(sorted(one.name for one in ROOT.iterdir() if one.is_dir() and one.name.isidentifier()))
+    named = set(re.findall(rf"`((?:{folders})/[\w./-]+\.[a-z]+)`", page.read_text()))
+    of_a_repository = {"tests/test_gpu_smoke.py"}
+
+    assert {name for name in named - of_a_repository if "NAME" not in name and not (ROOT / name).exists()} == set()
+
+
 def test_the_outputs_page_lists_exactly_the_exported_outputs() -> None:
     sources = [*(ROOT / "program").glob("*.py"), *(ROOT / "back_ends").rglob("*.py")]
     exported = {

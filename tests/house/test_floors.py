@@ -32,10 +32,12 @@ BLOCKS: Final = "building blocks"
 COMPONENTS: Final = "components"
 
 BUILDING_BLOCKS: Final = (
+    "components.aws.job_role",
     "components.aws.node_group",
     "components.aws.workload_role",
     "components.gcp.closed_network",
     "components.gcp.host_image",
+    "components.gcp.provider",
     "components.kubernetes.chart",
 )
 """The components that other components consist of."""
@@ -74,6 +76,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
             "back_ends.*.section",
             "config.aws",
             "config.cirun",
+            "config.exceptions",
             "config.faults",
             "config.gcp",
             "config.github_repository",

@@ -142,6 +142,21 @@ def test_the_value_of_a_variable_is_data(variable: str, recorded: Callable[..., 
 
 
 @needs_make
+@pytest.mark.parametrize("stated", [(), ("IMAGE=name",), ("CUDA=12.9",)])
+def test_the_test_of_an_image_needs_its_name_and_its_cuda_version(stated: tuple[str, ...], tmp_path: Path) -> None:
+    path = machine(tmp_path / "bin", python=None)
+    docker = tmp_path / "bin" / "docker"
+    docker.write_text("#!/bin/sh\necho started\n")
+    docker.chmod(0o755)
+
+    ended = make("test-image", *stated, PATH=path)
+
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("test-image: state the image and its CUDA version, as in IMAGE=name CUDA=12.9\n")
+    assert make("test-image", "IMAGE=name", "CUDA=12.9", PATH=path).stdout == "started\n"
+
+
+@needs_make
 def test_make_makes_an_output_in_a_string_an_error(tmp_path: Path) -> None:
     probe = tmp_path / "probe.mk"
     probe.write_text(f"include {ROOT}/Makefile\nprobe:\n\t@echo $$PULUMI_ERROR_OUTPUT_STRING\n")
