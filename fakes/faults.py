@@ -55,6 +55,8 @@ class Faults:
     def __init__(self, faults: Iterable[Fault] = ()) -> None:
         self._lock = threading.Lock()
         self._counts = dict.fromkeys(faults, 0)
+        self.hanging = threading.Event()
+        """Set once a call hangs."""
 
     def arm(self, fault: Fault) -> None:
         """Add a fault; it counts calls from now on."""

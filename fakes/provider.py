@@ -212,6 +212,7 @@ class FakeProvider(provider_pb2_grpc.ResourceProviderServicer):
             self._before[fault.kind]()
             raise RefusedError("the caller is dead")
         if fault.kind is FaultKind.HANG:
+            self._faults.hanging.set()
             while context.is_active() and not self._cancelled.wait(0.05):
                 pass
             raise RefusedError("context canceled")
