@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from fakes.aws import names as aws
+from fakes.cloud import Cloud
 from fakes.faults import MUTATION, Fault, FaultKind
 from ops.engine.engine import Engine
 from tests.engine import programs
@@ -111,6 +113,27 @@ def test_a_hanging_delete_that_is_interrupted_is_finished_by_the_next_destroy(cl
         again = engine.destroy()
 
         assert (interrupted.ok, left, again.fault, finished(engine)) == (False, [aws.VPC], "", True)
+
+
+def test_a_destroy_that_is_interrupted_between_two_deletions_ends_without_an_error(cli: Found) -> None:
+    """The engine (3.258) forgets an interrupt in this phase, so the documentation says to repeat the command."""
+    delete = Cloud.delete
+    with Engine(cli, stack_file(), programs.life) as engine, pytest.MonkeyPatch.context() as patch:
+        engine.up()
+        before = len(engine.cloud.remaining())
+
+        def interrupted_delete(cloud: Cloud, type_: str, id_: str) -> None:
+            patch.undo()  # A second interrupt would end the engine at once.
+            engine.send(signal.SIGINT)
+            time.sleep(2)  # The engine handles the signal during this call.
+            delete(cloud, type_, id_)
+
+        patch.setattr(Cloud, "delete", interrupted_delete)
+        interrupted = engine.destroy(parallel=1)
+        left = len(engine.cloud.remaining())
+        again = engine.destroy()
+
+        assert (interrupted.fault, left, again.fault, finished(engine)) == ("", before - 1, "", True)
 
 
 def test_a_slow_cloud_only_takes_longer(cli: Found) -> None:
