@@ -81,8 +81,8 @@ broken = $(shell $(1) -SE -c '' > /dev/null 2>&1 || echo broken)
 ifneq ($(call broken,$(PY)),)
 .venv/run .venv/dev .venv/doctor: .FORCE
 endif
-ifneq ($(call broken,policy/.venv/bin/python),)
-policy/.venv/run: .FORCE
+ifneq ($(call broken,gpu_ci/policy/.venv/bin/python),)
+gpu_ci/policy/.venv/run: .FORCE
 endif
 .PHONY: .FORCE
 .FORCE:
@@ -90,20 +90,20 @@ endif
 .venv/run: requirements.txt tools/setup.sh
 	@$(PY) -SE -c '' 2> /dev/null && [ $@ -nt requirements.txt ] && [ $@ -nt tools/setup.sh ] || tools/setup.sh requirements.txt $@
 
-.venv/dev: requirements-dev.txt tools/setup.sh
-	@tools/setup.sh requirements-dev.txt $@
-	@touch .venv/run .venv/doctor # requirements-dev.txt includes all of both
+.venv/dev: requirements/dev.txt tools/setup.sh
+	@tools/setup.sh requirements/dev.txt $@
+	@touch .venv/run .venv/doctor # requirements/dev.txt includes all of both
 
-.venv/doctor: requirements-doctor.txt tools/setup.sh
-	@tools/setup.sh requirements-doctor.txt $@
-	@touch .venv/run # requirements-doctor.txt includes all of requirements.txt
+.venv/doctor: requirements/doctor.txt tools/setup.sh
+	@tools/setup.sh requirements/doctor.txt $@
+	@touch .venv/run # requirements/doctor.txt includes all of requirements.txt
 
 # The policy pack has its own environment, because pulumi-policy needs an older protobuf than the program.
-policy/.venv/run: requirements-policy.txt tools/setup.sh
-	@tools/setup.sh requirements-policy.txt $@
+gpu_ci/policy/.venv/run: requirements/policy.txt tools/setup.sh
+	@tools/setup.sh requirements/policy.txt $@
 
 .PHONY: policy-pack
-policy-pack: policy/.venv/run ## Set up the environment of the policy pack, for pulumi up --policy-pack policy
+policy-pack: gpu_ci/policy/.venv/run ## Set up the environment of the policy pack, for pulumi up --policy-pack policy
 
 # Inspect a stack --------------------------------------------------------------------------------------------------
 
@@ -147,13 +147,13 @@ doctor: .venv/doctor ## Check the clouds, the cluster and GitHub as they are now
 # Test -------------------------------------------------------------------------------------------------------------
 
 .PHONY: test test-pure test-plan test-engine test-artefacts test-docs
-test: .venv/dev policy/.venv/run cli ## Run all tests, and print a table of the tiers
+test: .venv/dev gpu_ci/policy/.venv/run cli ## Run all tests, and print a table of the tiers
 	@$(PYTEST) -q -p tests.tiers -n "$$JOBS" --dist loadfile
 
 test-pure: .venv/dev ## Test values, tables, models and rendering
 test-plan: .venv/dev ## Test the recorded plan of every stack file
 test-engine: .venv/dev cli ## Test on the real Pulumi engine with fake clouds
-test-artefacts: .venv/dev policy/.venv/run ## Test scripts, systemd units, workflows and charts with their linters
+test-artefacts: .venv/dev gpu_ci/policy/.venv/run ## Test scripts, systemd units, workflows and charts with their linters
 test-docs: .venv/dev cli ## Test the commands and stack files in the documentation
 test-pure test-plan test-engine test-artefacts test-docs:
 	@$(PYTEST) -q -m $(@:test-%=%)
@@ -213,9 +213,9 @@ LOCK = uv pip compile --quiet pyproject.toml --universal --python-version=3.11 -
 lock: ## Update the lock files from pyproject.toml with uv; UPGRADE=--upgrade updates all packages
 	@command -v uv > /dev/null || { echo 'lock: needs uv: https://docs.astral.sh/uv' >&2; exit 3; }
 	@$(LOCK) $${UPGRADE:+"$$UPGRADE"} --output-file=requirements.txt > /dev/null
-	@$(subst pyproject.toml,policy/requirements.txt,$(LOCK)) $${UPGRADE:+"$$UPGRADE"} --output-file=requirements-policy.txt > /dev/null
-	@$(LOCK) $${UPGRADE:+"$$UPGRADE"} --group=doctor --constraints=requirements.txt --output-file=requirements-doctor.txt > /dev/null
-	@$(LOCK) $${UPGRADE:+"$$UPGRADE"} --group=dev --constraints=requirements-doctor.txt --output-file=requirements-dev.txt > /dev/null
+	@$(subst pyproject.toml,gpu_ci/policy/requirements.txt,$(LOCK)) $${UPGRADE:+"$$UPGRADE"} --output-file=requirements/policy.txt > /dev/null
+	@$(LOCK) $${UPGRADE:+"$$UPGRADE"} --group=doctor --constraints=requirements.txt --output-file=requirements/doctor.txt > /dev/null
+	@$(LOCK) $${UPGRADE:+"$$UPGRADE"} --group=dev --constraints=requirements/doctor.txt --output-file=requirements/dev.txt > /dev/null
 
 # Machine ----------------------------------------------------------------------------------------------------------
 
@@ -227,5 +227,5 @@ pulumi: .venv/run ## Print the folder of a Pulumi CLI that matches the SDK, and 
 	@$(PY) -m tools.pulumi_path
 
 clean: ## Remove environments and generated files from this checkout; keep caches outside it
-	@rm -rf .venv policy/.venv .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache site out
+	@rm -rf .venv gpu_ci/policy/.venv .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache site out
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

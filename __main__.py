@@ -2,6 +2,6 @@
 
 import shutil
 
-from program import run
+from gpu_ci.program import run
 
 run(shutil.which)

@@ -21,8 +21,8 @@ from bootstrap.permissions_gcp import DEPLOYER
 from bootstrap.settings import PROJECT, settings_of
 from components.aws.documents import allow, document
 from components.aws.github_trust import AUDIENCE, HOST, provider_arn, trust_policy
-from config.identity import PROJECT as STACKS
-from config.identity import Identity, own_tags
+from gpu_ci.stack_file.identity import PROJECT as STACKS
+from gpu_ci.stack_file.identity import Identity, own_tags
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +41,7 @@ def run() -> None:
     """Read the settings, declare the resources, and export the variables of the pipelines.
 
     Raises:
-        config.load.StackFileError: the settings are invalid.
+        gpu_ci.stack_file.reading.load.StackFileError: the settings are invalid.
 
     """
     stack = pulumi.get_stack()

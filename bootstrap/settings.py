@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import ValidationError
 
-from config.faults import Fault
-from config.load import StackFileError
-from config.section import Section
-from config.stack_name import stack_name_faults
-from config.translate import faults
-from config.values import Account, GcpProject, GcpRegion, Region
-from config.values_github import Branch, EnvironmentName, FullName, GitHubId
+from gpu_ci.stack_file.faults import Fault
+from gpu_ci.stack_file.reading.load import StackFileError
+from gpu_ci.stack_file.reading.translate import faults
+from gpu_ci.stack_file.rules.stack_name import stack_name_faults
+from gpu_ci.stack_file.sections.section import Section
+from gpu_ci.stack_file.values.general import Account, GcpProject, GcpRegion, Region
+from gpu_ci.stack_file.values.github import Branch, EnvironmentName, FullName, GitHubId
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from typer.models import ParameterInfo
 
-from checks import CHECKS
+from gpu_ci.checks import CHECKS
 from ops.cli import commands
 from tools.reference_components import components
 from tools.reference_doctor import doctor_checks, message_index, messages

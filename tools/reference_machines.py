@@ -5,22 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from back_ends.registry import stack_of
-from checks.bill import bill
-from checks.machine_groups import job_load
-from config.identity import Identity
-from config.load import settings_of
-from config.runners import Workload
-from gpu.cost.month import Case
-from gpu.cost.prices import NoPrice, Price, dollars
-from gpu.cost.prices_aws import AWS_REGIONS, ec2_price
-from gpu.cost.prices_gcp import gce_price
-from gpu.cost.prices_jarvis import jarvis_price
-from gpu.machines import EC2_TYPES, GPU_MODELS
-from gpu.machines.gcp import ATTACHABLE, GCE_TYPES
-from gpu.machines.jarvis import JARVIS_GPUS, jarvis_instance
-from gpu.quotas.aws import TITLES, quota_code
-from gpu.quotas.gcp import METRICS, gpu_quota
+from gpu_ci.back_ends.registry import stack_of
+from gpu_ci.checks.cost.bill import bill
+from gpu_ci.checks.cost.machine_groups import job_load
+from gpu_ci.knowledge.cost.month import Case
+from gpu_ci.knowledge.cost.prices import NoPrice, Price, dollars
+from gpu_ci.knowledge.cost.prices_aws import AWS_REGIONS, ec2_price
+from gpu_ci.knowledge.cost.prices_gcp import gce_price
+from gpu_ci.knowledge.cost.prices_jarvis import jarvis_price
+from gpu_ci.knowledge.machines import EC2_TYPES, GPU_MODELS
+from gpu_ci.knowledge.machines.gcp import ATTACHABLE, GCE_TYPES
+from gpu_ci.knowledge.machines.jarvis import JARVIS_GPUS, jarvis_instance
+from gpu_ci.knowledge.quotas.aws import TITLES, quota_code
+from gpu_ci.knowledge.quotas.gcp import METRICS, gpu_quota
+from gpu_ci.stack_file.identity import Identity
+from gpu_ci.stack_file.reading.load import settings_of
+from gpu_ci.stack_file.sections.runners import Workload
 from ops.plan.stack_file import read
 
 if TYPE_CHECKING:

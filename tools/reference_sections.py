@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from config.schema import stack_schema
+from gpu_ci.stack_file.reading.schema import stack_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

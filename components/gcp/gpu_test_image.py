@@ -9,7 +9,7 @@ import pulumi
 import pulumi_docker_build as docker_build
 from pulumi import Output, ResourceOptions
 
-from gpu.software.image_tags import cuda_base
+from gpu_ci.knowledge.software.image_tags import cuda_base
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pulumi
 from pulumi import Input, ResourceOptions
 
+from components.aws.cluster.workload_role import WorkloadRole, WorkloadRoleArgs
 from components.aws.documents import autoscaler_permissions
-from components.aws.workload_role import WorkloadRole, WorkloadRoleArgs
 from components.kubernetes.autoscaler_values import NAMESPACE, SERVICE_ACCOUNT, AutoscalerValues, autoscaler_values
 from components.kubernetes.chart import chart
 

@@ -1,6 +1,6 @@
 """The back ends that serve runners: one package each.
 
-`NAMES` is the registry. Each package has the modules that `back_ends.protocol` describes.
+`NAMES` is the registry. Each package has the modules that `gpu_ci.back_ends.protocol` describes.
 """
 
 from __future__ import annotations

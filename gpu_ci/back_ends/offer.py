@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gpu.kubernetes.pods import Pod
-    from gpu.machines import InstanceType, MachineType
-    from gpu.machines.groups import Placement
-    from gpu.machines.running import RunningTime
-    from gpu.machines.start_up import Step
-    from gpu.regions import Cloud
+    from gpu_ci.knowledge.kubernetes.pods import Pod
+    from gpu_ci.knowledge.machines import InstanceType, MachineType
+    from gpu_ci.knowledge.machines.groups import Placement
+    from gpu_ci.knowledge.machines.running import RunningTime
+    from gpu_ci.knowledge.machines.start_up import Step
+    from gpu_ci.knowledge.regions import Cloud
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +129,7 @@ class HostSoftware:
     """The software of the machines, below the container of the job."""
 
     image: str | None = None
-    """The machine image, as `gpu.software.machine_images` names it; None where its software is not known."""
+    """The machine image, as `gpu_ci.knowledge.software.machine_images` names it; None where its software is not known."""
     image_key: str = ""
     """The path in the stack file that names it, or states its driver; empty where the program chooses."""
     builds_image: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from gpu.incomplete import Incomplete
+from gpu_ci.knowledge.incomplete import Incomplete
 
 
 def part(name: str, module: str, attribute: str) -> Any:
@@ -24,5 +24,7 @@ def part(name: str, module: str, attribute: str) -> Any:
     except AttributeError as error:
         if error.name != attribute:
             raise
-    problem = f"back_ends/{name}/{module}.py does not define {attribute}"
-    raise Incomplete(problem, f'remove "{name}" from NAMES in back_ends/__init__.py, or write it (CONTRIBUTING.md)')
+    problem = f"gpu_ci/back_ends/{name}/{module}.py does not define {attribute}"
+    raise Incomplete(
+        problem, f'remove "{name}" from NAMES in gpu_ci/back_ends/__init__.py, or write it (CONTRIBUTING.md)'
+    )

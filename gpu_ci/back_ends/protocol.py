@@ -2,9 +2,9 @@
 
 A package has these modules:
 
-- `section.py`: `SECTION`, the typed section of a runner. It imports nothing above `config.section`.
+- `section.py`: `SECTION`, the typed section of a runner. It imports nothing above `gpu_ci.stack_file.sections.section`.
 - `rules.py`: `RULES`, the rules of that section over `Settings`, and `REFERENCES`, the rules that also need the names
-  that the file states (`config/stated.py`). Either may be empty.
+  that the file states (`gpu_ci/stack_file/reading/stated.py`). Either may be empty.
 - `back_end.py`: `BACK_END`, an object with the methods of `BackEnd`.
 
 Nothing outside the package imports it or names it; `back_ends.NAMES` lists it.
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     import pulumi
 
-    from back_ends.offer import Offer
-    from back_ends.stack import Stack
-    from config.images import ImageSettings
-    from config.load import Secrets
-    from config.runners import RunnerSettings
-    from config.settings import Settings
+    from gpu_ci.back_ends.offer import Offer
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.stack_file.reading.load import Secrets
+    from gpu_ci.stack_file.sections.images import ImageSettings
+    from gpu_ci.stack_file.sections.runners import RunnerSettings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from back_ends import NAMES
-from back_ends.parts import part
-from back_ends.stack import Stack
+from gpu_ci.back_ends import NAMES
+from gpu_ci.back_ends.parts import part
+from gpu_ci.back_ends.stack import Stack
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from back_ends.protocol import BackEnd
-    from config.identity import Identity
-    from config.settings import Settings
+    from gpu_ci.back_ends.protocol import BackEnd
+    from gpu_ci.stack_file.identity import Identity
+    from gpu_ci.stack_file.sections.settings import Settings
 
 BACK_ENDS: Final[Mapping[str, BackEnd]] = {name: part(name, "back_end", "BACK_END") for name in NAMES}
 """Every back end that `back_ends.NAMES` lists, in its order."""

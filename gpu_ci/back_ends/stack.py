@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from back_ends.offer import Offer
-    from config.identity import Identity
-    from config.settings import Settings
+    from gpu_ci.back_ends.offer import Offer
+    from gpu_ci.stack_file.identity import Identity
+    from gpu_ci.stack_file.sections.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from gpu.nearest import did_you_mean, nearest
-from gpu.verdict import Level, error, warning
-from policy import exceptions
-from policy.exceptions import ALLOWING, LONGEST, State, state
-from policy.rules import NAMES as RULES
+from gpu_ci.knowledge.nearest import did_you_mean, nearest
+from gpu_ci.knowledge.verdict import Level, error, warning
+from gpu_ci.policy import exceptions
+from gpu_ci.policy.exceptions import ALLOWING, LONGEST, State, state
+from gpu_ci.policy.rules import NAMES as RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from collections.abc import Set as AbstractSet
 
-    from back_ends.stack import Stack
-    from gpu.verdict import Verdict
-    from policy.exceptions import Stated
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.policy.exceptions import Stated
 
 CHECK: Final = "exceptions"
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from config.identity import LABEL_LIMIT
-from config.values_github import cron_numbers
-from gpu.verdict import warning
-from policy.exposure import exposure
+from gpu_ci.knowledge.verdict import warning
+from gpu_ci.policy.exposure import exposure
+from gpu_ci.stack_file.identity import LABEL_LIMIT
+from gpu_ci.stack_file.values.github import cron_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from back_ends.stack import Stack
-    from config.settings import Settings
-    from gpu.verdict import Verdict
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.stack_file.sections.settings import Settings
 
 CHECK: Final = "plausibility"
 MOVING: Final = frozenset(

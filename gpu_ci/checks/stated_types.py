@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from checks.machine_groups import build_groups, machine_groups
-from gpu.kubernetes.quantities import MEMORY, MIB, describe
+from gpu_ci.checks.cost.machine_groups import build_groups, machine_groups
+from gpu_ci.knowledge.kubernetes.quantities import MEMORY, MIB, describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from back_ends.stack import Stack
-    from gpu.machines import InstanceType, MachineType
-    from gpu.verdict import Verdict
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.knowledge.machines import InstanceType, MachineType
+    from gpu_ci.knowledge.verdict import Verdict
 
 _WHOLE_STACK: Final = ("stack", "runners")
 _PARTS: Final = ("budget.", "quotas.", "images.")

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from gpu.verdict import ok, warning
+from gpu_ci.knowledge.verdict import ok, warning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from back_ends.offer import Offer, OwnMachines, Standing
-    from back_ends.stack import Stack
-    from gpu.verdict import Verdict
+    from gpu_ci.back_ends.offer import Offer, OwnMachines, Standing
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.knowledge.verdict import Verdict
 
 CHECK: Final = "untrusted-jobs"
 APPROVAL: Final = "in Settings, Actions, General of the repository, require approval for all external contributors"

@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from components.aws.image_content import NONE, ImageContent, document
-from config import pins
-from config.machines import OWN, STOCK
-from config.values import gibibytes
-from gpu.software.machine_images import driver_of, ubuntu_parameter
+from components.aws.images.image_content import NONE, ImageContent, document
+from gpu_ci.knowledge import pins
+from gpu_ci.knowledge.software.machine_images import driver_of, ubuntu_parameter
+from gpu_ci.stack_file.sections.machines import OWN, STOCK
+from gpu_ci.stack_file.values.general import gibibytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from config.machine_images import Ec2ImageSettings, EksImageSettings, MachineImageSettings
-    from config.settings import Settings
+    from gpu_ci.stack_file.sections.machine_images import Ec2ImageSettings, EksImageSettings, MachineImageSettings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 DOCUMENTS: Final = Path(__file__).resolve().parent.parent / "ami"
 """The folder of the documents."""

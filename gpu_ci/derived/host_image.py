@@ -9,15 +9,15 @@ from ami.builder.content_hash import ImageContent, image_name
 from ami.builder.images import GUEST_FEATURES
 from ami.builder.startup_script import INSTALL_FILES
 from components.gcp.host_image import FOLDER
-from config.values import gibibytes
-from gpu.machines import gpu_model
-from gpu.regions import Cloud
-from gpu.software.cuda import toolkit
+from gpu_ci.knowledge.machines import gpu_model
+from gpu_ci.knowledge.regions import Cloud
+from gpu_ci.knowledge.software.cuda import toolkit
+from gpu_ci.stack_file.values.general import gibibytes
 
 if TYPE_CHECKING:
-    from back_ends.stack import Stack
-    from config.gcp import HostImageSettings, VerifierSettings
-    from gpu.machines import Catalogue
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.knowledge.machines import Catalogue
+    from gpu_ci.stack_file.sections.gcp import HostImageSettings, VerifierSettings
 
 INSTALLER: Final = Path(__file__).resolve().parent.parent / FOLDER
 """The folder of the project's installer."""

@@ -7,35 +7,42 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from components.aws.cpu_node import CpuNode, cpu_labels, cpu_tags, cpu_taints
-from components.aws.gpu_node import GpuNode, api_taints, autoscaler_tags, every_toleration, node_labels, tolerations
-from components.kubernetes.arc_controller_values import CONTROLLER_RESOURCES
+from components.aws.cluster.cpu_node import CpuNode, cpu_labels, cpu_tags, cpu_taints
+from components.aws.cluster.gpu_node import (
+    GpuNode,
+    api_taints,
+    autoscaler_tags,
+    every_toleration,
+    node_labels,
+    tolerations,
+)
+from components.kubernetes.arc.arc_controller_values import CONTROLLER_RESOURCES
 from components.kubernetes.autoscaler_values import RESOURCES as AUTOSCALER_RESOURCES
 from components.kubernetes.autoscaler_values import AutoscalerValues
-from components.kubernetes.device_plugin_values import DevicePluginValues, device_plugin_values
-from components.kubernetes.gpu_metrics_values import GpuMetricsValues, gpu_metrics_values
-from components.kubernetes.smoke_job import SmokeJob
-from config import pins
-from config.values import gibibytes
-from gpu.incomplete import Incomplete
-from gpu.kubernetes import add_ons as table
-from gpu.kubernetes.allocatable import node_room
-from gpu.kubernetes.daemonsets import DaemonSet
-from gpu.kubernetes.node_group import NodeGroupFacts
-from gpu.kubernetes.pods import SystemPods, pod_from_template
-from gpu.kubernetes.quantities import EPHEMERAL_STORAGE, MIB
-from gpu.kubernetes.taints import ApiTaint
+from components.kubernetes.gpus.device_plugin_values import DevicePluginValues, device_plugin_values
+from components.kubernetes.gpus.gpu_metrics_values import GpuMetricsValues, gpu_metrics_values
+from components.kubernetes.gpus.smoke_job import SmokeJob
+from gpu_ci.knowledge import pins
+from gpu_ci.knowledge.incomplete import Incomplete
+from gpu_ci.knowledge.kubernetes import add_ons as table
+from gpu_ci.knowledge.kubernetes.allocatable import node_room
+from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
+from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
+from gpu_ci.knowledge.kubernetes.pods import SystemPods, pod_from_template
+from gpu_ci.knowledge.kubernetes.quantities import EPHEMERAL_STORAGE, MIB
+from gpu_ci.knowledge.kubernetes.taints import ApiTaint
+from gpu_ci.stack_file.values.general import gibibytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from back_ends.offer import SharedNodes
-    from back_ends.stack import Stack
-    from config.machines import CpuPoolSettings, PoolSettings, SharingSettings
-    from config.services import AutoscalerSettings, DcgmSettings
-    from config.settings import Settings
-    from gpu.kubernetes.add_ons import AddOn
-    from gpu.machines import Catalogue
+    from gpu_ci.back_ends.offer import SharedNodes
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.knowledge.kubernetes.add_ons import AddOn
+    from gpu_ci.knowledge.machines import Catalogue
+    from gpu_ci.stack_file.sections.machines import CpuPoolSettings, PoolSettings, SharingSettings
+    from gpu_ci.stack_file.sections.services import AutoscalerSettings, DcgmSettings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 
 def gpu_node(name: str, pool: PoolSettings, catalogue: Catalogue) -> GpuNode:
@@ -151,7 +158,7 @@ def _enables(settings: Settings, path: str) -> bool:
         if value is None:
             return False
         if not hasattr(value, name := key.replace("-", "_")):
-            fix = "write the key of an option in gpu/kubernetes/add_ons.py, or add the option to config/services.py"
+            fix = "write the key of an option in gpu_ci/knowledge/kubernetes/add_ons.py, or add the option to gpu_ci/stack_file/sections/services.py"
             raise Incomplete(f"no section of the stack file has the key {path}, which enables an add-on", fix)
         value = getattr(value, name)
     return value is not None and value is not False

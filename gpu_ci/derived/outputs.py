@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from back_ends.registry import BACK_ENDS
 from components.kubernetes.namespaces import RUNNERS, SYSTEMS
-from gpu.kubernetes.quantities import GPU
+from gpu_ci.back_ends.registry import BACK_ENDS
+from gpu_ci.knowledge.kubernetes.quantities import GPU
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from config.settings import Settings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 
 def configure_kubectl(cluster: str, region: str) -> str:

@@ -14,7 +14,7 @@ import pulumi
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from config.settings import Settings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 
 TOKEN: Final = "GITHUB_TOKEN"  # noqa: S105 - the variable's name

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from components.github.settings import DOTCOM, Label, RepositorySettings
-from config.gpu_tests import SWITCH, GpuTestsSettings
+from gpu_ci.stack_file.sections.gpu_tests import SWITCH, GpuTestsSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from config.settings import Settings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 
 def declared(settings: Settings) -> dict[str, RepositorySettings]:

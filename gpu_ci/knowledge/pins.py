@@ -2,7 +2,7 @@
 
 Renovate raises the pins under its marker. Run `make chart-keys` after a change of a chart. Images of EKS have no public
 registry: raise them by hand, a Kubernetes version at a time. The versions of EKS add-ons are in
-`gpu.kubernetes.add_ons`.
+`gpu_ci.knowledge.kubernetes.add_ons`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The rules as a Pulumi policy pack: `pulumi preview --policy-pack policy`.
 
-The policy engine runs this file as a script, in the environment of the pack (`policy/requirements.txt`). That
+The policy engine runs this file as a script, in the environment of the pack (`gpu_ci/policy/requirements.txt`). That
 environment has neither the packages of the clouds nor the rest of the project.
 
 The engine passes the configuration of the stack to the pack. A violation that an exception allows is advisory.
@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import pulumi
 import pulumi_policy  # type: ignore[import-not-found, unused-ignore]  # pyright: ignore[reportMissingImports]  # only in the environment of the pack
 
-from policy.exceptions import Read, allowing, read, today
-from policy.rules import RULES, Predicate, effective, problems, rule_name, subject
+from gpu_ci.policy.exceptions import Read, allowing, read, today
+from gpu_ci.policy.rules import RULES, Predicate, effective, problems, rule_name, subject
 
 _UNKNOWN: Final = "[unknown]"
 """The value of an input that a preview does not know. No rule matches it."""

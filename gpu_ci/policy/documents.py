@@ -6,7 +6,7 @@ import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
-from policy.inputs import Inputs, document, each, leaves, part, texts
+from gpu_ci.policy.inputs import Inputs, document, each, leaves, part, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -11,22 +11,23 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
-import checks
-import refusal
-from back_ends.protocol import Site
-from back_ends.registry import BACK_ENDS, stack_of
-from config.identity import Identity
-from config.load import load
-from program.aws import aws
-from program.declared import Declared
-from program.gcp import gcp
-from program.github import github
-from wiring import outputs, tools
+import gpu_ci.checks
+import gpu_ci.program.refusal
+from gpu_ci.back_ends.protocol import Site
+from gpu_ci.back_ends.registry import BACK_ENDS, stack_of
+from gpu_ci.derived import outputs
+from gpu_ci.derived import prerequisites as tools
+from gpu_ci.program.aws import aws
+from gpu_ci.program.declared import Declared
+from gpu_ci.program.gcp import gcp
+from gpu_ci.program.github import github
+from gpu_ci.stack_file.identity import Identity
+from gpu_ci.stack_file.reading.load import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
 
 
 def run(on_path: Callable[[str], str | None] | None = None, *, refuse: bool = True) -> list[Verdict]:
@@ -41,18 +42,18 @@ def run(on_path: Callable[[str], str | None] | None = None, *, refuse: bool = Tr
         All verdicts on the stack.
 
     Raises:
-        config.load.StackFileError: the stack file is invalid.
-        refusal.Refused: a check found an error.
-        wiring.tools.ToolMissing: the update needs a program that is not on PATH.
+        gpu_ci.stack_file.reading.load.StackFileError: the stack file is invalid.
+        gpu_ci.program.refusal.Refused: a check found an error.
+        gpu_ci.derived.prerequisites.ToolMissing: the update needs a program that is not on PATH.
 
     """
     settings, secrets = load()
     stack = stack_of(
         settings, Identity(project=pulumi.get_project(), stack=pulumi.get_stack(), extra=settings.stack.tags)
     )
-    findings = checks.verdicts(stack)
+    findings = gpu_ci.checks.verdicts(stack)
     if refuse:
-        refusal.refuse(findings)
+        gpu_ci.program.refusal.refuse(findings)
     if on_path is not None:
         tools.check(settings, on_path)
 
@@ -68,5 +69,5 @@ def run(on_path: Callable[[str], str | None] | None = None, *, refuse: bool = Tr
     declared |= github(settings)
 
     pulumi.export("runs_on", outputs.runs_on(settings))
-    refusal.warn(findings, declared)
+    gpu_ci.program.refusal.warn(findings, declared)
     return findings

@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 import pulumi
 from pulumi import Output, ResourceOptions
 
-from components.aws.image_push import role_name
-from program.cluster import eks_cluster
-from program.declared import Declared
-from program.network import network
-from wiring import aws_images, outputs
+from components.aws.images.image_push import role_name
+from gpu_ci.derived import aws_images, outputs
+from gpu_ci.program.cluster import eks_cluster
+from gpu_ci.program.declared import Declared
+from gpu_ci.program.network import network
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from back_ends.protocol import Site
-    from config.aws import AwsSettings
+    from gpu_ci.back_ends.protocol import Site
+    from gpu_ci.stack_file.sections.aws import AwsSettings
 
 
 def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
     """Declare the provider and the image repositories; and the network and the cluster where they are stated."""
     import pulumi_aws
 
-    from components.aws.registry import Registry, RegistryArgs, RepositoryArgs
+    from components.aws.images.registry import Registry, RegistryArgs, RepositoryArgs
 
     settings, identity = site.stack.settings, site.stack.identity
     declared: Declared = {}
@@ -84,8 +84,8 @@ def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
 
 def _push_roles(*, site: Site, account: AwsSettings) -> Declared:
     """Declare a role for each image repository that the workflows of a GitHub repository push to."""
+    from components.aws.images.push_role import PushRole, PushRoleArgs
     from components.aws.job_role import TrustedJobs
-    from components.aws.push_role import PushRole, PushRoleArgs
 
     prefix, declared = site.stack.identity.prefix, Declared()
     for name, repository in site.stack.settings.ecr.items():
@@ -114,9 +114,9 @@ def _machine_images(*, site: Site, account: AwsSettings) -> tuple[dict[str, Mapp
     """Declare the machine images and their networks; return the AMIs by section and region."""
     import pulumi_command as command
 
-    from components.aws.image_factory import ImageFactory, ImageFactoryArgs
-    from components.aws.pinned_images import PinnedImages, PinnedImagesArgs
-    from components.aws.runner_network import RunnerNetwork, RunnerNetworkArgs
+    from components.aws.images.image_factory import ImageFactory, ImageFactoryArgs
+    from components.aws.images.pinned_images import PinnedImages, PinnedImagesArgs
+    from components.aws.network.runner_network import RunnerNetwork, RunnerNetworkArgs
 
     settings, identity = site.stack.settings, site.stack.identity
     images: dict[str, Mapping[str, Output[str]]] = {}

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 import pulumi
 from pulumi import Output, ResourceOptions
 
-from config import pins
-from config.machines import OWN, STOCK
-from config.values import gibibytes
-from program.control_plane import control_plane
-from program.declared import Declared
-from wiring import kubernetes, outputs
+from gpu_ci.derived import kubernetes, outputs
+from gpu_ci.knowledge import pins
+from gpu_ci.program.control_plane import control_plane
+from gpu_ci.program.declared import Declared
+from gpu_ci.stack_file.sections.machines import OWN, STOCK
+from gpu_ci.stack_file.values.general import gibibytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from back_ends.protocol import Site
-    from components.aws.gpu_pool import GpuPool
-    from config.aws import AwsSettings, ClusterSettings
-    from config.machines import NodePool, SystemNodesSettings
-    from program.network import Subnets
+    from components.aws.cluster.gpu_pool import GpuPool
+    from gpu_ci.back_ends.protocol import Site
+    from gpu_ci.program.network import Subnets
+    from gpu_ci.stack_file.sections.aws import AwsSettings, ClusterSettings
+    from gpu_ci.stack_file.sections.machines import NodePool, SystemNodesSettings
 
 
 def eks_cluster(
@@ -38,11 +38,11 @@ def eks_cluster(
 
     Of an existing cluster only the pools are declared, and what runs in it for the runners.
     """
-    from components.aws.add_ons import ClusterAddOns
-    from components.aws.cpu_pool import CpuPool, CpuPoolArgs
-    from components.aws.gpu_pool import GpuPool, GpuPoolArgs, OwnImage
-    from components.aws.node_group import Disk, NodeGroupArgs
-    from components.aws.nodes import SystemNodes
+    from components.aws.cluster.add_ons import ClusterAddOns
+    from components.aws.cluster.cpu_pool import CpuPool, CpuPoolArgs
+    from components.aws.cluster.gpu_pool import GpuPool, GpuPoolArgs, OwnImage
+    from components.aws.cluster.node_group import Disk, NodeGroupArgs
+    from components.aws.cluster.nodes import SystemNodes
     from components.kubernetes.connection import Connection, ConnectionArgs
 
     settings, identity = site.stack.settings, site.stack.identity
@@ -160,7 +160,7 @@ def eks_cluster(
 
 def _pool_alarms(site: Site, pools: Mapping[str, GpuPool]) -> Declared:
     """Declare the alarms of CloudWatch about the machines of the GPU pools."""
-    from components.aws.pool_alarms import PoolAlarms, PoolAlarmsArgs
+    from components.aws.cluster.pool_alarms import PoolAlarms, PoolAlarmsArgs
 
     monitoring = site.stack.settings.monitoring
     if monitoring is None or (stated := monitoring.cloudwatch) is None:
@@ -177,9 +177,9 @@ def _pool_alarms(site: Site, pools: Mapping[str, GpuPool]) -> Declared:
 def _services(*, site: Site, account: AwsSettings, version: str, cluster_name: Output[str]) -> Declared:
     """Declare what runs in the cluster for every runner: storage, device plugin, autoscaler, metrics, smoke tests."""
     from components.kubernetes.autoscaler import Autoscaler, AutoscalerArgs
-    from components.kubernetes.device_plugin import DevicePlugin, DevicePluginArgs
-    from components.kubernetes.gpu_metrics import GpuMetrics, GpuMetricsArgs
-    from components.kubernetes.smoke_test import SmokeTest, SmokeTestArgs
+    from components.kubernetes.gpus.device_plugin import DevicePlugin, DevicePluginArgs
+    from components.kubernetes.gpus.gpu_metrics import GpuMetrics, GpuMetricsArgs
+    from components.kubernetes.gpus.smoke_test import SmokeTest, SmokeTestArgs
     from components.kubernetes.storage import Storage, StorageArgs
 
     settings, declared = site.stack.settings, Declared()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pulumi import Output
 
-from wiring import kubernetes
+from gpu_ci.derived import kubernetes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     import pulumi
     from pulumi import Input
 
-    from back_ends.protocol import Site
-    from components.aws.add_ons import AddOnsArgs
-    from components.aws.cluster import Cluster, ClusterFacts
-    from config.aws import AwsSettings, ClusterSettings, ExistingClusterSettings
-    from program.network import Subnets
+    from components.aws.cluster.add_ons import AddOnsArgs
+    from components.aws.cluster.cluster import Cluster, ClusterFacts
+    from gpu_ci.back_ends.protocol import Site
+    from gpu_ci.program.network import Subnets
+    from gpu_ci.stack_file.sections.aws import AwsSettings, ClusterSettings, ExistingClusterSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +41,9 @@ class ControlPlane:
 
 def control_plane(*, site: Site, account: AwsSettings, stated: ClusterSettings, subnets: Subnets) -> ControlPlane:
     """Declare a control plane with the add-ons that nodes need, or connect to one that exists."""
-    from components.aws.add_ons import AddOnsArgs, NodeAddOns
-    from components.aws.cluster import Cluster, ClusterArgs
-    from components.aws.nodes import NodeRole, NodeRoleArgs
+    from components.aws.cluster.add_ons import AddOnsArgs, NodeAddOns
+    from components.aws.cluster.cluster import Cluster, ClusterArgs
+    from components.aws.cluster.nodes import NodeRole, NodeRoleArgs
 
     if stated.existing is not None:
         return _existing(site=site, account=account, stated=stated.existing)
@@ -83,8 +83,8 @@ def control_plane(*, site: Site, account: AwsSettings, stated: ClusterSettings, 
 
 def _existing(*, site: Site, account: AwsSettings, stated: ExistingClusterSettings) -> ControlPlane:
     """Return the facts of a cluster that exists, and declare the role of its nodes unless one is stated."""
-    from components.aws.cluster import ClusterFacts
-    from components.aws.nodes import NODE_POLICIES, NodeRole, NodeRoleArgs
+    from components.aws.cluster.cluster import ClusterFacts
+    from components.aws.cluster.nodes import NODE_POLICIES, NodeRole, NodeRoleArgs
 
     arn = f"arn:aws:eks:{account.region}:{account.account}:cluster/{stated.name}"
     facts = ClusterFacts(

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 import pulumi
 from pulumi import Output, ResourceOptions
 
-from gpu.quotas.gcp import METRICS
-from gpu.regions import region_of
-from wiring import host_image, outputs
+from gpu_ci.derived import host_image, outputs
+from gpu_ci.knowledge.quotas.gcp import METRICS
+from gpu_ci.knowledge.regions import region_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from back_ends.protocol import Site
     from components.gcp.controlled_image import ControlledImage
     from components.gcp.declared_image import DeclaredImage
     from components.gcp.docker_repository import DockerRepository
-    from config.gcp import GcpSettings, GpuTestImageSettings, HostImageSettings
-    from program.declared import Declared
+    from gpu_ci.back_ends.protocol import Site
+    from gpu_ci.program.declared import Declared
+    from gpu_ci.stack_file.sections.gcp import GcpSettings, GpuTestImageSettings, HostImageSettings
 
 
 def gcp(*, site: Site, account: GcpSettings, installer: Path = host_image.INSTALLER) -> tuple[Site, Declared]:

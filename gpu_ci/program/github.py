@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wiring import repository_settings
+from gpu_ci.derived import repository_settings
 
 if TYPE_CHECKING:
-    from config.settings import Settings
-    from program.declared import Declared
+    from gpu_ci.program.declared import Declared
+    from gpu_ci.stack_file.sections.settings import Settings
 
 
 def github(settings: Settings) -> Declared:

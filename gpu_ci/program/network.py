@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
     from pulumi import Input
 
-    from back_ends.protocol import Site
-    from config.aws import AwsSettings, NetworkSettings
-    from program.declared import Declared
+    from gpu_ci.back_ends.protocol import Site
+    from gpu_ci.program.declared import Declared
+    from gpu_ci.stack_file.sections.aws import AwsSettings, NetworkSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +28,8 @@ class Subnets:
 
 def network(*, site: Site, account: AwsSettings, stated: NetworkSettings) -> tuple[Subnets, Declared]:
     """Declare the VPC and its flow logs; declare nothing for a VPC that exists."""
-    from components.aws.flow_logs import FlowLogs, FlowLogsArgs
-    from components.aws.network import Network, NetworkArgs
+    from components.aws.network.flow_logs import FlowLogs, FlowLogsArgs
+    from components.aws.network.network import Network, NetworkArgs
 
     existing, identity = stated.existing, site.stack.identity
     if existing is not None:

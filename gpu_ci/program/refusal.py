@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
-from gpu.verdict import Level
+from gpu_ci.knowledge.verdict import Level
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
 
 
 class Refused(pulumi.RunError):

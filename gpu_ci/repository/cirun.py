@@ -1,14 +1,14 @@
 """The format of `.cirun.yml` and `.cirun.global.yml`: names of files, labels and keys.
 
 The keys are those of cirun's reference (AktechLabs/cirun-docs, `docs/reference/yaml.md`, 18 May 2026).
-`kit.cirun_runners` writes the file of a stack, `kit.cirun_checks` checks a file, and `kit.migrate` updates an old one.
+`gpu_ci.repository.cirun_runners` writes the file of a stack, `gpu_ci.repository.cirun_checks` checks a file, and `ops.kit.migrate` updates an old one.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from kit.documents import dump_yaml, load_yaml
+from gpu_ci.repository.documents import dump_yaml, load_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from kit.documents import dump_yaml
+from gpu_ci.repository.documents import dump_yaml
 
 ACCESS_FILE: Final = ".access.yml"
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from config.cirun import CIRUN_PREFIX, ONE_LINE
-from gpu.verdict import Verdict, error, warning
-from kit.cirun import ADDED_BY_CIRUN, TRIED_IN_STEP
+from gpu_ci.knowledge.verdict import Verdict, error, warning
+from gpu_ci.repository.cirun import ADDED_BY_CIRUN, TRIED_IN_STEP
+from gpu_ci.stack_file.sections.cirun import CIRUN_PREFIX, ONE_LINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

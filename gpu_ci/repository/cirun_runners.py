@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from config.faults import Fault
-from gpu.regions import Cloud
-from gpu.verdict import Level
-from kit.cirun import FILE, GCP_SCOPE, render
-from kit.cirun_checks import judge
-from kit.documents import FileError
+from gpu_ci.knowledge.regions import Cloud
+from gpu_ci.knowledge.verdict import Level
+from gpu_ci.repository.cirun import FILE, GCP_SCOPE, render
+from gpu_ci.repository.cirun_checks import judge
+from gpu_ci.repository.documents import FileError
+from gpu_ci.stack_file.faults import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

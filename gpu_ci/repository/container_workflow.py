@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kit.actions import AUTH, AWS_CREDENTIALS, BUILD_PUSH, CHECKOUT, SETUP_BUILDX, SETUP_GCLOUD
-from kit.documents import BRANCH, FileError, value_faults
-from kit.image_workflow import PROVIDER
-from kit.render import render
+from gpu_ci.repository.actions import AUTH, AWS_CREDENTIALS, BUILD_PUSH, CHECKOUT, SETUP_BUILDX, SETUP_GCLOUD
+from gpu_ci.repository.documents import BRANCH, FileError, value_faults
+from gpu_ci.repository.image_workflow import PROVIDER
+from gpu_ci.repository.render import render
 
 RECIPES: Final = Path(__file__).resolve().parent.parent / "docker"
 _REFERENCE: Final = r"[a-z0-9][a-z0-9.-]*(/[a-z0-9._-]+)+"

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from config.gpu_tests import COMMAND, PYTHON
-from kit.actions import CHECKOUT, DEPLOY_PAGES, SETUP_UV, UPLOAD_PAGES, UV
-from kit.documents import BRANCH, FileError, value_faults
-from kit.render import render
+from gpu_ci.repository.actions import CHECKOUT, DEPLOY_PAGES, SETUP_UV, UPLOAD_PAGES, UV
+from gpu_ci.repository.documents import BRANCH, FileError, value_faults
+from gpu_ci.repository.render import render
+from gpu_ci.stack_file.sections.gpu_tests import COMMAND, PYTHON
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,9 +10,9 @@ import yaml
 from yaml.constructor import SafeConstructor
 from yaml.resolver import Resolver
 
-from config.faults import Fault, summary
-from config.yaml_problems import YamlError, decoded, text_of
-from config.yaml_tree import NotAllowed, tree
+from gpu_ci.stack_file.faults import Fault, summary
+from gpu_ci.stack_file.reading.yaml_problems import YamlError, decoded, text_of
+from gpu_ci.stack_file.reading.yaml_tree import NotAllowed, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

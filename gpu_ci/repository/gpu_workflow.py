@@ -20,23 +20,23 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
-from config import gpu_tests as section
-from config.faults import Fault
-from config.gpu_tests import DEFAULTS, LABEL, MARKER, RUN_LABEL, SKIP_LABEL, SWITCH, VARIABLE
-from config.values import IMAGE as IMAGE_NAME
-from config.values_github import CRON
-from gpu.machines import GPU_MODELS
-from kit.actions import STEPS
-from kit.documents import FileError, value_faults
-from kit.python_environment import ENVIRONMENT_FILE
-from kit.render import render
-from kit.run_script import IMAGE, RUN_FILE, run_script
+from gpu_ci.knowledge.machines import GPU_MODELS
+from gpu_ci.repository.actions import STEPS
+from gpu_ci.repository.documents import FileError, value_faults
+from gpu_ci.repository.python_environment import ENVIRONMENT_FILE
+from gpu_ci.repository.render import render
+from gpu_ci.repository.run_script import IMAGE, RUN_FILE, run_script
+from gpu_ci.stack_file.faults import Fault
+from gpu_ci.stack_file.sections import gpu_tests as section
+from gpu_ci.stack_file.sections.gpu_tests import DEFAULTS, LABEL, MARKER, RUN_LABEL, SKIP_LABEL, SWITCH, VARIABLE
+from gpu_ci.stack_file.values.general import IMAGE as IMAGE_NAME
+from gpu_ci.stack_file.values.github import CRON
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from config.gpu_tests import GpuTestsSettings, Tool
-    from config.runners import Needs, RunnerSettings
+    from gpu_ci.stack_file.sections.gpu_tests import GpuTestsSettings, Tool
+    from gpu_ci.stack_file.sections.runners import Needs, RunnerSettings
 
 TESTS_FILE: Final = ".github/workflows/gpu-tests.yml"
 TRIAGE_FILE: Final = ".github/workflows/gpu-tests-triage.yml"

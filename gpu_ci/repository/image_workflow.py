@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from kit.actions import AUTH, BUILD_PUSH, CHECKOUT, SETUP_BUILDX, SETUP_GCLOUD
-from kit.documents import BRANCH, FileError, value_faults
-from kit.render import render
-from kit.run_script import IMAGE, RUN_FILE
+from gpu_ci.repository.actions import AUTH, BUILD_PUSH, CHECKOUT, SETUP_BUILDX, SETUP_GCLOUD
+from gpu_ci.repository.documents import BRANCH, FileError, value_faults
+from gpu_ci.repository.render import render
+from gpu_ci.repository.run_script import IMAGE, RUN_FILE
 
 IMAGE_FILE: Final = ".github/workflows/gpu-test-image.yml"
 FOLDER: Final = str(PurePosixPath(RUN_FILE).parent)

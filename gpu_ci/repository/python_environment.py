@@ -1,7 +1,7 @@
 """The environment of micromamba: Python, and libraries that agree with the CUDA version of a runner.
 
 The wheels of PyTorch are built for one minor version of CUDA, and those of ONNX Runtime for one major version; the
-tables of `gpu.software.frameworks` have both. The newest builds for the CUDA version are used, unless the runner states
+tables of `gpu_ci.knowledge.software.frameworks` have both. The newest builds for the CUDA version are used, unless the runner states
 others. transformers and tokenizers only have to agree with each other.
 """
 
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from gpu.software.frameworks import ONNXRUNTIME, TORCH, torch
-from gpu.software.versions import dotted, parse
-from kit.documents import dump_yaml
+from gpu_ci.knowledge.software.frameworks import ONNXRUNTIME, TORCH, torch
+from gpu_ci.knowledge.software.versions import dotted, parse
+from gpu_ci.repository.documents import dump_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,7 +15,7 @@ TEMPLATES: Final = Path(__file__).parent / "templates"
 
 
 def render(template: str, folder: Path = TEMPLATES, /, **values: Any) -> str:
-    """Render `template`, a file in `folder`, with `values`. It may include files of `kit/templates`."""
+    """Render `template`, a file in `folder`, with `values`. It may include files of `gpu_ci/repository/templates`."""
     return _environment(folder).get_template(template).render(**values)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from kit.render import render
+from gpu_ci.repository.render import render
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

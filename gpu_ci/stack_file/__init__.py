@@ -1,4 +1,4 @@
 """The stack file: closed, frozen sections, and the rules between them.
 
-Only `config.load` reads Pulumi's configuration. It reports every fault in one run.
+Only `gpu_ci.stack_file.reading.load` reads Pulumi's configuration. It reports every fault in one run.
 """

@@ -16,7 +16,7 @@ import typer
 from rich.markup import escape
 from typer.exceptions import TyperException
 
-from gpu.incomplete import Incomplete
+from gpu_ci.knowledge.incomplete import Incomplete
 from ops.cli import commands, machine, terminal
 from ops.engine import interruption
 from ops.outcome import Exit, Stop
@@ -95,10 +95,10 @@ def _report(fault: Exception, line: list[str]) -> int:
 def _refused(fault: Exception) -> int | None:
     """Print why the program refused its stack file, and return the exit code; None for other exceptions."""
     # Imported here, because they are slow to import and only a refusal needs them.
-    from config.load import StackFileError  # noqa: PLC0415
+    from gpu_ci.program.refusal import Refused  # noqa: PLC0415
+    from gpu_ci.stack_file.reading.load import StackFileError  # noqa: PLC0415
     from ops.plan.planning import RefusedPlan, show_found  # noqa: PLC0415
     from ops.plan.verdicts import show  # noqa: PLC0415
-    from refusal import Refused  # noqa: PLC0415
 
     if isinstance(fault, StackFileError):
         return _faults(fault)

@@ -20,7 +20,7 @@ def since(base: str, stack_file: StackFile) -> tuple[planning.Planning | plannin
     """Plan a stack, and preview it over the state that another commit leaves.
 
     Raises:
-        config.load.StackFileError: the stack file has faults.
+        gpu_ci.stack_file.reading.load.StackFileError: the stack file has faults.
         ops.engine.engine.EngineNotReadyError: the engine could not be set up.
         ops.outcome.Stop: there is no CLI, or no such commit.
 

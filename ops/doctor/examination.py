@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from gpu.verdict import Level
+from gpu_ci.knowledge.verdict import Level
 from ops.doctor.source import Unanswered
 from ops.doctor.verdict import page
 from ops.outcome import Exit
@@ -17,7 +17,7 @@ from ops.outcome import Exit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
     from ops.doctor.checks import Check
     from ops.doctor.world import World
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from back_ends.registry import BACK_ENDS
+from gpu_ci.back_ends.registry import BACK_ENDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

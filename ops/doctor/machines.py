@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from back_ends.machine.aws_permissions import STATUS_TAG
-from back_ends.machine.runner import machine_title
-from back_ends.machine.section import MachineSection
-from gpu.regions import Cloud
+from gpu_ci.back_ends.shared.machine.aws.permissions import STATUS_TAG
+from gpu_ci.back_ends.shared.machine.runner import machine_title
+from gpu_ci.back_ends.shared.machine.section import MachineSection
+from gpu_ci.knowledge.regions import Cloud
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from back_ends.offer import OwnMachines, Standing
-    from config.settings import Settings
+    from gpu_ci.back_ends.offer import OwnMachines, Standing
+    from gpu_ci.stack_file.sections.settings import Settings
     from ops.doctor.world import World
 
 COMPUTE: Final = "https://compute.googleapis.com/compute/v1"

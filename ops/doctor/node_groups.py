@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from components.aws.gpu_node import POOL_LABEL
-from wiring import kubernetes
+from components.aws.cluster.gpu_node import POOL_LABEL
+from gpu_ci.derived import kubernetes
 
 if TYPE_CHECKING:
-    from back_ends.stack import Stack
-    from gpu.kubernetes.node_group import NodeGroupFacts
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
     from ops.doctor.world import World
 
 Group = dict[str, Any]

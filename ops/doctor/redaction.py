@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from config.credentials import CREDENTIAL
+from gpu_ci.stack_file.reading.credentials import CREDENTIAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

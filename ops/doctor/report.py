@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from rich.markup import escape
 
-from gpu.verdict import Level
+from gpu_ci.knowledge.verdict import Level
 from ops.doctor.examination import State
 from ops.doctor.verdict import page
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
     from ops.doctor.examination import Examination, Link
 
 _STYLES: Final = {

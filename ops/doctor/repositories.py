@@ -6,12 +6,12 @@ import base64
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
-from kit import stack as kit
+from ops.kit import stack as kit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from config.settings import Settings
+    from gpu_ci.stack_file.sections.settings import Settings
     from ops.doctor.world import World
 
 OF_ORGANISATION = "organisation/"

@@ -9,7 +9,7 @@ from components.kubernetes.namespaces import JOBS, RUNNERS, SYSTEMS
 from ops.doctor import kubernetes
 
 if TYPE_CHECKING:
-    from back_ends.stack import Stack
+    from gpu_ci.back_ends.stack import Stack
     from ops.doctor.world import World
 
 _GROUP: Final = "/apis/actions.github.com/v1alpha1"

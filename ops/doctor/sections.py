@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from config.settings import Settings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 
 def aws(settings: Settings) -> bool:

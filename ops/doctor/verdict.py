@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpu import verdict
+from gpu_ci.knowledge import verdict
 
 if TYPE_CHECKING:
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
 
 
 def broken(check: str, subject: str, *, seen: str, means: str, fix: str) -> Verdict:

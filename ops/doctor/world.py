@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Any
 
-    from back_ends.stack import Stack
-    from config.settings import Settings
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.stack_file.sections.settings import Settings
     from ops.doctor.source import Aws, Cluster, GitHub, GoogleCloud, Jarvis, Log, Registry
 
 

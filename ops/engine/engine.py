@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 import yaml
 
-from config.identity import PROJECT
-from fakes.cloud import Cloud
-from fakes.faults import Faults
-from fakes.objects import Caller
-from fakes.servers import ProviderServers
+from gpu_ci.stack_file.identity import PROJECT
 from ops.engine import state as engine_state
 from ops.engine import workspace
 from ops.engine.events import EventLog, Outcome, Step
 from ops.engine.process import Cli, CommandFailedError, exiting_on_terminate
 from ops.engine.program import serve
+from ops.fakes.cloud import Cloud
+from ops.fakes.faults import Faults
+from ops.fakes.objects import Caller
+from ops.fakes.servers import ProviderServers
 from ops.outcome import Exit, Stop
 from ops.plan.isolation import hidden_environment
 from ops.plan.model import PROVIDER_TYPE

@@ -13,11 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
-from fakes.aws.eks_nodes import autoscale
-from fakes.aws.names import NODE_GROUP
-from fakes.faults import Fault
 from ops.engine import agreement, rehearsal_change
 from ops.engine.engine import Engine
+from ops.fakes.aws.eks_nodes import autoscale
+from ops.fakes.aws.names import NODE_GROUP
+from ops.fakes.faults import Fault
 from ops.plan import recorder
 
 if TYPE_CHECKING:

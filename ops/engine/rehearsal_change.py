@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pulumi
 
-from config.identity import PROJECT
+from gpu_ci.stack_file.identity import PROJECT
 from ops.plan import recorder
 
 if TYPE_CHECKING:

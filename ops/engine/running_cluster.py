@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from fakes.wire import UNKNOWN_MARK
 from ops.engine.property_path import value_at
+from ops.fakes.wire import UNKNOWN_MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

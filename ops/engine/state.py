@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from fakes.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN, UNKNOWN_MARK
+from ops.fakes.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN, UNKNOWN_MARK
 from ops.plan.model import SECRET, STACK_TYPE, Planned
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from fakes.aws.eks_rules import ready_nodes
-from fakes.kinds import value_at
+from ops.fakes.aws.eks_rules import ready_nodes
+from ops.fakes.kinds import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fakes.cloud import Cloud
-    from fakes.objects import CloudObject
+    from ops.fakes.cloud import Cloud
+    from ops.fakes.objects import CloudObject
 
 SECRET: Final = "kubernetes:core/v1:Secret"  # noqa: S105  # a type token
 RELEASE: Final = "kubernetes:helm.sh/v3:Release"

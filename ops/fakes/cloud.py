@@ -1,4 +1,4 @@
-"""The fake cloud: the objects that exist, and the refusals of the rows in `fakes.tables`.
+"""The fake cloud: the objects that exist, and the refusals of the rows in `ops.fakes.tables`.
 
 All packages share one cloud, since the fake Kubernetes needs the fake EKS. It does not know Pulumi's protocol.
 """
@@ -11,16 +11,16 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from fakes.kinds import RefusedError, UnfinishedError, values_at
-from fakes.objects import Caller, CloudObject, Phase
-from fakes.request import Request
-from fakes.tables import kind_of
-from fakes.wire import UNKNOWN
+from ops.fakes.kinds import RefusedError, UnfinishedError, values_at
+from ops.fakes.objects import Caller, CloudObject, Phase
+from ops.fakes.request import Request
+from ops.fakes.tables import kind_of
+from ops.fakes.wire import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from fakes.kinds import Kind, Reference
+    from ops.fakes.kinds import Kind, Reference
 
 
 @dataclass(slots=True, kw_only=True)

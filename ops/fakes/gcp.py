@@ -1,7 +1,7 @@
 """The fake Google Cloud: networks, images, machines, buckets, registries and identities.
 
-What Compute Engine refuses for a machine is in `fakes.gcp_rules`; Secret Manager and Cloud Monitoring are in
-`fakes.gcp_services`.
+What Compute Engine refuses for a machine is in `ops.fakes.gcp_rules`; Secret Manager and Cloud Monitoring are in
+`ops.fakes.gcp_services`.
 
 Sources: `ForceNew` in hashicorp/terraform-provider-google 7.x for replacements, the Google APIs for refusals, the
 outputs of the pulumi-gcp 10 SDK for answers (2026-11).
@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from fakes.gcp_rules import MACHINE_CHECKS, RESOURCE_POLICY
-from fakes.kinds import Kind, Reference
-from fakes.request import CREATED_AT, PROJECT_NUMBER
+from ops.fakes.gcp_rules import MACHINE_CHECKS, RESOURCE_POLICY
+from ops.fakes.kinds import Kind, Reference
+from ops.fakes.request import CREATED_AT, PROJECT_NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fakes.request import Answer, Created, Request
+    from ops.fakes.request import Answer, Created, Request
 
 NETWORK: Final = "gcp:compute/network:Network"
 SUBNETWORK: Final = "gcp:compute/subnetwork:Subnetwork"

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from fakes.kinds import value_at, values_at
-from fakes.request import PROJECT_NUMBER
+from ops.fakes.kinds import value_at, values_at
+from ops.fakes.request import PROJECT_NUMBER
 
 if TYPE_CHECKING:
-    from fakes.cloud import Cloud
-    from fakes.objects import CloudObject
+    from ops.fakes.cloud import Cloud
+    from ops.fakes.objects import CloudObject
 
 RESOURCE_POLICY: Final = "gcp:compute/resourcePolicy:ResourcePolicy"
 _GRANT: Final = "gcp:projects/iAMMember:IAMMember"

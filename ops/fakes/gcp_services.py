@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fakes.kinds import Kind, Reference, values_at
-from fakes.request import CREATED_AT, PROJECT_NUMBER
+from ops.fakes.kinds import Kind, Reference, values_at
+from ops.fakes.request import CREATED_AT, PROJECT_NUMBER
 
 if TYPE_CHECKING:
-    from fakes.cloud import Cloud
-    from fakes.objects import CloudObject
-    from fakes.request import Created, Request
+    from ops.fakes.cloud import Cloud
+    from ops.fakes.objects import CloudObject
+    from ops.fakes.request import Created, Request
 
 SECRET: Final = "gcp:secretmanager/secret:Secret"  # noqa: S105 - a type
 CHANNEL: Final = "gcp:monitoring/notificationChannel:NotificationChannel"

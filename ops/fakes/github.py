@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from fakes.kinds import Kind
-from fakes.request import CREATED_AT
+from ops.fakes.kinds import Kind
+from ops.fakes.request import CREATED_AT
 
 if TYPE_CHECKING:
-    from fakes.cloud import Cloud
-    from fakes.objects import CloudObject
-    from fakes.request import Created, Request
+    from ops.fakes.cloud import Cloud
+    from ops.fakes.objects import CloudObject
+    from ops.fakes.request import Created, Request
 
 VARIABLE: Final = "github:index/actionsVariable:ActionsVariable"
 LABEL: Final = "github:index/issueLabel:IssueLabel"

@@ -1,7 +1,7 @@
 """The fake Kubernetes API server of an EKS cluster, with Helm.
 
 Sources: `forceNew` of pulumi-kubernetes 4.34 (`provider/pkg/provider/diff.go`) for replacements; the API server and
-Helm 3 for refusals (2026-11). Objects that a chart creates are not modelled, except for scale sets (`fakes.arc`).
+Helm 3 for refusals (2026-11). Objects that a chart creates are not modelled, except for scale sets (`ops.fakes.arc`).
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from fakes import arc
-from fakes.arc import RELEASE, SECRET, namespace_of
-from fakes.aws.eks_rules import ready_nodes
-from fakes.aws.names import ACCESS_POLICY, CLUSTER
-from fakes.kinds import Kind, value_at
-from fakes.request import CREATED_AT
+from ops.fakes import arc
+from ops.fakes.arc import RELEASE, SECRET, namespace_of
+from ops.fakes.aws.eks_rules import ready_nodes
+from ops.fakes.aws.names import ACCESS_POLICY, CLUSTER
+from ops.fakes.kinds import Kind, value_at
+from ops.fakes.request import CREATED_AT
 
 if TYPE_CHECKING:
-    from fakes.cloud import Cloud
-    from fakes.objects import CloudObject
-    from fakes.request import Created, Request
+    from ops.fakes.cloud import Cloud
+    from ops.fakes.objects import CloudObject
+    from ops.fakes.request import Created, Request
 
 NAMESPACE: Final = "kubernetes:core/v1:Namespace"
 BUILT_IN: Final = frozenset({"default", "kube-node-lease", "kube-public", "kube-system"})

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from components.aws.image_content import STATE as IMAGE_STATE
+from components.aws.images.image_content import STATE as IMAGE_STATE
 from components.kubernetes.arc_check import COMMAND as CHECK
-from fakes import arc
-from fakes.aws import image_builder
-from fakes.kinds import Kind
+from ops.fakes import arc
+from ops.fakes.aws import image_builder
+from ops.fakes.kinds import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fakes.cloud import Cloud
-    from fakes.objects import CloudObject
-    from fakes.request import Created, Request
+    from ops.fakes.cloud import Cloud
+    from ops.fakes.objects import CloudObject
+    from ops.fakes.request import Created, Request
 
 
 def _command(request: Request) -> Created:

@@ -9,12 +9,12 @@ import grpc
 from google.protobuf import any_pb2, struct_pb2
 from pulumi.runtime.proto import provider_pb2, status_pb2
 
-from fakes import wire
-from fakes.difference import Change, ChangeKind, changes, deletes_first
-from fakes.wire import UNKNOWN
+from ops.fakes import wire
+from ops.fakes.difference import Change, ChangeKind, changes, deletes_first
+from ops.fakes.wire import UNKNOWN
 
 if TYPE_CHECKING:
-    from fakes.kinds import Kind
+    from ops.fakes.kinds import Kind
 
 _KINDS_OF_DIFF: Final = {
     (ChangeKind.ADD, False): provider_pb2.PropertyDiff.ADD,

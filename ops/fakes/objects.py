@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Self
 
-from fakes.kinds import value_at
-from fakes.request import Place
+from ops.fakes.kinds import value_at
+from ops.fakes.request import Place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fakes.kinds import Kind
+    from ops.fakes.kinds import Kind
 
 
 class Phase(StrEnum):

@@ -18,16 +18,16 @@ import grpc
 from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 
-from fakes import messages
-from fakes.faults import Fault, FaultKind, Faults
-from fakes.kinds import Kind, RefusedError, UnfinishedError
-from fakes.objects import Caller
-from fakes.tables import kind_of, unanswered
+from ops.fakes import messages
+from ops.fakes.faults import Fault, FaultKind, Faults
+from ops.fakes.kinds import Kind, RefusedError, UnfinishedError
+from ops.fakes.objects import Caller
+from ops.fakes.tables import kind_of, unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fakes.cloud import Cloud
+    from ops.fakes.cloud import Cloud
 
 Answer = TypeVar("Answer")
 _TIMEOUT: Final = "timeout while waiting for the resource to be ready (an injected fault)"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from fakes import aws, gcp, gcp_services, gcp_state, github, kubernetes, local
-from fakes.request import Created, Place, Request
+from ops.fakes import aws, gcp, gcp_services, gcp_state, github, kubernetes, local
+from ops.fakes.request import Created, Place, Request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fakes.kinds import Kind
+    from ops.fakes.kinds import Kind
 
 _TABLES: Final = (aws, gcp, gcp_services, gcp_state, github, kubernetes, local)
 TABLE: Final[Mapping[str, Kind]] = {kind.type: kind for table in _TABLES for kind in table.TABLE}
@@ -28,7 +28,7 @@ def kind_of(type_: str) -> Kind:
         return TABLE[type_]
     if type_.startswith("kubernetes:"):
         return kubernetes.kind_of(type_)
-    raise LookupError(f"the fake clouds have no row for the type {type_}; add one to a table under fakes/")
+    raise LookupError(f"the fake clouds have no row for the type {type_}; add one to a table under ops/fakes/")
 
 
 def computed(type_: str, name: str, urn: str, inputs: Mapping[str, Any], *, place: Place | None = None) -> Created:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from kit.matrix import combinations, replaced
+from gpu_ci.repository.matrix import combinations, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """The GPU tests of one repository: the choice of the runner, and what the workflow needs of the repository.
 
-`kit.gpu_workflow` renders the workflow.
+`gpu_ci.repository.gpu_workflow` renders the workflow.
 """
 
 from __future__ import annotations
@@ -9,23 +9,23 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from back_ends.registry import BACK_ENDS
-from config.gpu_tests import GpuTestsSettings
-from gpu.nearest import did_you_mean
-from gpu.regions import Cloud
-from gpu.verdict import Verdict, warning
-from kit.gpu_workflow import PYTHON, entry, model_of
-from kit.python_environment import ENVIRONMENT_FILE, environment_file
-from kit.render import render
-from wiring.gpu_tests import runner_of, testable
+from gpu_ci.back_ends.registry import BACK_ENDS
+from gpu_ci.derived.gpu_tests import runner_of, testable
+from gpu_ci.knowledge.nearest import did_you_mean
+from gpu_ci.knowledge.regions import Cloud
+from gpu_ci.knowledge.verdict import Verdict, warning
+from gpu_ci.repository.gpu_workflow import PYTHON, entry, model_of
+from gpu_ci.repository.python_environment import ENVIRONMENT_FILE, environment_file
+from gpu_ci.repository.render import render
+from gpu_ci.stack_file.sections.gpu_tests import GpuTestsSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from config.identity import Identity
-    from config.images import ImageSettings
-    from config.settings import Settings
-    from kit.gpu_workflow import GpuTests
+    from gpu_ci.repository.gpu_workflow import GpuTests
+    from gpu_ci.stack_file.identity import Identity
+    from gpu_ci.stack_file.sections.images import ImageSettings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 PLUGINS: Final = (
     ("pytest", re.compile(r"\bpytest\b")),

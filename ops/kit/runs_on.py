@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gpu.nearest import did_you_mean
-from gpu.verdict import Verdict, error, ok, warning
-from kit.called import LOCAL, REMOTE, inputs_of, only_called, targets, with_inputs
-from kit.documents import FileError
-from kit.matrix import OPENS, UnresolvedError, combinations, replaced, resolved
-from kit.served import CHECK, Served, group_without, is_in, named, serves, shown, unserved
+from gpu_ci.knowledge.nearest import did_you_mean
+from gpu_ci.knowledge.verdict import Verdict, error, ok, warning
+from gpu_ci.repository.documents import FileError
+from gpu_ci.repository.matrix import OPENS, UnresolvedError, combinations, replaced, resolved
+from ops.kit.called import LOCAL, REMOTE, inputs_of, only_called, targets, with_inputs
+from ops.kit.served import CHECK, Served, group_without, is_in, named, serves, shown, unserved
 
 GITHUB_MINUTES: Final = 360
 """Minutes after which GitHub ends a job without timeout-minutes (GitHub, workflow syntax, 2026)."""

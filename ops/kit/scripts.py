@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from back_ends.registry import BACK_ENDS
-from gpu.machines import GPU_MODELS
-from gpu.software.cuda import FLOORS, toolkit
-from kit.documents import dump_yaml
-from kit.folder import MARK
-from kit.render import render
+from gpu_ci.back_ends.registry import BACK_ENDS
+from gpu_ci.knowledge.machines import GPU_MODELS
+from gpu_ci.knowledge.software.cuda import FLOORS, toolkit
+from gpu_ci.repository.documents import dump_yaml
+from gpu_ci.repository.render import render
+from ops.kit.folder import MARK
 
 if TYPE_CHECKING:
-    from config.settings import Settings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 VERIFY_FILE: Final = ".github/gpu-tests/verify_gpu.sh"
 ORT_FILE: Final = ".github/gpu-tests/check_ort_cuda.py"

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from back_ends.registry import BACK_ENDS
-from components.kubernetes.smoke_job import PROGRAM
-from config.gpu_tests import GpuTestsSettings
-from kit.actions import CHECKOUT, SETUP_UV, UV
-from kit.folder import MARK
-from kit.gpu_workflow import PYTHON
-from kit.render import render
-from kit.scripts import VERIFY_FILE
-from wiring.gpu_tests import testable
+from components.kubernetes.gpus.smoke_job import PROGRAM
+from gpu_ci.back_ends.registry import BACK_ENDS
+from gpu_ci.derived.gpu_tests import testable
+from gpu_ci.repository.actions import CHECKOUT, SETUP_UV, UV
+from gpu_ci.repository.gpu_workflow import PYTHON
+from gpu_ci.repository.render import render
+from gpu_ci.stack_file.sections.gpu_tests import GpuTestsSettings
+from ops.kit.folder import MARK
+from ops.kit.scripts import VERIFY_FILE
 
 if TYPE_CHECKING:
-    from config.settings import Settings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 WORKFLOW_FILE: Final = ".github/workflows/gpu-smoke.yml"
 PROGRAM_FILE: Final = ".github/gpu-tests/smoke_check.py"

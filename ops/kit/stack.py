@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from back_ends.protocol import Repository
-from back_ends.registry import BACK_ENDS, stack_of
-from gpu.software.image_tags import cuda_base
-from kit.container_workflow import container_files
-from kit.containers import container_builds
-from kit.docs_workflow import docs_workflow
-from kit.gpu_tests import branches, entry_files, gpu_tests
-from kit.gpu_workflow import PYTHON, workflows
-from kit.image_workflow import GpuTestsImage, image_files
-from kit.scripts import scripts
-from kit.smoke_workflow import smoke_files
-from wiring import host_image
-from wiring.outputs import gpu_test_image
+from gpu_ci.back_ends.protocol import Repository
+from gpu_ci.back_ends.registry import BACK_ENDS, stack_of
+from gpu_ci.derived import host_image
+from gpu_ci.derived.outputs import gpu_test_image
+from gpu_ci.knowledge.software.image_tags import cuda_base
+from gpu_ci.repository.container_workflow import container_files
+from gpu_ci.repository.docs_workflow import docs_workflow
+from gpu_ci.repository.gpu_workflow import PYTHON, workflows
+from gpu_ci.repository.image_workflow import GpuTestsImage, image_files
+from ops.kit.containers import container_builds
+from ops.kit.gpu_tests import branches, entry_files, gpu_tests
+from ops.kit.scripts import scripts
+from ops.kit.smoke_workflow import smoke_files
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from config.identity import Identity
-    from config.settings import Settings
+    from gpu_ci.stack_file.identity import Identity
+    from gpu_ci.stack_file.sections.settings import Settings
 
 
 def files(

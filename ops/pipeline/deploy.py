@@ -1,8 +1,8 @@
 """Deploy a stack from a pipeline by a saved plan: never backwards, and exactly what was planned.
 
-    python -m tools.deploy plan STACK --folder FOLDER     preview the update, and save its plan
-    python -m tools.deploy apply STACK --folder FOLDER    update the stack as planned, or refuse
-    python -m tools.deploy finish STACK                   wait for the command of a cancelled step
+    python -m ops.pipeline.deploy plan STACK --folder FOLDER     preview the update, and save its plan
+    python -m ops.pipeline.deploy apply STACK --folder FOLDER    update the stack as planned, or refuse
+    python -m ops.pipeline.deploy finish STACK                   wait for the command of a cancelled step
 
 The exit code is 1 if the plan or the update is refused, 2 if there is no plan, and 3 if Pulumi or a cloud failed.
 """
@@ -21,16 +21,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ops.engine.running_cluster import refusal
 from ops.outcome import Exit, Stop
-from ops.state_repair import CREATING
-from tools import pulumi_run, saved_plan
-from tools.pulumi_run import say
-from tools.saved_plan import AGAIN, PLAN, Facts
-from tools.step_summary import changed, summarize
+from ops.pipeline import pulumi_run, saved_plan
+from ops.pipeline.pulumi_run import say
+from ops.pipeline.saved_plan import AGAIN, PLAN, Facts
+from ops.pipeline.step_summary import changed, summarize
+from ops.state.state_repair import CREATING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tools.pulumi_run import Ended
+    from ops.pipeline.pulumi_run import Ended
 
 PACK: Final = ("--policy-pack", "policy")
 CHANGING: Final = frozenset({"update", "destroy"})

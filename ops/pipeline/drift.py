@@ -1,7 +1,7 @@
 """Compare a deployed stack with the clouds, and keep one issue about the drift.
 
-    python -m tools.drift check STACK       preview; open, update or close the issue
-    python -m tools.drift deployed STACK    print the deployed commit
+    python -m ops.pipeline.drift check STACK       preview; open, update or close the issue
+    python -m ops.pipeline.drift deployed STACK    print the deployed commit
 
 The preview runs the program of the deployed commit over the refreshed state: a commit that is not deployed yet is no
 drift, and neither are values that the program ignores, for example the number of nodes that the autoscaler has set.
@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Final
 
 from ops.doctor.redaction import redacted
 from ops.outcome import Exit, Stop
+from ops.pipeline import deploy, pulumi_run
+from ops.pipeline.github_api import GitHub, RefusedError, UnansweredError
+from ops.pipeline.one_issue import Subject, keep, run_address
+from ops.pipeline.pulumi_run import say
+from ops.pipeline.report_comment import harmless
 from ops.report.changes import changes
 from ops.report.text import cut_text, grouped, lines_of
-from tools import deploy, pulumi_run
-from tools.github_api import GitHub, RefusedError, UnansweredError
-from tools.one_issue import Subject, keep, run_address
-from tools.pulumi_run import say
-from tools.report_comment import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Report the base images that stack files and `config/pins.py` name and that are old, in one issue.
+"""Report the base images that stack files and `gpu_ci/knowledge/pins.py` name and that are old, in one issue.
 
 The releases are dates, so no cloud is asked. A newer base builds a new image at the next deployment. Container images
 are rebuilt each month by the workflow of `make kit`.
@@ -13,20 +13,20 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from config import pins
-from config.load import StackFileError
+from gpu_ci.knowledge import pins
+from gpu_ci.stack_file.reading.load import StackFileError
 from ops.cli.options import ROOT
 from ops.outcome import Exit
+from ops.pipeline.github_api import GitHub, RefusedError, UnansweredError
+from ops.pipeline.one_issue import Subject, keep, run_address
+from ops.pipeline.pulumi_run import say
 from ops.plan import typed
 from ops.plan.stack_file import read
-from tools.github_api import GitHub, RefusedError, UnansweredError
-from tools.one_issue import Subject, keep, run_address
-from tools.pulumi_run import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from config.settings import Settings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 OLD: Final = timedelta(days=90)
 """The age from which a base is reported. Canonical withdraws images after some months."""
@@ -61,7 +61,9 @@ def bases(settings: Settings, file: str) -> Iterator[Base]:
     if settings.cluster is not None and (version := settings.cluster.version) in pins.EKS_AMI_RELEASES:
         path = f"/aws/service/eks/optimized-ami/{version}/amazon-linux-2023/x86_64/nvidia/recommended/release_version"
         command = f"aws ssm get-parameter --name {path} --query Parameter.Value --output text"
-        yield from _dated(f'config/pins.py: EKS_AMI_RELEASES["{version}"]', pins.EKS_AMI_RELEASES[version], command)
+        yield from _dated(
+            f'gpu_ci/knowledge/pins.py: EKS_AMI_RELEASES["{version}"]', pins.EKS_AMI_RELEASES[version], command
+        )
 
 
 def _dated(place: str, value: str, newest: str) -> Iterator[Base]:

@@ -7,12 +7,12 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from tools.github_api import UnansweredError
-from tools.pulumi_run import say
-from tools.report_comment import BOT
+from ops.pipeline.github_api import UnansweredError
+from ops.pipeline.pulumi_run import say
+from ops.pipeline.report_comment import BOT
 
 if TYPE_CHECKING:
-    from tools.github_api import GitHub
+    from ops.pipeline.github_api import GitHub
 
 TRIES: Final = 4
 

@@ -2,7 +2,7 @@
 
 GitHub sends SIGINT to the first process of a step, and kills it after ten seconds. Pulumi needs longer: it finishes the
 operations in progress and writes the state. It therefore runs in a session of its own, gets one SIGINT, and the next
-step waits for it: `python -m tools.deploy finish STACK`.
+step waits for it: `python -m ops.pipeline.deploy finish STACK`.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from ops.outcome import Exit
+from ops.pipeline.github_api import GitHub, RefusedError, TooLargeError, UnansweredError
 from ops.report.marker import MARKER
-from tools.github_api import GitHub, RefusedError, TooLargeError, UnansweredError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

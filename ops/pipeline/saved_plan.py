@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from fakes.wire import UNKNOWN_MARK
 from ops.engine.property_path import parts
+from ops.fakes.wire import UNKNOWN_MARK
 from ops.outcome import Exit, Stop
 
 if TYPE_CHECKING:

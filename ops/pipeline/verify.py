@@ -11,11 +11,11 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Final
 
-from config.identity import PROJECT
+from gpu_ci.stack_file.identity import PROJECT
 from ops.cli.options import ROOT
 from ops.outcome import Exit
+from ops.pipeline.pulumi_run import say
 from ops.plan.stack_file import find, read
-from tools.pulumi_run import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gpu.verdict import Level
+from gpu_ci.knowledge.verdict import Level
+from gpu_ci.policy import exceptions
 from ops.plan import verdicts
-from policy import exceptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from gpu.verdict import Verdict
-    from policy.exceptions import State, Stated
-    from policy.rules import Finding
+    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.policy.exceptions import State, Stated
+    from gpu_ci.policy.rules import Finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

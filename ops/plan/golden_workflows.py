@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from config.identity import PROJECT, Identity
-from kit import stack as kit
+from gpu_ci.stack_file.identity import PROJECT, Identity
+from ops.kit import stack as kit
 from ops.plan import golden, typed
 from ops.plan.stack_file import read
 

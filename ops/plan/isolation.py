@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pulumi import runtime
 
-from config.identity import PROJECT
+from gpu_ci.stack_file.identity import PROJECT
 from ops.plan.lean_imports import lean_imports
 
 if TYPE_CHECKING:

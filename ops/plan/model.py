@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
 
 SECRET: Final = "[secret]"  # noqa: S105
 """The text that replaces a secret in output."""

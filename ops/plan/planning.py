@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.markup import escape
 
-from gpu.verdict import Level
+from gpu_ci.knowledge.verdict import Level
+from gpu_ci.policy import exceptions, rules
+from gpu_ci.program.refusal import Refused
 from ops.outcome import Exit
 from ops.plan import recorder, tree, typed, verdicts
 from ops.plan.excepted import Excepted, excepted
 from ops.plan.excepted import show as show_exceptions
 from ops.plan.model import STACK_TYPE, Plan
 from ops.plan.verdicts import counted
-from policy import exceptions, rules
-from refusal import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from rich.console import Console
 
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.policy.exceptions import Stated
+    from gpu_ci.policy.rules import Finding
     from ops.plan.stack_file import StackFile
-    from policy.exceptions import Stated
-    from policy.rules import Finding
 
 Read = TypeVar("Read")
 """A part of a plan."""
@@ -89,7 +89,7 @@ def make(stack_file: StackFile) -> Planning:
         broken = of_refused(stack_file, findings)
         listed = excepted(stated, refused.verdicts, broken)
         raise RefusedPlan(refused.verdicts, _not_allowed(stated, broken), listed) from None
-    from checks.exceptions import unused
+    from gpu_ci.checks.exceptions import unused
 
     broken = findings(plan)
     useless = unused(stated, {(one.rule, one.subject) for one in broken}, rules.NAMES)

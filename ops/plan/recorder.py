@@ -1,7 +1,7 @@
 """The recorder: run the real program and keep every registration that would reach the engine.
 
 This module holds the monitor that answers the program in place of the engine. `ops.plan.isolation` runs the program,
-`fakes.tables` computes the answers of a cloud, and `ops.plan.model` holds the shapes of a plan.
+`ops.fakes.tables` computes the answers of a cloud, and `ops.plan.model` holds the shapes of a plan.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from pulumi import runtime
 from pulumi.runtime import mocks
 from pulumi.runtime.proto import engine_pb2, resource_pb2, resource_pb2_grpc
 
-from config.identity import PROJECT
-from fakes import tables, wire
-from fakes.request import Place
-from fakes.wire import UNKNOWN
+from gpu_ci.stack_file.identity import PROJECT
+from ops.fakes import tables, wire
+from ops.fakes.request import Place
+from ops.fakes.wire import UNKNOWN
 from ops.plan import isolation
 from ops.plan.model import SECRET, STACK_TYPE, Plan, Planned
 from ops.plan.typed import as_typed
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pulumi import Resource, ResourceTransformationArgs
 
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
     from ops.plan.stack_file import StackFile
 
 
@@ -61,7 +61,7 @@ def _the_program(*, refuse: bool) -> Iterable[Verdict] | None:
 
 
 class Recorder(mocks.MockMonitor):
-    """A resource monitor that keeps every request, and answers from `fakes.tables`."""
+    """A resource monitor that keeps every request, and answers from `ops.fakes.tables`."""
 
     def __init__(self, stack_name: str, *, preview: bool) -> None:
         super().__init__(_NoMocks())

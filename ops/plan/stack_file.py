@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from config.identity import PROJECT
-from config.yaml_problems import Problem, YamlError, text_of
-from config.yaml_tree import Node, NotAllowed, scalars, tree
+from gpu_ci.stack_file.identity import PROJECT
+from gpu_ci.stack_file.reading.yaml_problems import Problem, YamlError, text_of
+from gpu_ci.stack_file.reading.yaml_tree import Node, NotAllowed, scalars, tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.tree import Tree
 
+from gpu_ci.policy.rules import short_type
 from ops.plan.model import STACK_TYPE
-from policy.rules import short_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,15 +10,15 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from config.identity import PROJECT
-from config.load import StackFileError, settings_of
-from config.values import IN_QUOTES
+from gpu_ci.stack_file.identity import PROJECT
+from gpu_ci.stack_file.reading.load import StackFileError, settings_of
+from gpu_ci.stack_file.values.general import IN_QUOTES
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from config.faults import Fault
-    from config.settings import Settings
+    from gpu_ci.stack_file.faults import Fault
+    from gpu_ci.stack_file.sections.settings import Settings
     from ops.plan.stack_file import StackFile
 
 

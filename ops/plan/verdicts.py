@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.markup import escape
 
-from gpu.verdict import Level, Verdict
+from gpu_ci.knowledge.verdict import Level, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,12 +23,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from gpu.nearest import did_you_mean
+from gpu_ci.knowledge.nearest import did_you_mean
+from gpu_ci.policy.exceptions import TODAY
 from ops import cache
 from ops.engine.process import exiting_on_terminate
 from ops.engine.upgrade import Recorded
 from ops.outcome import Exit, Stop
-from policy.exceptions import TODAY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping

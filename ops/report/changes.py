@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from fakes.arc import RELEASE
-from fakes.wire import SIGNATURE, UNKNOWN, UNKNOWN_MARK
 from ops.engine.property_path import value_at
+from ops.fakes.arc import RELEASE
+from ops.fakes.wire import SIGNATURE, UNKNOWN, UNKNOWN_MARK
 from ops.plan.model import SECRET, STACK_TYPE
 from ops.report.difference import MISSING, difference, leaves, readable, whole
 from ops.report.meaning import Meaning, grants, meaning, opens

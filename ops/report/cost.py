@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from back_ends.registry import stack_of
-from checks.bill import bill
-from checks.machine_groups import job_load
-from config.identity import PROJECT, Identity
-from gpu.cost.month import Case
+from gpu_ci.back_ends.registry import stack_of
+from gpu_ci.checks.cost.bill import bill
+from gpu_ci.checks.cost.machine_groups import job_load
+from gpu_ci.knowledge.cost.month import Case
+from gpu_ci.stack_file.identity import PROJECT, Identity
 from ops.plan import typed
 
 if TYPE_CHECKING:

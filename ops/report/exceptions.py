@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from policy.exceptions import ALLOWING
+from gpu_ci.policy.exceptions import ALLOWING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
+from gpu_ci.policy.exceptions import State
 from ops.plan.verdicts import counted
 from ops.report.cost import CASES, differing
 from ops.report.marker import MARKER
 from ops.report.mermaid import picture
 from ops.report.text import blocks, cut, group_line, grouped, summary, title
-from policy.exceptions import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from config.faults import listed
-from gpu.verdict import Level, Verdict
+from gpu_ci.knowledge.verdict import Level, Verdict
+from gpu_ci.policy.rules import Finding
+from gpu_ci.stack_file.faults import listed
 from ops.report.changes import Effect
 from ops.report.exceptions import Noted, noted
-from policy.rules import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from components.kubernetes.smoke_check import COUNT, CUDA, DRIVER, PRODUCT
+from components.kubernetes.gpus.smoke_check import COUNT, CUDA, DRIVER, PRODUCT
 from ops.smoke.timeline import Step, container_state
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from components.aws.gpu_node import POOL_LABEL
-from components.kubernetes.smoke_job import LABEL, NAMESPACE, job_name, job_spec
+from components.aws.cluster.gpu_node import POOL_LABEL
+from components.kubernetes.gpus.smoke_job import LABEL, NAMESPACE, job_name, job_spec
 from ops.doctor.source import Unanswered
 from ops.smoke.reasons import PULLS, Reason, reason
 from ops.smoke.timeline import Snapshot, Step, Timeline, container_state
@@ -15,7 +15,7 @@ from ops.smoke.timeline import Snapshot, Step, Timeline, container_state
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from components.kubernetes.smoke_job import SmokeJob
+    from components.kubernetes.gpus.smoke_job import SmokeJob
     from ops.smoke.cluster import Clock, Kubernetes
 
 JOBS: Final = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"

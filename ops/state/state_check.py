@@ -9,12 +9,12 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from config.faults import Fault
-from fakes.wire import SECRET_SIGNATURE, SIGNATURE
+from gpu_ci.stack_file.faults import Fault
 from ops.doctor.redaction import redacted
+from ops.fakes.wire import SECRET_SIGNATURE, SIGNATURE
 from ops.outcome import Exit, Stop
 from ops.plan.model import PROVIDER_TYPE, STACK_TYPE
-from ops.state_repair import CREATING
+from ops.state.state_repair import CREATING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

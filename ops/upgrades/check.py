@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from config.faults import Fault
-from gpu.verdict import Level
+from gpu_ci.knowledge.verdict import Level
+from gpu_ci.stack_file.faults import Fault
 from ops.plan import planning
 from ops.report.base import file_at
 from ops.report.changes import Effect
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
     from ops.plan.model import Plan
     from ops.plan.stack_file import StackFile
     from ops.report.changes import Change
     from ops.report.comparison import Comparison
     from ops.upgrades.pins import Move
 
-LOCKS: Final = ("requirements.txt", "requirements-policy.txt")
+LOCKS: Final = ("requirements.txt", "requirements/policy.txt")
 _NODE_GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
 
 

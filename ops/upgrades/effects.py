@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from gpu.cost.prices_aws import AWS_ITEMS
-from gpu.kubernetes.support import ENDS
-from gpu.nearest import UnknownName
-from gpu.software.cuda import Support, support, toolkit
-from gpu.software.drivers import Driver, branch, written
-from gpu.software.runner_releases import LEAST, NEWEST
-from gpu.software.versions import dotted, parse
+from gpu_ci.knowledge.cost.prices_aws import AWS_ITEMS
+from gpu_ci.knowledge.kubernetes.support import ENDS
+from gpu_ci.knowledge.nearest import UnknownName
+from gpu_ci.knowledge.software.cuda import Support, support, toolkit
+from gpu_ci.knowledge.software.drivers import Driver, branch, written
+from gpu_ci.knowledge.software.runner_releases import LEAST, NEWEST
+from gpu_ci.knowledge.software.versions import dotted, parse
 from ops.upgrades.order import arc_minor
 from ops.upgrades.pins import ARC_KINDS, CUDA, DRIVER, Kind, leaves
 

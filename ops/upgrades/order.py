@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from config import pins as tables
-from gpu.kubernetes.add_ons import ADD_ONS
-from gpu.kubernetes.support import minor
+from gpu_ci.knowledge import pins as tables
+from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS
+from gpu_ci.knowledge.kubernetes.support import minor
 from ops.upgrades.pins import ARC_KINDS, AUTOSCALER_IMAGE, CLUSTER_KINDS, DRIVER, ORDER, Kind, Move
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from gpu.nearest import UnknownName
-from gpu.software.machine_images import driver_of
+from gpu_ci.knowledge.nearest import UnknownName
+from gpu_ci.knowledge.software.machine_images import driver_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from gpu.software.drivers import Driver
+    from gpu_ci.knowledge.software.drivers import Driver
 
 
 class Kind(StrEnum):

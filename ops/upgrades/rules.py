@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from config.faults import Fault
-from gpu.kubernetes.support import MAX_SKEW, minor, skew
+from gpu_ci.knowledge.kubernetes.support import MAX_SKEW, minor, skew
+from gpu_ci.stack_file.faults import Fault
 from ops.upgrades.order import arc_minor, kubernetes_moves, major
 from ops.upgrades.pins import ARC_KINDS, AUTOSCALER_IMAGE, DRIVER, Kind, Pin
 
@@ -78,11 +78,15 @@ def _parts_of_a_version(after: Mapping[Pin, str]) -> Iterator[Fault]:
         proxy = after.get(_KUBE_PROXY)
         if proxy is not None and not 0 <= skew(plane, proxy) <= MAX_SKEW:
             problem = f"{proxy} does not run with Kubernetes {plane}: it must not be newer, or {MAX_SKEW + 1} older"
-            yield Fault(_KUBE_PROXY.name, problem, f'pin a version for "{plane}" in gpu/kubernetes/add_ons.py')
+            yield Fault(
+                _KUBE_PROXY.name, problem, f'pin a version for "{plane}" in gpu_ci/knowledge/kubernetes/add_ons.py'
+            )
         image = after.get(_IMAGE)
         if image is not None and skew(plane, image):
             problem = f"{image} has another minor version than Kubernetes {plane}"
-            yield Fault(AUTOSCALER_IMAGE, problem, f'correct "{plane}" in CLUSTER_AUTOSCALER_IMAGES of config/pins.py')
+            yield Fault(
+                AUTOSCALER_IMAGE, problem, f'correct "{plane}" in CLUSTER_AUTOSCALER_IMAGES of gpu_ci/knowledge/pins.py'
+            )
 
 
 def _arc_pair(after: Mapping[Pin, str]) -> Iterator[Fault]:

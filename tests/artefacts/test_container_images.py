@@ -10,10 +10,10 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from gpu.software.frameworks import TORCH, torch
-from gpu.software.runner_releases import NEWEST
-from gpu.software.versions import dotted
-from kit.actions import UV
+from gpu_ci.knowledge.software.frameworks import TORCH, torch
+from gpu_ci.knowledge.software.runner_releases import NEWEST
+from gpu_ci.knowledge.software.versions import dotted
+from gpu_ci.repository.actions import UV
 from tests.artefacts.fake_commands import FakeCommands, Run
 from tests.artefacts.linters import linter
 
@@ -97,7 +97,7 @@ def test_renovate_sees_every_base(path: Path) -> None:
 
 
 def test_renovate_updates_the_bases_and_the_locks_of_images() -> None:
-    lines = (ROOT / "renovate.json5").read_text().splitlines()
+    lines = (ROOT / ".github/renovate.json5").read_text().splitlines()
     settings: Any = yaml.safe_load("\n".join(line for line in lines if not line.lstrip().startswith("//")))
     patterns = [pattern.strip("/") for pattern in settings["pip-compile"]["managerFilePatterns"]]
     locks = [path.relative_to(ROOT).as_posix() for path in [*LOCKS, *(ROOT / "docker").glob("*/requirements.txt")]]

@@ -97,7 +97,7 @@ class Pipeline:
 
     def start(self, phase: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-m", "tools.deploy", phase, "staging", "--folder", str(self.plan)],
+            [sys.executable, "-m", "ops.pipeline.deploy", phase, "staging", "--folder", str(self.plan)],
             cwd=self.checkout,
             env=self.environment,
             stdout=subprocess.PIPE,

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from ops.pipeline.drift import MARKER, about, body
+from ops.pipeline.github_api import GitHub, RefusedError
+from ops.pipeline.one_issue import keep
 from ops.report.changes import Change, Effect, Property
 from tests.artefacts.fake_github import REPOSITORY, TOKEN, FakeGitHub, Fault
-from tools.drift import MARKER, about, body
-from tools.github_api import GitHub, RefusedError
-from tools.one_issue import keep
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from ami.builder.machine import ELSEWHERE
-from gpu.machines import GPU_MODELS, GpuModel
-from gpu.software.drivers import server_package
+from gpu_ci.knowledge.machines import GPU_MODELS, GpuModel
+from gpu_ci.knowledge.software.drivers import server_package
 from tests.artefacts.fake_commands import FakeCommands, Run
 from tests.artefacts.linters import linter
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu.software.compatibility import Query, findings
+from gpu_ci.knowledge.software.compatibility import Query, findings
 from tests.artefacts.fake_commands import FakeCommands, Run
 from tests.artefacts.linters import linter
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import yaml
 
-from kit.scripts import LABELS_FILE
+from ops.kit.scripts import LABELS_FILE
 from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
-from tests.config import stacks
 from tests.kit.options import OPTIONS, RUNNERS, workflows, written
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

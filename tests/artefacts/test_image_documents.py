@@ -10,7 +10,7 @@ import yaml
 
 from tests.artefacts.fake_commands import FakeCommands, Run
 from tests.artefacts.linters import linter
-from tests.wiring.test_aws_images import DIGEST, content, scripts
+from tests.derived.test_aws_images import DIGEST, content, scripts
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,12 +6,12 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from config import pins
+from gpu_ci.knowledge import pins
 from ops.cli.options import ROOT
+from ops.pipeline import old_images
 from ops.plan import typed
 from ops.plan.stack_file import read
 from tests.artefacts.fake_github import REPOSITORY, TOKEN, FakeGitHub
-from tools import old_images
 
 pytestmark = pytest.mark.artefacts
 
@@ -30,7 +30,7 @@ def test_every_dated_base_of_a_stack_is_found() -> None:
         "gcloud compute images describe-from-family ubuntu-2404-noble-amd64 --project ubuntu-os-cloud"
         " --format 'value(name)'"
     )
-    release = staging['config/pins.py: EKS_AMI_RELEASES["1.35"]']
+    release = staging['gpu_ci/knowledge/pins.py: EKS_AMI_RELEASES["1.35"]']
     assert f"{release.made:%Y%m%d}" == pins.EKS_AMI_RELEASES["1.35"].rpartition("-")[2]
     assert own["eks-own-image.yaml: ec2-image.serial"].made == date(2026, 11, 5)
 

@@ -16,11 +16,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ops.cli.options import ROOT
+from ops.pipeline.github_api import GitHub, RefusedError, UnansweredError
+from ops.pipeline.report_comment import (
+    COMMENT_LIMIT,
+    InvalidArtifactError,
+    Run,
+    artifacts,
+    comment_of,
+    harmless,
+    report,
+)
 from ops.report import markdown
 from ops.report.marker import MARKER
 from tests.artefacts.fake_github import REPOSITORY, TOKEN, FakeGitHub, Fault
-from tools.github_api import GitHub, RefusedError, UnansweredError
-from tools.report_comment import COMMENT_LIMIT, InvalidArtifactError, Run, artifacts, comment_of, harmless, report
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -311,7 +319,7 @@ def job(world: FakeGitHub, folder: Path) -> subprocess.CompletedProcess[str]:
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     ended = subprocess.run(
-        [sys.executable, "-m", "tools.report_comment"],
+        [sys.executable, "-m", "ops.pipeline.report_comment"],
         capture_output=True, check=False, cwd=work, env=environment, text=True,
     )  # fmt: skip
     assert list(work.iterdir()) == []
@@ -321,9 +329,7 @@ def job(world: FakeGitHub, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_the_job_needs_only_the_standard_library(world: FakeGitHub, tmp_path: Path) -> None:
     world.upload("report-staging", reported())
     ended = job(world, tmp_path)
-    imports = (
-        "import sys, tools.report_comment; print([one for one in ('pulumi', 'pydantic', 'rich') if one in sys.modules])"
-    )
+    imports = "import sys, ops.pipeline.report_comment; print([one for one in ('pulumi', 'pydantic', 'rich') if one in sys.modules])"
     asked = subprocess.run([sys.executable, "-c", imports], capture_output=True, check=True, cwd=ROOT, text=True)
 
     assert (ended.returncode, ended.stdout) == (0, "staging: the comment is current.\n")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from kit.scripts import scripts
-from kit.smoke_workflow import PROGRAM_FILE, WORKFLOW_FILE, smoke_files
+from ops.kit.scripts import scripts
+from ops.kit.smoke_workflow import PROGRAM_FILE, WORKFLOW_FILE, smoke_files
 from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
-from tests.config import stacks
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tools import verify
+from ops.pipeline import verify
 
 if TYPE_CHECKING:
     from pathlib import Path

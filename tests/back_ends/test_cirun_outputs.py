@@ -6,10 +6,10 @@ import shlex
 
 import pytest
 
-from back_ends.cirun.outputs import manual_steps
-from back_ends.cirun_aws.back_end import outputs
-from tests.config import stacks
-from tests.config.stacks import OUT
+from gpu_ci.back_ends.cirun_aws.back_end import outputs
+from gpu_ci.back_ends.shared.cirun.outputs import manual_steps
+from tests.stack_file import stacks
+from tests.stack_file.stacks import OUT
 
 pytestmark = pytest.mark.pure
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from back_ends.cirun_aws.permissions import policy as aws_policy
-from back_ends.cirun_gcp.permissions import permissions as gcp_permissions
+from gpu_ci.back_ends.cirun_aws.permissions import policy as aws_policy
+from gpu_ci.back_ends.cirun_gcp.permissions import permissions as gcp_permissions
 
 pytestmark = pytest.mark.pure
 

@@ -9,13 +9,13 @@ import pulumi_gcp as gcp
 import pytest
 from pulumi import ResourceOptions
 
-from back_ends.machine.gcp import commands
-from back_ends.machine.gcp_base import GcpBase, GcpBaseArgs
-from back_ends.machine.gcp_machine import STOCK_IMAGES, GcpMachine, GcpMachineArgs
-from back_ends.machine.hours import Hours
-from gpu.machines import GCE_TYPES, attach, gpu_model
+from gpu_ci.back_ends.shared.machine.gcp.base import GcpBase, GcpBaseArgs
+from gpu_ci.back_ends.shared.machine.gcp.declaration import commands
+from gpu_ci.back_ends.shared.machine.gcp.machine import STOCK_IMAGES, GcpMachine, GcpMachineArgs
+from gpu_ci.back_ends.shared.machine.hours import Hours
+from gpu_ci.knowledge.machines import GCE_TYPES, attach, gpu_model
+from gpu_ci.policy.rules import findings
 from ops.plan.recorder import record
-from policy.rules import findings
 from tests.components.made import names, only, part, waits_for
 from tests.ops.small import stack_file
 

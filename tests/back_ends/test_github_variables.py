@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from back_ends.machine.github_variables import declare
-from config.gpu_tests import SWITCH
-from config.services import GitHubSettings
+from gpu_ci.back_ends.shared.machine.github_variables import declare
+from gpu_ci.stack_file.sections.gpu_tests import SWITCH
+from gpu_ci.stack_file.sections.services import GitHubSettings
 from ops.plan.recorder import record
 from tests.components.made import only
 from tests.ops.small import stack_file

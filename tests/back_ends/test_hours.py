@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from back_ends.machine.hours import DAY, DAYS, WEEK, Hours
+from gpu_ci.back_ends.shared.machine.hours import DAY, DAYS, WEEK, Hours
 
 pytestmark = pytest.mark.pure
 

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from back_ends.machine.offers import machine_offer
-from back_ends.machine.section import OWN, STOCK, AlertSettings, MachineSection
-from back_ends.offer import HostSoftware, Offer
-from config.machine_images import Ec2ImageSettings
-from gpu.machines.running import RunningTime, Schedule
-from gpu.machines.start_up import FIRST_BOOT
+from gpu_ci.back_ends.offer import HostSoftware, Offer
+from gpu_ci.back_ends.shared.machine.offers import machine_offer
+from gpu_ci.back_ends.shared.machine.section import OWN, STOCK, AlertSettings, MachineSection
+from gpu_ci.knowledge.machines.running import RunningTime, Schedule
+from gpu_ci.knowledge.machines.start_up import FIRST_BOOT
+from gpu_ci.stack_file.sections.machine_images import Ec2ImageSettings
 from tests.checks.stacks import standing
-from tests.config import stacks
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
-    from config.settings import Settings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 pytestmark = pytest.mark.pure
 

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from bootstrap.program import run
-from fakes.aws import names as aws
-from fakes.aws.state import OBJECTS
-from fakes.objects import Caller
 from ops.engine.engine import Engine
+from ops.fakes.aws import names as aws
+from ops.fakes.aws.state import OBJECTS
+from ops.fakes.objects import Caller
 from tests.bootstrap.declared import BOTH, variant
 
 if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
-    from fakes.cloud import Cloud
     from ops.engine.pulumi_cli import Found
+    from ops.fakes.cloud import Cloud
 
 pytestmark = pytest.mark.engine
 

@@ -13,11 +13,11 @@ from bootstrap.permissions_gcp import DEPLOYER
 from bootstrap.program import run
 from bootstrap.settings import settings_of
 from components.aws.github_trust import provider_arn
-from config.load import StackFileError
+from gpu_ci.policy.rules import findings
+from gpu_ci.stack_file.reading.load import StackFileError
 from ops.cli.options import ROOT
 from ops.plan.recorder import record
 from ops.plan.stack_file import read
-from policy.rules import findings
 from tests.bootstrap.declared import BOTH, COMMITTED, plan, section, variant
 from tests.components.iam import accepts
 

@@ -9,7 +9,7 @@ import pytest
 from bootstrap.grants import Place
 from bootstrap.permissions_aws import deploy_policies
 from bootstrap.settings import PROJECT as OWN
-from config.identity import PROJECT, own_tags
+from gpu_ci.stack_file.identity import PROJECT, own_tags
 from tests.components.iam import allowed
 
 pytestmark = pytest.mark.pure

@@ -12,9 +12,9 @@ import pytest
 from bootstrap import grants
 from bootstrap.grants import Place
 from bootstrap.permissions_aws import AWS, LIMIT, deploy_policies, push_policy
-from config.identity import PROJECT, own_tags
-from fakes import request, tables
-from policy.rules import findings
+from gpu_ci.policy.rules import findings
+from gpu_ci.stack_file.identity import PROJECT, own_tags
+from ops.fakes import request, tables
 from tests.plan.stacks import NAMES, planned
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def test_a_statement_matches_the_name_of_every_resource(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_attached_policy_of_aws_may_be_attached(name: str) -> None:
     attached = {
-        str(one.inputs["policyArn"]).removeprefix("arn:aws:iam::aws:policy/")
+        str(one.inputs["policyArn"]).removeprefix("arn:aws:iam::aws:gpu_ci/policy/")
         for one in planned(name).of("aws:iam/rolePolicyAttachment:RolePolicyAttachment")
     }
 

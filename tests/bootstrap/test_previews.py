@@ -13,8 +13,8 @@ from bootstrap.permissions_aws import AWS, LIMIT, deploy_policies
 from bootstrap.permissions_gcp import BY_GCLOUD, DEPLOYER, READER, READS
 from bootstrap.previews import KINDS, read_policies
 from components.aws.github_trust import provider_arn
-from config.identity import PROJECT, own_tags
-from policy.rules import findings
+from gpu_ci.policy.rules import findings
+from gpu_ci.stack_file.identity import PROJECT, own_tags
 from tests.bootstrap.declared import BOTH, plan
 from tests.components.iam import accepts, allowed
 

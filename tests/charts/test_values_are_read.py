@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pulumi_kubernetes as k8s
 import pytest
 
-from components.kubernetes.device_plugin_values import DevicePluginValues, device_plugin_values
-from components.kubernetes.gpu_metrics_values import GpuMetricsValues, gpu_metrics_values
-from config import pins
+from components.kubernetes.gpus.device_plugin_values import DevicePluginValues, device_plugin_values
+from components.kubernetes.gpus.gpu_metrics_values import GpuMetricsValues, gpu_metrics_values
+from gpu_ci.knowledge import pins
 from tests.charts import known_keys, objects, releases
 from tests.charts.releases import STACKS
 

@@ -10,7 +10,7 @@ import pytest
 from tests.mistakes.sound import large, staging, verdicts
 
 if TYPE_CHECKING:
-    from config.settings import Settings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 pytestmark = pytest.mark.pure
 

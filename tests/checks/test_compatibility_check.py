@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from checks import compatibility
-from gpu.verdict import Level
+from gpu_ci.checks.images import compatibility
+from gpu_ci.knowledge.verdict import Level
 from ops.cli.options import ROOT
 from tests.checks.stacks import verdicts
-from tests.config.stacks import OUT
+from tests.stack_file.stacks import OUT
 
 pytestmark = pytest.mark.pure
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from checks.compatibility import CHECK
-from gpu.verdict import Level, Verdict
+from gpu_ci.checks.images.compatibility import CHECK
+from gpu_ci.knowledge.verdict import Level, Verdict
 from tests.mistakes.catalogue import MISTAKES, OUT, PARAMETER, merge
 from tests.mistakes.saying import write
 from tests.mistakes.sound import settings_in, verdicts

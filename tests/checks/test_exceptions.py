@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import checks
-from checks import exceptions as check_of_exceptions
-from config.exceptions import ExceptionSettings
-from gpu.verdict import Level
-from policy import exceptions
-from policy.exceptions import LONGEST, SOON, State, allowing, state
+import gpu_ci.checks
+from gpu_ci.checks import exceptions as check_of_exceptions
+from gpu_ci.knowledge.verdict import Level
+from gpu_ci.policy import exceptions
+from gpu_ci.policy.exceptions import LONGEST, SOON, State, allowing, state
+from gpu_ci.stack_file.sections.exceptions import ExceptionSettings
 from tests.checks.stacks import stack
 from tests.mistakes.catalogue import MISTAKES, Mistake, Severity
 from tests.mistakes.saying import write
@@ -23,7 +23,7 @@ from tests.mistakes.sound import settings_in, verdicts
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
 
 pytestmark = pytest.mark.pure
 
@@ -46,7 +46,7 @@ def exception(until: str = "2026-12-18", **change: str) -> dict[str, Any]:
 
 def judged(changes: dict[str, Any]) -> list[Verdict]:
     """The verdicts that are no `ok`."""
-    return [one for one in checks.verdicts(stack(changes)) if one.level is not Level.OK]
+    return [one for one in gpu_ci.checks.verdicts(stack(changes)) if one.level is not Level.OK]
 
 
 def short(found: list[Verdict]) -> list[tuple[str, str, Level]]:
@@ -133,7 +133,7 @@ def test_every_finding_of_every_check_can_have_an_exception(mistake: Mistake, tm
 
 
 def test_the_mistakes_are_of_every_check() -> None:
-    assert {mistake.check for mistake in OF_CHECKS} == {one.CHECK for one in checks.CHECKS} - {"exceptions"}
+    assert {mistake.check for mistake in OF_CHECKS} == {one.CHECK for one in gpu_ci.checks.CHECKS} - {"exceptions"}
 
 
 @given(st.integers(-800, 800))

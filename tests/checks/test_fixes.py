@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from checks import money, queue_time, quota, spot_plan
-from config.load import settings_of
-from gpu.verdict import Level
+from gpu_ci.checks.capacity import queue_time, quota
+from gpu_ci.checks.cost import money, spot_plan
+from gpu_ci.knowledge.verdict import Level
+from gpu_ci.stack_file.reading.load import settings_of
 from ops.plan.stack_file import read
 from tests.mistakes.catalogue import MISTAKES, OUT, Mistake, Severity
 from tests.mistakes.saying import write
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
 
 pytestmark = pytest.mark.pure
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from checks import floor
-from gpu.machines import attach, ec2_type, gce_type, gpu_model
-from gpu.verdict import Level
+from gpu_ci.checks.nodes import floor
+from gpu_ci.knowledge.machines import attach, ec2_type, gce_type, gpu_model
+from gpu_ci.knowledge.verdict import Level
 from tests.checks.stacks import NEEDS, offer, verdicts
 
 pytestmark = pytest.mark.pure

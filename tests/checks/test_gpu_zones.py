@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from checks import gpu_zones
-from gpu.machines import GPU_MODELS
-from gpu.machines.jarvis import jarvis_instance
-from gpu.machines.zones import GCP_ZONES
-from gpu.regions import Cloud
-from gpu.verdict import Level, Verdict
+from gpu_ci.checks.capacity import gpu_zones
+from gpu_ci.knowledge.machines import GPU_MODELS
+from gpu_ci.knowledge.machines.jarvis import jarvis_instance
+from gpu_ci.knowledge.machines.zones import GCP_ZONES
+from gpu_ci.knowledge.regions import Cloud
+from gpu_ci.knowledge.verdict import Level, Verdict
 from tests.checks.stacks import NEEDS, PATH, offer, verdicts
 
 pytestmark = pytest.mark.pure

@@ -7,10 +7,11 @@ from typing import Any, Final
 
 import pytest
 
-from checks import compatibility, quota
-from checks.bill import bill
-from gpu.cost.month import Case
-from gpu.verdict import Level
+from gpu_ci.checks.capacity import quota
+from gpu_ci.checks.cost.bill import bill
+from gpu_ci.checks.images import compatibility
+from gpu_ci.knowledge.cost.month import Case
+from gpu_ci.knowledge.verdict import Level
 from tests.checks.stacks import stack, verdicts
 
 pytestmark = pytest.mark.pure

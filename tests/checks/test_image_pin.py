@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from checks import image_pin
-from checks.image_pin import PLACEHOLDER
-from gpu.verdict import Level
+from gpu_ci.checks.images import image_pin
+from gpu_ci.checks.images.image_pin import PLACEHOLDER
+from gpu_ci.knowledge.verdict import Level
 from tests.checks.stacks import verdicts
-from tests.config.stacks import OUT
+from tests.stack_file.stacks import OUT
 
 pytestmark = pytest.mark.pure
 

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from checks import image_proof
-from gpu.verdict import Level
+from gpu_ci.checks.images import image_proof
+from gpu_ci.knowledge.verdict import Level
 from tests.checks.stacks import verdicts
-from tests.config.stacks import OUT
+from tests.stack_file.stacks import OUT
 
 pytestmark = pytest.mark.pure
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from checks import image_region
-from gpu.verdict import Level, Verdict
+from gpu_ci.checks.images import image_region
+from gpu_ci.knowledge.verdict import Level, Verdict
 from tests.checks.stacks import PATH, offer, verdicts
-from tests.config.stacks import OUT
+from tests.stack_file.stacks import OUT
 
 pytestmark = pytest.mark.pure
 

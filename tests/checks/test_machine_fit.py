@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from back_ends.offer import HostSoftware
-from checks import machine_fit
-from checks.machine_fit import usable_memory_mib
-from gpu.machines import attach, ec2_type, gce_type, gpu_model
-from gpu.verdict import Level, Verdict
+from gpu_ci.back_ends.offer import HostSoftware
+from gpu_ci.checks.nodes import machine_fit
+from gpu_ci.checks.nodes.machine_fit import usable_memory_mib
+from gpu_ci.knowledge.machines import attach, ec2_type, gce_type, gpu_model
+from gpu_ci.knowledge.verdict import Level, Verdict
 from tests.checks.stacks import NEEDS, PATH, offer, verdicts
 
 pytestmark = pytest.mark.pure

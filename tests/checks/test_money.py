@@ -11,21 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.bill import bill
-from checks.machine_groups import job_load, machine_groups
-from checks.money import check
-from gpu.cost.jobs import JobLoad
-from gpu.cost.month import Bill, Case, Quantity, expected_machine, group_hours, machine_items
-from gpu.cost.prices import NoPrice
-from gpu.machines.groups import Disk, MachineGroup, Placement
-from gpu.regions import Cloud
-from gpu.verdict import Level
+from gpu_ci.checks.cost.bill import bill
+from gpu_ci.checks.cost.machine_groups import job_load, machine_groups
+from gpu_ci.checks.cost.money import check
+from gpu_ci.knowledge.cost.jobs import JobLoad
+from gpu_ci.knowledge.cost.month import Bill, Case, Quantity, expected_machine, group_hours, machine_items
+from gpu_ci.knowledge.cost.prices import NoPrice
+from gpu_ci.knowledge.machines.groups import Disk, MachineGroup, Placement
+from gpu_ci.knowledge.regions import Cloud
+from gpu_ci.knowledge.verdict import Level
 from tests.checks.stacks import stack
-from tests.config.stacks import OUT, PRODUCTION
+from tests.stack_file.stacks import OUT, PRODUCTION
 
 if TYPE_CHECKING:
-    from back_ends.stack import Stack
-    from gpu.verdict import Verdict
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.knowledge.verdict import Verdict
 
 pytestmark = pytest.mark.pure
 
@@ -247,7 +247,7 @@ def test_a_part_without_a_price_is_a_warning_and_the_month_names_it() -> None:
     assert (first.level, first.subject) == (Level.WARNING, "runners.cirun-gcp-gpu")
     assert first.reason == "no price is known for n1-standard in europe-west4, so the month does not include it"
     assert first.fix == (
-        "estimate it yourself, or add the price to gpu/cost/prices_gcp.py, which has us-central1, us-east4, us-west4"
+        "estimate it yourself, or add the price to gpu_ci/knowledge/cost/prices_gcp.py, which has us-central1, us-east4, us-west4"
     )
     assert told.reason.endswith("; not included, because no price is known: runners.cirun-gcp-gpu")
 
@@ -261,7 +261,7 @@ def test_a_limit_that_cannot_be_checked_is_a_warning() -> None:
 
     assert (found.level, found.subject) == (Level.WARNING, "runners.cirun-gcp-gpu")
     assert found.reason.endswith("so the budget cannot be checked")
-    assert found.fix.startswith("estimate it yourself, or add the price to gpu/cost/prices_gcp.py")
+    assert found.fix.startswith("estimate it yourself, or add the price to gpu_ci/knowledge/cost/prices_gcp.py")
 
 
 @pytest.mark.parametrize(

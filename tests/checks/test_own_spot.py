@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from checks.pool_shape import own_spot
-from gpu.machines import ec2_type
-from gpu.regions import Cloud
-from gpu.verdict import Level
+from gpu_ci.checks.nodes.pool_shape import own_spot
+from gpu_ci.knowledge.machines import ec2_type
+from gpu_ci.knowledge.regions import Cloud
+from gpu_ci.knowledge.verdict import Level
 from tests.checks.stacks import PATH, offer
 
 if TYPE_CHECKING:
-    from back_ends.offer import Offer, OwnMachines
-    from gpu.machines import InstanceType
+    from gpu_ci.back_ends.offer import Offer, OwnMachines
+    from gpu_ci.knowledge.machines import InstanceType
 
 pytestmark = pytest.mark.pure
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from back_ends.registry import stack_of
-from checks import plausibility
-from config.identity import Identity
-from gpu.verdict import Level
-from tests.config import stacks
+from gpu_ci.back_ends.registry import stack_of
+from gpu_ci.checks import plausibility
+from gpu_ci.knowledge.verdict import Level
+from gpu_ci.stack_file.identity import Identity
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

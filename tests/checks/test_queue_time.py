@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.queue_time import check
-from gpu.machines import ec2_type
-from gpu.machines.start_up import (
+from gpu_ci.checks.capacity.queue_time import check
+from gpu_ci.knowledge.machines import ec2_type
+from gpu_ci.knowledge.machines.start_up import (
     DISPATCH,
     Step,
     Wait,
@@ -22,13 +22,13 @@ from gpu.machines.start_up import (
     shared_node_steps,
     total,
 )
-from gpu.verdict import Level
+from gpu_ci.knowledge.verdict import Level
 from ops.cli.options import ROOT
 from tests.checks.stacks import stack
-from tests.config.stacks import OUT
+from tests.stack_file.stacks import OUT
 
 if TYPE_CHECKING:
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
 
 pytestmark = pytest.mark.pure
 

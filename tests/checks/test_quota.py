@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.quota import check, needs
-from gpu.machines import EC2_TYPES, GPU_MODELS, ec2_type
-from gpu.machines.groups import Disk, MachineGroup, Placement
-from gpu.quotas.aws import TITLES, quota_code
-from gpu.quotas.gcp import METRICS
-from gpu.regions import Cloud
-from gpu.verdict import Level, Verdict
+from gpu_ci.checks.capacity.quota import check, needs
+from gpu_ci.knowledge.machines import EC2_TYPES, GPU_MODELS, ec2_type
+from gpu_ci.knowledge.machines.groups import Disk, MachineGroup, Placement
+from gpu_ci.knowledge.quotas.aws import TITLES, quota_code
+from gpu_ci.knowledge.quotas.gcp import METRICS
+from gpu_ci.knowledge.regions import Cloud
+from gpu_ci.knowledge.verdict import Level, Verdict
 from ops.cli.options import ROOT
 from tests.checks.stacks import stack
-from tests.config.stacks import OUT
+from tests.stack_file.stacks import OUT
 
 pytestmark = pytest.mark.pure
 

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import pytest
 
-from gpu.verdict import Level
+from gpu_ci.knowledge.verdict import Level
 from tests.checks.stacks import stack
-from tests.config import stacks
-from tests.config.stacks import AWS, GCP, PRODUCTION, SHARED, STAGING
 from tests.mistakes.sound import verdicts
+from tests.stack_file import stacks
+from tests.stack_file.stacks import AWS, GCP, PRODUCTION, SHARED, STAGING
 
 pytestmark = pytest.mark.pure
 

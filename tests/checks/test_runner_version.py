@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from checks import runner_version
-from gpu.verdict import Level
+from gpu_ci.checks.images import runner_version
+from gpu_ci.knowledge.verdict import Level
 from tests.checks.stacks import verdicts
-from tests.config.stacks import OUT
+from tests.stack_file.stacks import OUT
 
 pytestmark = pytest.mark.pure
 

@@ -14,21 +14,21 @@ from hypothesis import given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from back_ends.arc.section import ArcSection
-from back_ends.arc.values import scale_set
-from checks import fit, scale_from_zero
-from components.kubernetes.scale_set_values import job_pod, runner_pod
-from gpu.machines import EC2_TYPES, ec2_type
-from gpu.verdict import Level
+from components.kubernetes.arc.scale_set_values import job_pod, runner_pod
+from gpu_ci.back_ends.arc.section import ArcSection
+from gpu_ci.back_ends.arc.values import scale_set
+from gpu_ci.checks.nodes import fit, scale_from_zero
+from gpu_ci.knowledge.machines import EC2_TYPES, ec2_type
+from gpu_ci.knowledge.verdict import Level
 from tests.checks.stacks import stack
-from tests.config.stacks import OUT
+from tests.stack_file.stacks import OUT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from back_ends.stack import Stack
-    from gpu.machines import InstanceType
-    from gpu.verdict import Verdict
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.knowledge.machines import InstanceType
+    from gpu_ci.knowledge.verdict import Verdict
 
 pytestmark = pytest.mark.pure
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from checks.spot_plan import check
-from gpu.cost import prices_aws
-from gpu.cost.prices import Price, Source, Unit
-from gpu.verdict import Level
+from gpu_ci.checks.cost.spot_plan import check
+from gpu_ci.knowledge.cost import prices_aws
+from gpu_ci.knowledge.cost.prices import Price, Source, Unit
+from gpu_ci.knowledge.verdict import Level
 from tests.checks.stacks import stack
 
 if TYPE_CHECKING:
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
 
 pytestmark = pytest.mark.pure
 

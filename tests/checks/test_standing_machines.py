@@ -7,36 +7,27 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from back_ends.offer import HostSoftware
-from checks import (
-    compatibility,
-    floor,
-    gpu_zones,
-    machine_fit,
-    money,
-    plausibility,
-    pool_shape,
-    queue_time,
-    quota,
-    runner_version,
-    spot_plan,
-    untrusted_jobs,
-)
-from gpu.machines import attach, ec2_type, gce_type, gpu_model
-from gpu.machines.jarvis import jarvis_instance
-from gpu.machines.running import Schedule
-from gpu.machines.start_up import FIRST_BOOT, standing_machine_steps
-from gpu.regions import Cloud
-from gpu.software.machine_images import on_ubuntu
-from gpu.verdict import Level
+from gpu_ci.back_ends.offer import HostSoftware
+from gpu_ci.checks import plausibility, untrusted_jobs
+from gpu_ci.checks.capacity import gpu_zones, queue_time, quota
+from gpu_ci.checks.cost import money, spot_plan
+from gpu_ci.checks.images import compatibility, runner_version
+from gpu_ci.checks.nodes import floor, machine_fit, pool_shape
+from gpu_ci.knowledge.machines import attach, ec2_type, gce_type, gpu_model
+from gpu_ci.knowledge.machines.jarvis import jarvis_instance
+from gpu_ci.knowledge.machines.running import Schedule
+from gpu_ci.knowledge.machines.start_up import FIRST_BOOT, standing_machine_steps
+from gpu_ci.knowledge.regions import Cloud
+from gpu_ci.knowledge.software.machine_images import on_ubuntu
+from gpu_ci.knowledge.verdict import Level
 from tests.checks.stacks import PATH, SECTION, offer, standing, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from back_ends.offer import Offer, Standing
-    from checks import Check
-    from gpu.verdict import Verdict
+    from gpu_ci.back_ends.offer import Offer, Standing
+    from gpu_ci.checks import Check
+    from gpu_ci.knowledge.verdict import Verdict
 
 pytestmark = pytest.mark.pure
 

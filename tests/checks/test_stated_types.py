@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import pytest
 
-from checks import verdicts
-from gpu.verdict import Level, Verdict
+from gpu_ci.checks import verdicts
+from gpu_ci.knowledge.verdict import Level, Verdict
 from tests.checks.stacks import stack
-from tests.config.test_stated_machines import G8E, IN_USE
+from tests.stack_file.test_stated_machines import G8E, IN_USE
 
 pytestmark = pytest.mark.pure
 

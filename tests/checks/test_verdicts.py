@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-import refusal
-from gpu.verdict import Level, Verdict
+import gpu_ci.program.refusal
+from gpu_ci.knowledge.verdict import Level, Verdict
 from ops.cli import main as cli
 from ops.cli.options import ROOT
 from ops.plan.recorder import record
-from tests.config import stacks as files
-from tests.config.stacks import OUT, STAGING
 from tests.mistakes.sound import verdicts as verdicts_on
 from tests.plan import stacks
+from tests.stack_file import stacks as files
+from tests.stack_file.stacks import OUT, STAGING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -139,7 +139,7 @@ def test_every_changed_stack_gets_a_new_verdict() -> None:
 def test_a_refusal_names_every_error() -> None:
     file = stacks.changed(STAGING, "runners", lambda runners: runners["gpu-t4"]["needs"].update(cpu=4, memory="16Gi"))
 
-    with pytest.raises(refusal.Refused) as refused:
+    with pytest.raises(gpu_ci.program.refusal.Refused) as refused:
         record(file)
     first, *lines = str(refused.value).splitlines()
 
@@ -148,7 +148,7 @@ def test_a_refusal_names_every_error() -> None:
 
 
 def test_a_stack_without_errors_is_not_refused() -> None:
-    refusal.refuse(verdicts({}))
+    gpu_ci.program.refusal.refuse(verdicts({}))
 
 
 def test_the_plan_prints_the_fix_and_exits_with_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

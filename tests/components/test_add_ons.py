@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from gpu.kubernetes import add_ons
-from gpu.kubernetes.add_ons import ADD_ONS, AddOn, AddOnRole
-from gpu.kubernetes.daemonsets import DaemonSet
-from gpu.kubernetes.pods import Pod, SystemPods
-from gpu.kubernetes.quantities import CPU, Resources
+from gpu_ci.derived import kubernetes
+from gpu_ci.knowledge.kubernetes import add_ons
+from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS, AddOn, AddOnRole
+from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
+from gpu_ci.knowledge.kubernetes.pods import Pod, SystemPods
+from gpu_ci.knowledge.kubernetes.quantities import CPU, Resources
 from ops.plan.recorder import record
 from tests.components.made import names, waits_for
-from tests.config import stacks
-from tests.config.stacks import STAGING
 from tests.plan.stacks import stack_file
-from wiring import kubernetes
+from tests.stack_file import stacks
+from tests.stack_file.stacks import STAGING
 
 ADD_ON = "aws:eks/addon:Addon"
 AGENT = AddOn(

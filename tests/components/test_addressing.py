@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.aws.addressing import SLOTS, zone_ranges
+from components.aws.network.addressing import SLOTS, zone_ranges
 
 pytestmark = pytest.mark.pure
 

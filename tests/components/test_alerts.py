@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import pytest
 
-from components.kubernetes import dashboard
-from components.kubernetes.alerts import RUNBOOK, listeners, rules
-from components.kubernetes.scale_set_values import LISTENER
+from components.kubernetes.arc.scale_set_values import LISTENER
+from components.kubernetes.gpus import dashboard
+from components.kubernetes.gpus.alerts import RUNBOOK, listeners, rules
 from ops.plan.recorder import record
 from tests.plan import stacks
 

@@ -11,22 +11,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.kubernetes.arc_controller_values import controller_values
-from components.kubernetes.autoscaler_values import AutoscalerValues, autoscaler_values
-from components.kubernetes.device_plugin_values import DevicePluginValues, device_plugin_values
-from components.kubernetes.gpu_metrics_values import GpuMetricsValues, gpu_metrics_values
-from components.kubernetes.namespaces import RUNNERS
-from components.kubernetes.scale_set_values import (
+from components.kubernetes.arc.arc_controller_values import controller_values
+from components.kubernetes.arc.scale_set_values import (
     START_UP_MINUTES,
     ScaleSetValues,
     job_pod,
     runner_pod,
     scale_set_values,
 )
-from gpu.kubernetes.daemonsets import DaemonSet
-from gpu.kubernetes.pods import pod_from_template
-from gpu.kubernetes.quantities import MIB, Resources
-from gpu.kubernetes.scheduling import Node, lands
+from components.kubernetes.autoscaler_values import AutoscalerValues, autoscaler_values
+from components.kubernetes.gpus.device_plugin_values import DevicePluginValues, device_plugin_values
+from components.kubernetes.gpus.gpu_metrics_values import GpuMetricsValues, gpu_metrics_values
+from components.kubernetes.namespaces import RUNNERS
+from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
+from gpu_ci.knowledge.kubernetes.pods import pod_from_template
+from gpu_ci.knowledge.kubernetes.quantities import MIB, Resources
+from gpu_ci.knowledge.kubernetes.scheduling import Node, lands
 
 pytestmark = pytest.mark.pure
 

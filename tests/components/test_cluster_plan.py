@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from components.aws.add_ons import AddOnsArgs, ClusterAddOns, NodeAddOns
-from components.aws.cluster import Cluster, ClusterArgs
-from components.aws.gpu_node import GpuNode, autoscaler_tags, node_labels
-from components.aws.gpu_pool import GpuPool, GpuPoolArgs
-from components.aws.node_group import Disk, NodeGroupArgs
-from components.aws.nodes import NodeRole, NodeRoleArgs, SystemNodes
-from components.aws.registry import Registry, RegistryArgs, RepositoryArgs
-from gpu.kubernetes.add_ons import ADD_ONS
+from components.aws.cluster.add_ons import AddOnsArgs, ClusterAddOns, NodeAddOns
+from components.aws.cluster.cluster import Cluster, ClusterArgs
+from components.aws.cluster.gpu_node import GpuNode, autoscaler_tags, node_labels
+from components.aws.cluster.gpu_pool import GpuPool, GpuPoolArgs
+from components.aws.cluster.node_group import Disk, NodeGroupArgs
+from components.aws.cluster.nodes import NodeRole, NodeRoleArgs, SystemNodes
+from components.aws.images.registry import Registry, RegistryArgs, RepositoryArgs
+from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS
 from tests.components.made import TAGS, made, names, only, part, waits_for
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ def test_an_add_on_that_calls_aws_has_its_own_role(both: Plan, add_on: str, acco
     ]
 
     assert association["serviceAccount"] == account
-    assert f"arn:aws:iam::aws:policy/{policy}" in {each.inputs["policyArn"] for each in attached}
+    assert f"arn:aws:iam::aws:gpu_ci/policy/{policy}" in {each.inputs["policyArn"] for each in attached}
 
 
 def test_nodes_depend_on_add_ons_and_policies(both: Plan) -> None:

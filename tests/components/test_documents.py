@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from components.aws import documents
-from components.aws.lifecycle import lifecycle_policy
+from components.aws.images.lifecycle import lifecycle_policy
 
 pytestmark = pytest.mark.pure
 

@@ -7,11 +7,11 @@ from typing import Final
 
 import pytest
 
-from fakes.cloud import Cloud
-from fakes.kinds import RefusedError
-from fakes.objects import Caller
-from tests.config import stacks
+from ops.fakes.cloud import Cloud
+from ops.fakes.kinds import RefusedError
+from ops.fakes.objects import Caller
 from tests.plan.stacks import planned
+from tests.stack_file import stacks
 
 FILE: Final = "examples/eks-existing-cluster.yaml"
 ARN: Final = "arn:aws:eks:us-east-1:123456789012:cluster/platform"

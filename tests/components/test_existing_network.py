@@ -6,9 +6,9 @@ from typing import Final
 
 import pytest
 
-from fakes.cloud import Cloud
-from fakes.kinds import RefusedError
-from fakes.objects import Caller
+from ops.fakes.cloud import Cloud
+from ops.fakes.kinds import RefusedError
+from ops.fakes.objects import Caller
 from tests.plan.stacks import planned
 
 FILE: Final = "examples/eks-existing-vpc.yaml"

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from checks.bill import FLOW_LOGS_GB, bill
-from components.aws.flow_logs import FlowLogs, FlowLogsArgs
-from gpu.cost.month import Case
+from components.aws.network.flow_logs import FlowLogs, FlowLogsArgs
+from gpu_ci.checks.cost.bill import FLOW_LOGS_GB, bill
+from gpu_ci.knowledge.cost.month import Case
 from tests.checks.stacks import stack
 from tests.components.made import made, only
-from tests.config.stacks import OUT, PRODUCTION
+from tests.stack_file.stacks import OUT, PRODUCTION
 
 if TYPE_CHECKING:
     from ops.plan.model import Plan

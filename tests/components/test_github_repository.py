@@ -15,15 +15,15 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from components.github.settings import ACTIONS, Label, RepositorySettings, commands
-from config.faults import Fault
-from kit.gpu_workflow import CHECK
+from gpu_ci.derived.repository_settings import by_hand, declared
+from gpu_ci.repository.gpu_workflow import CHECK
+from gpu_ci.stack_file.faults import Fault
 from ops.cli import main as cli
 from ops.cli.options import ROOT
 from ops.plan.recorder import record
 from tests.components.made import only
-from tests.config import stacks
 from tests.ops.small import stack_file
-from wiring.repository_settings import by_hand, declared
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
     from pathlib import Path

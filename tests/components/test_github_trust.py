@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.aws.github_trust import provider_arn, subjects, trust_policy
-from policy.trust import trust_has_conditions
+from gpu_ci.policy.rules.trust import trust_has_conditions
 from tests.components.iam import accepts
 
 pytestmark = pytest.mark.pure

@@ -12,19 +12,19 @@ import pulumi_aws as aws
 import pytest
 from pulumi import ResourceOptions
 
-from components.kubernetes.arc_controller import SERVICE_ACCOUNT, ArcController, ArcControllerArgs
+from components.kubernetes.arc.arc_controller import SERVICE_ACCOUNT, ArcController, ArcControllerArgs
+from components.kubernetes.arc.hooks import SCRIPTS
+from components.kubernetes.arc.scale_set import JobHooks, JobHooksArgs, ScaleSet, ScaleSetArgs
+from components.kubernetes.arc.scale_set_values import ScaleSetValues, job_pod
 from components.kubernetes.autoscaler import Autoscaler, AutoscalerArgs
 from components.kubernetes.autoscaler_values import AutoscalerValues
 from components.kubernetes.chart import chart
 from components.kubernetes.connection import Connection, ConnectionArgs
-from components.kubernetes.device_plugin import DevicePlugin, DevicePluginArgs
-from components.kubernetes.device_plugin_values import DevicePluginValues
-from components.kubernetes.gpu_metrics import GpuMetrics, GpuMetricsArgs
-from components.kubernetes.gpu_metrics_values import GpuMetricsValues
-from components.kubernetes.hooks import SCRIPTS
+from components.kubernetes.gpus.device_plugin import DevicePlugin, DevicePluginArgs
+from components.kubernetes.gpus.device_plugin_values import DevicePluginValues
+from components.kubernetes.gpus.gpu_metrics import GpuMetrics, GpuMetricsArgs
+from components.kubernetes.gpus.gpu_metrics_values import GpuMetricsValues
 from components.kubernetes.namespaces import SYSTEMS
-from components.kubernetes.scale_set import JobHooks, JobHooksArgs, ScaleSet, ScaleSetArgs
-from components.kubernetes.scale_set_values import ScaleSetValues, job_pod
 from components.kubernetes.storage import Storage, StorageArgs
 from ops.plan.recorder import record
 from tests.components.made import before, made, names, only, part, waits_for

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from components.kubernetes.hooks import ENVIRONMENT, MOUNT, SCRIPTS
+from components.kubernetes.arc.hooks import ENVIRONMENT, MOUNT, SCRIPTS
 from tests.artefacts.fake_commands import FakeCommands
 from tests.artefacts.linters import linter
 

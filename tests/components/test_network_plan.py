@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from pulumi import ResourceOptions
 
-from components.aws.network import Network, NetworkArgs
+from components.aws.network.network import Network, NetworkArgs
 from tests.components.made import made, names, only, waits_for
 from tests.ops.small import KEY, Thing
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from components.kubernetes.arc.network_policies import NetworkPolicies, NetworkPoliciesArgs
 from components.kubernetes.namespaces import JOBS, RUNNERS, SYSTEMS
-from components.kubernetes.network_policies import NetworkPolicies, NetworkPoliciesArgs
 from tests.components.made import made, waits_for
 from tests.plan.stacks import STAGING, planned
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.aws.bootstrap import user_data
-from components.aws.gpu_node import (
+from components.aws.cluster.bootstrap import user_data
+from components.aws.cluster.gpu_node import (
     NODE_TEMPLATE,
     POOL_LABEL,
     GpuNode,
@@ -23,9 +23,9 @@ from components.aws.gpu_node import (
     node_taints,
     tolerations,
 )
-from gpu.kubernetes.pods import Pod, Taint, pod_from_template
-from gpu.kubernetes.scheduling import Node, taint_refusals
-from gpu.kubernetes.taints import API_EFFECTS
+from gpu_ci.knowledge.kubernetes.pods import Pod, Taint, pod_from_template
+from gpu_ci.knowledge.kubernetes.scheduling import Node, taint_refusals
+from gpu_ci.knowledge.kubernetes.taints import API_EFFECTS
 
 if TYPE_CHECKING:
     from email.message import Message

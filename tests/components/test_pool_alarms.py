@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from checks import bill
-from components.aws.pool_alarm_rules import PERIOD, pool_alarms
-from fakes.aws.watch import TABLE
+from components.aws.cluster.pool_alarm_rules import PERIOD, pool_alarms
+from gpu_ci.checks.cost import bill
+from gpu_ci.derived.kubernetes import job_pools
+from ops.fakes.aws.watch import TABLE
 from ops.plan.recorder import record
 from tests.checks.stacks import stack
 from tests.plan import stacks
-from wiring.kubernetes import job_pools
 
 if TYPE_CHECKING:
     from ops.plan.model import Plan

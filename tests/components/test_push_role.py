@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from components.aws.image_push import PUSH, permissions, repository_arn, role_arn, role_name
+from components.aws.images.image_push import PUSH, permissions, repository_arn, role_arn, role_name
 from ops.plan.recorder import record
 from ops.plan.stack_file import read
 from tests.mistakes.saying import write

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from components.aws.runner_network import RunnerNetwork, RunnerNetworkArgs
+from components.aws.network.runner_network import RunnerNetwork, RunnerNetworkArgs
 from tests.components.made import made, names, waits_for
 from tests.plan.stacks import planned
 

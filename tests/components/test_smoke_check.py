@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from components.kubernetes import smoke_check
-from components.kubernetes.smoke_job import PROGRAM
+from components.kubernetes.gpus import smoke_check
+from components.kubernetes.gpus.smoke_job import PROGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pulumi_kubernetes.batch import v1 as batch
 
-from checks import compatibility, fit
-from components.kubernetes.smoke_job import NAMESPACE, PROGRAM, pod_template
-from gpu.kubernetes.pods import pod_from_template
-from gpu.kubernetes.template_node import template_node
-from gpu.verdict import Level
+from components.kubernetes.gpus.smoke_job import NAMESPACE, PROGRAM, pod_template
+from gpu_ci.checks.images import compatibility
+from gpu_ci.checks.nodes import fit
+from gpu_ci.derived import kubernetes
+from gpu_ci.knowledge.kubernetes.pods import pod_from_template
+from gpu_ci.knowledge.kubernetes.template_node import template_node
+from gpu_ci.knowledge.verdict import Level
+from gpu_ci.policy.rules.pods import namespaces_enforce_pod_security, pods_are_confined, pods_end
 from ops.plan.recorder import record
-from policy.pods import namespaces_enforce_pod_security, pods_are_confined, pods_end
 from tests.charts import objects
 from tests.checks.stacks import stack
 from tests.plan import stacks
-from wiring import kubernetes
 
 if TYPE_CHECKING:
     from ops.plan.model import Plan

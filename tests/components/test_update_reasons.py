@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.aws.update_reasons import refused_sizes, refused_subnets, replaced_nodes
+from components.aws.cluster.update_reasons import refused_sizes, refused_subnets, replaced_nodes
 from components.update_guard import Update
 
 pytestmark = pytest.mark.pure

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
-import checks
-from back_ends.registry import stack_of
-from config.identity import PROJECT, Identity
-from config.load import StackFileError, settings_of
-from gpu.verdict import Level
+import gpu_ci.checks
+from gpu_ci.back_ends.registry import stack_of
+from gpu_ci.knowledge.verdict import Level
+from gpu_ci.stack_file.identity import PROJECT, Identity
+from gpu_ci.stack_file.reading.load import StackFileError, settings_of
 from ops.cli.options import ROOT
 from ops.plan.stack_file import UnreadableStackFileError, read
 
@@ -93,7 +93,7 @@ def judge(text: str, folder: Path) -> Report:
     except StackFileError as error:
         return Report(errors=tuple(f"{fault.path}: {fault.problem}; {fault.fix}" for fault in error.faults))
     identity = Identity(project=PROJECT, stack=file.name, extra=settings.stack.tags)
-    found = checks.verdicts(stack_of(settings, identity))
+    found = gpu_ci.checks.verdicts(stack_of(settings, identity))
     return Report(
         errors=tuple(_line(verdict) for verdict in found if verdict.level is Level.ERROR),
         warnings=tuple(_line(verdict) for verdict in found if verdict.level is Level.WARNING),

@@ -8,11 +8,11 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from components.aws.image_content import LIMIT, ImageContent
-from config import pins
-from config.machine_images import Ec2ImageSettings, EksImageSettings
-from fakes.aws.image_builder import ACTIONS
-from wiring.aws_images import DOCUMENTS, ec2_content, eks_content
+from components.aws.images.image_content import LIMIT, ImageContent
+from gpu_ci.derived.aws_images import DOCUMENTS, ec2_content, eks_content
+from gpu_ci.knowledge import pins
+from gpu_ci.stack_file.sections.machine_images import Ec2ImageSettings, EksImageSettings
+from ops.fakes.aws.image_builder import ACTIONS
 
 pytestmark = pytest.mark.pure
 

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from back_ends.registry import stack_of
-from checks.machine_groups import machine_groups
-from config.identity import Identity
-from gpu.regions import Cloud
+from gpu_ci.back_ends.registry import stack_of
+from gpu_ci.checks.cost.machine_groups import machine_groups
+from gpu_ci.derived import kubernetes
+from gpu_ci.knowledge.regions import Cloud
+from gpu_ci.stack_file.identity import Identity
 from ops.plan.recorder import record
-from tests.config import stacks as files
+from tests.derived import built
 from tests.plan import stacks
-from tests.wiring import built
-from wiring import kubernetes
+from tests.stack_file import stacks as files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from back_ends.offer import SharedNodes
-    from back_ends.stack import Stack
-    from gpu.kubernetes.node_group import NodeGroupFacts
+    from gpu_ci.back_ends.offer import SharedNodes
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
     from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan

@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from back_ends.arc.section import ArcSection
-from back_ends.arc.values import scale_set
-from back_ends.registry import stack_of
-from checks import verdicts
-from components.kubernetes.scale_set_values import job_pod, runner_pod
-from config.identity import Identity
-from gpu.kubernetes.node_group import real_node
-from gpu.kubernetes.pods import pod_from_template
-from gpu.kubernetes.scheduling import refusals
-from gpu.verdict import Level
-from tests.config import stacks
+from components.kubernetes.arc.scale_set_values import job_pod, runner_pod
+from gpu_ci.back_ends.arc.section import ArcSection
+from gpu_ci.back_ends.arc.values import scale_set
+from gpu_ci.back_ends.registry import stack_of
+from gpu_ci.checks import verdicts
+from gpu_ci.derived import kubernetes
+from gpu_ci.knowledge.kubernetes.node_group import real_node
+from gpu_ci.knowledge.kubernetes.pods import pod_from_template
+from gpu_ci.knowledge.kubernetes.scheduling import refusals
+from gpu_ci.knowledge.verdict import Level
+from gpu_ci.stack_file.identity import Identity
 from tests.plan.stacks import planned
-from wiring import kubernetes
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
-    from back_ends.stack import Stack
-    from components.kubernetes.scale_set_values import ScaleSetValues
+    from components.kubernetes.arc.scale_set_values import ScaleSetValues
+    from gpu_ci.back_ends.stack import Stack
 
 pytestmark = pytest.mark.plan
 
@@ -87,7 +87,7 @@ def test_other_pods_do_not_run_on_nodes_of_a_cpu_pool() -> None:
 
 
 def test_nvidia_s_daemonsets_do_not_run_on_nodes_of_a_cpu_pool() -> None:
-    from checks.fit import place  # noqa: PLC0415
+    from gpu_ci.checks.nodes.fit import place  # noqa: PLC0415
 
     group = next(one for one in kubernetes.node_groups(stack()) if one.path == "cpu-pools.build")
     names = [one.name for one in place(group, group.first, kubernetes.daemonsets(stack().settings)).daemonsets]

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from back_ends.arc.section import ArcSection
-from back_ends.arc.values import scale_set
-from components.kubernetes.scale_set_values import job_pod, runner_pod
-from components.kubernetes.smoke_job import pod_template
-from tests.config import stacks
-from tests.config.stacks import OUT
-from wiring.kubernetes import smoke_jobs
+from components.kubernetes.arc.scale_set_values import job_pod, runner_pod
+from components.kubernetes.gpus.smoke_job import pod_template
+from gpu_ci.back_ends.arc.section import ArcSection
+from gpu_ci.back_ends.arc.values import scale_set
+from gpu_ci.derived.kubernetes import smoke_jobs
+from tests.stack_file import stacks
+from tests.stack_file.stacks import OUT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

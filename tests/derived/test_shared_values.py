@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from back_ends.arc.section import ArcSection
-from back_ends.arc.values import scale_set
-from tests.config import stacks
-from tests.config.stacks import OUT, SHARED, STAGING
-from wiring import kubernetes
+from gpu_ci.back_ends.arc.section import ArcSection
+from gpu_ci.back_ends.arc.values import scale_set
+from gpu_ci.derived import kubernetes
+from tests.stack_file import stacks
+from tests.stack_file.stacks import OUT, SHARED, STAGING
 
 pytestmark = pytest.mark.pure
 

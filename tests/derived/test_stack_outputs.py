@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from gpu_ci.derived.outputs import verify
 from ops.cli.options import ROOT
-from tests.config import stacks as files
 from tests.plan import stacks
-from wiring.outputs import verify
+from tests.stack_file import stacks as files
 
 if TYPE_CHECKING:
     from pathlib import Path

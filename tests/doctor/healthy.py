@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bootstrap.grants import Place
 from bootstrap.permissions_aws import deploy_policies
-from components.aws.gpu_node import node_labels, node_taints
-from config import pins
+from components.aws.cluster.gpu_node import node_labels, node_taints
+from gpu_ci.derived import kubernetes
+from gpu_ci.derived.kubernetes import gpu_node
+from gpu_ci.knowledge import pins
 from ops.doctor.checks.autoscaler import STATUS, UPDATED
 from ops.doctor.checks.deployer_permissions import _simulation
 from tests.doctor.worlds import asked, world
-from wiring import kubernetes
-from wiring.kubernetes import gpu_node
 
 if TYPE_CHECKING:
     from tests.doctor.worlds import Question

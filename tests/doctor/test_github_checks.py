@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from kit import stack as kit
 from ops.doctor.checks import (
     github_app,
     github_token,
@@ -22,6 +21,7 @@ from ops.doctor.checks import (
 )
 from ops.doctor.redaction import redacted
 from ops.doctor.source import Unanswered
+from ops.kit import stack as kit
 from tests.doctor.worlds import asked, lines, silent, world
 
 if TYPE_CHECKING:

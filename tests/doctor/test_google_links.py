@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from bootstrap.permissions_gcp import DEPLOYER
+from gpu_ci.derived import host_image as images
+from gpu_ci.derived.host_image import apis
 from ops.doctor.checks import google_capacity, google_project, google_quota, host_image, image_digest
 from ops.doctor.machines import COMPUTE
 from ops.doctor.recording import Exchange, Recorded
 from tests.doctor.worlds import asked, lines, silent, world
-from wiring import host_image as images
-from wiring.host_image import apis
 
 if TYPE_CHECKING:
     from ops.doctor.world import World

@@ -303,4 +303,4 @@ def test_a_client_that_is_not_installed_names_the_fix(monkeypatch: pytest.Monkey
 
     with pytest.raises(Unanswered, match="the Python package boto3 is not installed") as unanswered:
         systems["aws"].ask("sts.get_caller_identity")
-    assert unanswered.value.fix == "run `make doctor`, which installs requirements-doctor.txt"
+    assert unanswered.value.fix == "run `make doctor`, which installs requirements/doctor.txt"

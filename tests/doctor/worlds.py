@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from back_ends.registry import stack_of
-from config.identity import PROJECT, Identity
+from gpu_ci.back_ends.registry import stack_of
+from gpu_ci.stack_file.identity import PROJECT, Identity
 from ops.doctor.recording import Exchange, Recorded
 from ops.doctor.world import SYSTEMS, World
 from ops.plan import typed
@@ -18,7 +18,7 @@ from ops.plan.stack_file import read
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 NOW: Final = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from fakes.aws import names as aws
-from fakes.cloud import Cloud
-from fakes.objects import Caller
-from fakes.request import Place
+from ops.fakes.aws import names as aws
+from ops.fakes.cloud import Cloud
+from ops.fakes.objects import Caller
+from ops.fakes.request import Place
 
 CLUSTER_ARN: Final = "arn:aws:eks:us-west-2:123456789012:cluster/ci"
 INSIDE: Final = Caller(cluster=CLUSTER_ARN)

@@ -7,20 +7,20 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from fakes.faults import MUTATION, Fault, FaultKind
-from fakes.objects import Phase
 from ops.cli.commands import state_check as command
+from ops.fakes.faults import MUTATION, Fault, FaultKind
+from ops.fakes.objects import Phase
 from ops.outcome import Exit
-from ops.state_check import faults, read
+from ops.state.state_check import faults, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from fakes.objects import CloudObject
     from ops.engine.engine import Engine
     from ops.engine.events import Outcome
-    from ops.state_check import State
+    from ops.fakes.objects import CloudObject
+    from ops.state.state_check import State
 
 KILLS: Final = (FaultKind.KILL, FaultKind.KILL_AFTER)
 _URN: Final = re.compile(r"--absent '([^']+)'")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pulumi
 from pulumi import ResourceOptions
 
-from fakes.aws import names as aws
+from ops.fakes.aws import names as aws
 from ops.plan.stack_file import StackFile
 from tests.ops.small import Box
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from fakes.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN, UNKNOWN_MARK
 from ops.engine import agreement
 from ops.engine.state import State, goals, state
+from ops.fakes.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN, UNKNOWN_MARK
 from ops.plan.model import SECRET, Planned
 from tests.ops.small import BUCKET, KEY, STACK, plan, planned
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 import pytest
 
-from fakes.aws import names as aws
-from fakes.faults import Fault, FaultKind
 from ops.engine.engine import Engine
-from ops.state_check import note, read
+from ops.fakes.aws import names as aws
+from ops.fakes.faults import Fault, FaultKind
+from ops.state.state_check import note, read
 from tests.engine import aws_server, gcs_server, programs
 from tests.engine.programs import SECRET, stack_file
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fakes.difference import ChangeKind, changes, deletes_first
-from fakes.kinds import Kind
+from ops.fakes.difference import ChangeKind, changes, deletes_first
+from ops.fakes.kinds import Kind
 
 pytestmark = pytest.mark.pure
 

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fakes.aws import names as aws
-from fakes.faults import Fault
 from ops.engine.engine import Engine
+from ops.fakes.aws import names as aws
+from ops.fakes.faults import Fault
+from ops.pipeline import drift
 from tests.artefacts.fake_github import REPOSITORY, TOKEN, FakeGitHub
 from tests.engine import programs
 from tests.engine.pipeline import Pipeline
-from tools import drift
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fakes.objects import CloudObject
     from ops.engine.pulumi_cli import Found
+    from ops.fakes.objects import CloudObject
 
 pytestmark = pytest.mark.engine
 

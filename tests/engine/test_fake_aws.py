@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from fakes.aws import names as aws
-from fakes.aws.eks_nodes import BUDGET, autoscale
-from fakes.kinds import RefusedError
-from fakes.objects import Phase
+from ops.fakes.aws import names as aws
+from ops.fakes.aws.eks_nodes import BUDGET, autoscale
+from ops.fakes.kinds import RefusedError
+from ops.fakes.objects import Phase
 from tests.engine.clouds import CLUSTER_POLICY, INSIDE, Client
 
 pytestmark = pytest.mark.pure

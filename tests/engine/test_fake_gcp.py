@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from fakes import gcp, gcp_rules, gcp_services, github
-from fakes.kinds import RefusedError
+from ops.fakes import gcp, gcp_rules, gcp_services, github
+from ops.fakes.kinds import RefusedError
 from tests.engine.clouds import Client
 
 pytestmark = pytest.mark.pure

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import pytest
 from pulumi import _types
 
-from fakes import replacement
-from fakes.kinds import value_at, values_at
-from fakes.request import Place
-from fakes.tables import TABLE, computed, kind_of
+from ops.fakes import replacement
+from ops.fakes.kinds import value_at, values_at
+from ops.fakes.request import Place
+from ops.fakes.tables import TABLE, computed, kind_of
 from tests.ops.sdk import sdk_class
 
 if TYPE_CHECKING:
-    from fakes.kinds import Kind
+    from ops.fakes.kinds import Kind
 
 pytestmark = pytest.mark.pure
 

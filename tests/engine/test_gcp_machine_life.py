@@ -8,16 +8,16 @@ import pulumi
 import pytest
 from pulumi import ResourceOptions
 
-from fakes import gcp
-from fakes.gcp_rules import RESOURCE_POLICY
 from ops.engine.engine import Engine
+from ops.fakes import gcp
+from ops.fakes.gcp_rules import RESOURCE_POLICY
 from tests.engine.programs import stack_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fakes.objects import CloudObject
     from ops.engine.pulumi_cli import Found
+    from ops.fakes.objects import CloudObject
 
 pytestmark = pytest.mark.engine
 
@@ -28,10 +28,10 @@ def machine() -> None:
     """One machine with a schedule and alarms."""
     import pulumi_gcp  # noqa: PLC0415 - slow to import
 
-    from back_ends.machine.gcp_base import GcpBase, GcpBaseArgs  # noqa: PLC0415
-    from back_ends.machine.gcp_machine import STOCK_IMAGES, GcpMachine, GcpMachineArgs  # noqa: PLC0415
-    from back_ends.machine.hours import Hours  # noqa: PLC0415
-    from gpu.machines import GCE_TYPES, attach, gpu_model  # noqa: PLC0415
+    from gpu_ci.back_ends.shared.machine.gcp.base import GcpBase, GcpBaseArgs  # noqa: PLC0415
+    from gpu_ci.back_ends.shared.machine.gcp.machine import STOCK_IMAGES, GcpMachine, GcpMachineArgs  # noqa: PLC0415
+    from gpu_ci.back_ends.shared.machine.hours import Hours  # noqa: PLC0415
+    from gpu_ci.knowledge.machines import GCE_TYPES, attach, gpu_model  # noqa: PLC0415
 
     config = pulumi.Config()
     opts = ResourceOptions(providers=[pulumi_gcp.Provider("gcp", project="gpu-tests", region="us-central1")])

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from fakes.aws import image_builder
-from fakes.aws.eks_nodes import autoscale
-from fakes.aws.names import LAUNCH_TEMPLATE, NODE_GROUP
-from fakes.kinds import values_at
 from ops.engine.engine import Engine
+from ops.fakes.aws import image_builder
+from ops.fakes.aws.eks_nodes import autoscale
+from ops.fakes.aws.names import LAUNCH_TEMPLATE, NODE_GROUP
+from ops.fakes.kinds import values_at
 from tests.plan import stacks
 
 if TYPE_CHECKING:

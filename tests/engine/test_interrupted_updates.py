@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from fakes.aws import names as aws
-from fakes.cloud import Cloud
-from fakes.faults import MUTATION, Fault, FaultKind
 from ops.engine.engine import Engine
+from ops.fakes.aws import names as aws
+from ops.fakes.cloud import Cloud
+from ops.fakes.faults import MUTATION, Fault, FaultKind
 from tests.engine import programs
 from tests.engine.operator import Operator
 from tests.engine.programs import stack_file

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes.aws import names as aws
-from fakes.difference import ChangeKind, changes
-from fakes.tables import kind_of
 from ops.engine.property_path import parts, value_at
+from ops.fakes.aws import names as aws
+from ops.fakes.difference import ChangeKind, changes
+from ops.fakes.tables import kind_of
 
 pytestmark = pytest.mark.pure
 

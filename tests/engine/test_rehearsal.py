@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pulumi
 import pytest
 
-from fakes.aws import names as aws
 from ops.engine import agreement, engine, rehearsal
 from ops.engine.engine import Engine
+from ops.fakes.aws import names as aws
 from ops.plan.recorder import record
 from tests.engine import programs
 from tests.engine.programs import Made, aws_provider, stack_file

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes.replacement import ADD, DELETE, SHRINK, UPDATE, paths, replaces, table
-from fakes.tables import TABLE
+from ops.fakes.replacement import ADD, DELETE, SHRINK, UPDATE, paths, replaces, table
+from ops.fakes.tables import TABLE
 from tests.engine.test_fake_tables import wire_inputs
 
 pytestmark = pytest.mark.pure

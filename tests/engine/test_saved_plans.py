@@ -9,12 +9,12 @@ import pulumi
 import pytest
 from pulumi import ResourceOptions
 
-from fakes.aws import names as aws
-from fakes.faults import Fault
 from ops.engine.engine import Engine
+from ops.fakes.aws import names as aws
+from ops.fakes.faults import Fault
+from ops.pipeline import deploy, saved_plan
 from tests.engine import programs
 from tests.engine.pipeline import Pipeline
-from tools import deploy, saved_plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ import pytest
 
 from ops.cli.commands import state_check as command
 from ops.outcome import Exit, Stop
-from ops.state_repair import repaired
+from ops.state.state_repair import repaired
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,8 @@ import pytest
 from pulumi import ResourceOptions
 
 from components.update_guard import Update, refuse_update, warn_of_update
-from fakes.aws import names as aws
 from ops.engine.engine import Engine
+from ops.fakes.aws import names as aws
 from ops.plan import recorder
 from tests.engine import programs
 

@@ -9,11 +9,11 @@ import pulumi
 import pytest
 from pulumi import ResourceOptions
 
-from fakes.aws import names as aws
 from ops.cli.commands import record_release, upgrade_check
 from ops.engine import upgrade
 from ops.engine.events import Outcome, Step
 from ops.engine.upgrade import Recorded, Replay
+from ops.fakes.aws import names as aws
 from tests.engine.programs import SECRET, Made, aws_provider, network, stack_file
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from bootstrap.permissions_gcp import DEPLOYER, GCP
-from fakes import gcp, gcp_services
+from ops.fakes import gcp, gcp_services
 
 pytestmark = pytest.mark.pure
 

@@ -6,11 +6,11 @@ from typing import Final
 
 import pytest
 
-from tests.config import stacks
-from tests.config.stacks import OUT
+from gpu_ci.derived import host_image
+from gpu_ci.derived import outputs as exports
 from tests.plan import stacks as plans
-from wiring import host_image
-from wiring import outputs as exports
+from tests.stack_file import stacks
+from tests.stack_file.stacks import OUT
 
 pytestmark = pytest.mark.plan
 

@@ -19,7 +19,6 @@ from pulumi import ResourceOptions
 
 from ami.builder import inputs
 from ami.builder.content_hash import ImageContent
-from back_ends.cirun_gcp.permissions import permissions as gcp_permissions
 from components.gcp.apis import Apis, ApisArgs
 from components.gcp.build_network import BuildNetwork, BuildNetworkArgs
 from components.gcp.build_ranges import REGIONS, range_of
@@ -31,16 +30,17 @@ from components.gcp.federation import Federation, FederationArgs, condition
 from components.gcp.host_image import HostImageArgs
 from components.gcp.image_archive import ImageArchive, ImageArchiveArgs
 from components.gcp.runner_account import RunnerAccount, RunnerAccountArgs
-from config.identity import Identity
-from config.load import settings_of
-from gpu.machines.zones import GCP_ZONES
-from gpu.regions import region_of
-from kit import stack as kit
+from gpu_ci.back_ends.cirun_gcp.permissions import permissions as gcp_permissions
+from gpu_ci.derived import host_image
+from gpu_ci.knowledge.machines.zones import GCP_ZONES
+from gpu_ci.knowledge.regions import region_of
+from gpu_ci.stack_file.identity import Identity
+from gpu_ci.stack_file.reading.load import settings_of
+from ops.kit import stack as kit
 from ops.plan.recorder import record
 from tests.components.made import names, only, part, waits_for
 from tests.ops.small import stack_file
 from tests.plan import stacks
-from wiring import host_image
 
 if TYPE_CHECKING:
     from collections.abc import Callable

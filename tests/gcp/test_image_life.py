@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any, Final
 import pulumi
 import pytest
 
-from back_ends.protocol import Site
-from back_ends.registry import stack_of
-from config.identity import Identity
-from config.load import load, settings_of
-from kit import stack as kit
-from kit.cirun import FILE, read
+from gpu_ci.back_ends.protocol import Site
+from gpu_ci.back_ends.registry import stack_of
+from gpu_ci.derived import host_image
+from gpu_ci.derived.host_image import INSTALLER
+from gpu_ci.program.gcp import gcp
+from gpu_ci.repository.cirun import FILE, read
+from gpu_ci.stack_file.identity import Identity
+from gpu_ci.stack_file.reading.load import load, settings_of
 from ops.engine import rehearsal
 from ops.engine.engine import Engine
-from program.gcp import gcp
+from ops.kit import stack as kit
 from tests.gcp.fake import FakeGcloud
 from tests.plan import stacks
-from wiring import host_image
-from wiring.host_image import INSTALLER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

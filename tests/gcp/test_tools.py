@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 import pulumi
 import pytest
 
-import program
+import gpu_ci.program
+from gpu_ci.derived.prerequisites import ToolMissing, check
 from ops.plan.recorder import record
-from tests.config import stacks
 from tests.plan import stacks as plans
-from wiring.tools import ToolMissing, check
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ def without(*tools: str) -> Callable[[str], str | None]:
 
 
 def updated(on_path: Callable[[str], str | None] | None, *, preview: bool = False) -> Plan:
-    return record(plans.stack_file(GCP), program=lambda: program.run(on_path), preview=preview)
+    return record(plans.stack_file(GCP), program=lambda: gpu_ci.program.run(on_path), preview=preview)
 
 
 def test_an_update_without_gcloud_ends_before_its_first_resource(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,6 +115,6 @@ def test_a_plan_looks_at_no_path() -> None:
 
 
 def test_whoever_runs_pulumi_looks_at_the_path() -> None:
-    called = ast.parse((Path(program.__file__).parents[1] / "__main__.py").read_text()).body[-1]
+    called = ast.parse((Path(gpu_ci.program.__file__).parents[1] / "__main__.py").read_text()).body[-1]
 
     assert ast.unparse(called) == "run(shutil.which)"

@@ -17,8 +17,8 @@ NAMED = re.compile(r"""(?:\bROOT\s*/\s*|=\s*|[\[(]\s*)["']Pulumi\.(?:staging|pro
 """A stack file of the root that a test reads by name."""
 READERS = (
     "tests/plan",
-    "tests/wiring",
-    "tests/config",
+    "tests/derived",
+    "tests/stack_file",
     "tests/charts",
     "tests/mistakes/test_checks.py",
 )

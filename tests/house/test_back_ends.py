@@ -1,4 +1,4 @@
-"""Only the package of a back end names it: everything else asks `back_ends.protocol`."""
+"""Only the package of a back end names it: everything else asks `gpu_ci.back_ends.protocol`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from back_ends import NAMES
+from gpu_ci.back_ends import NAMES
 from tests.sources import python_files
 
 if TYPE_CHECKING:
@@ -22,10 +22,12 @@ PRODUCT: Final = sorted(
     for path in python_files()
     if not (name := path.relative_to(ROOT).as_posix()).startswith(("docs/", "tests/", "tools/"))
 )
-REGISTRY: Final = "back_ends/__init__.py"
+REGISTRY: Final = "gpu_ci/back_ends/__init__.py"
 KEYS: Final = {name: {name, name.replace("_", "-")} for name in NAMES}
 """A package to the names of its section: as an attribute, and as a key of the stack file."""
-RESOURCE_NAMES: Final = frozenset({"components/kubernetes/arc_controller.py", "back_ends/start_stop/jarvis_rules.py"})
+RESOURCE_NAMES: Final = frozenset(
+    {"components/kubernetes/arc/arc_controller.py", "gpu_ci/back_ends/start_stop/jarvis_rules.py"}
+)
 """Modules with another thing that is called like a back end: a resource, whose name is part of a URN and cannot change,
 and the template `vm` of Jarvis Labs."""
 
@@ -51,7 +53,7 @@ def _is_settings(value: ast.expr) -> bool:
 
 
 def test_no_module_outside_its_package_names_a_back_end() -> None:
-    own = {f"back_ends/{name}/" for name in NAMES}
+    own = {f"gpu_ci/back_ends/{name}/" for name in NAMES}
     modules = [name for name in PRODUCT if not name.startswith(tuple(own)) and name != REGISTRY]
     found = {name: sorted(set(named((ROOT / name).read_text(encoding="utf-8")))) for name in modules}
 
@@ -60,7 +62,7 @@ def test_no_module_outside_its_package_names_a_back_end() -> None:
 
 @pytest.mark.parametrize(("package", "others"), [(name, set(NAMES) - {name}) for name in NAMES])
 def test_a_back_end_names_no_other(package: str, others: set[str]) -> None:
-    modules = [name for name in PRODUCT if name.startswith(f"back_ends/{package}/")]
+    modules = [name for name in PRODUCT if name.startswith(f"gpu_ci/back_ends/{package}/")]
 
     assert {
         name
@@ -72,9 +74,9 @@ def test_a_back_end_names_no_other(package: str, others: set[str]) -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "from back_ends.arc.section import SECTION",
+        "from gpu_ci.back_ends.arc.section import SECTION",
         "from back_ends import cirun_aws",
-        "import back_ends.cirun_gcp.offer",
+        "import gpu_ci.back_ends.cirun_gcp.offer",
         "def served(runner):\n    return runner.arc is not None",
         "KEY = 'cirun-aws'",
         "FIELD = 'cirun_gcp'",
@@ -84,6 +86,8 @@ def test_a_mention_of_a_back_end_is_found(source: str) -> None:
     assert list(named(source))
 
 
-@pytest.mark.parametrize("source", ["from back_ends.registry import BACK_ENDS", "x = settings.arc", "'arc-runners'"])
+@pytest.mark.parametrize(
+    "source", ["from gpu_ci.back_ends.registry import BACK_ENDS", "x = settings.arc", "'arc-runners'"]
+)
 def test_a_name_that_only_resembles_a_back_end_is_allowed(source: str) -> None:
     assert list(named(source)) == []

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from config.schema import stack_schema
+from gpu_ci.stack_file.reading.schema import stack_schema
 
 pytestmark = pytest.mark.pure
 

@@ -222,7 +222,7 @@ def test_the_generated_pages_are_up_to_date() -> None:
 
 
 def test_the_stack_file_reference_has_every_section_and_an_example_of_it() -> None:
-    from config.settings import Settings  # noqa: PLC0415  # as above
+    from gpu_ci.stack_file.sections.settings import Settings  # noqa: PLC0415  # as above
     from tools import reference_sections  # noqa: PLC0415
 
     page = (ROOT / "docs/reference/stack-file.md").read_text()

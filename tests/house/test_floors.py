@@ -33,8 +33,8 @@ COMPONENTS: Final = "components"
 
 BUILDING_BLOCKS: Final = (
     "components.aws.job_role",
-    "components.aws.node_group",
-    "components.aws.workload_role",
+    "components.aws.cluster.node_group",
+    "components.aws.cluster.workload_role",
     "components.gcp.closed_network",
     "components.gcp.host_image",
     "components.gcp.provider",
@@ -42,59 +42,79 @@ BUILDING_BLOCKS: Final = (
 )
 """The components that other components consist of."""
 
-GUARDS: Final = ("components.update_guard", "components.aws.update_reasons")
+GUARDS: Final = ("components.update_guard", "components.aws.cluster.update_reasons")
 """The comparison of an update with the old state, and what EKS refuses."""
 
 FILE_FORMATS: Final = (
-    *("kit.cirun", "kit.cirun_access", "kit.cirun_checks", "kit.cirun_runners", "kit.documents"),
-    *("kit.actions", "kit.gpu_workflow", "kit.image_workflow", "kit.matrix", "kit.python_environment", "kit.render"),
-    *("kit.container_workflow", "kit.docs_workflow", "kit.run_script"),
+    *(
+        "gpu_ci.repository.cirun",
+        "gpu_ci.repository.cirun_access",
+        "gpu_ci.repository.cirun_checks",
+        "gpu_ci.repository.cirun_runners",
+        "gpu_ci.repository.documents",
+    ),
+    *(
+        "gpu_ci.repository.actions",
+        "gpu_ci.repository.gpu_workflow",
+        "gpu_ci.repository.image_workflow",
+        "gpu_ci.repository.matrix",
+        "gpu_ci.repository.python_environment",
+        "gpu_ci.repository.render",
+    ),
+    *("gpu_ci.repository.container_workflow", "gpu_ci.repository.docs_workflow", "gpu_ci.repository.run_script"),
 )
 """The modules of the kit that know no stack: models of files, and their rendering."""
 
 LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
     {
         "knowledge": ("gpu", "gpu.*"),
-        "values": ("config.values",),
-        "pins": ("config.pins",),
+        "values": ("gpu_ci.stack_file.values.general",),
+        "pins": ("gpu_ci.knowledge.pins",),
         "packages": (
             *("config", "components", "components.aws", "components.gcp", "components.github", "components.kubernetes"),
-            *("back_ends", "back_ends.arc", "back_ends.cirun", "back_ends.cirun_aws", "back_ends.cirun_gcp", "kit"),
-            *("back_ends.machine", "back_ends.start_stop", "back_ends.vm"),
+            *(
+                "back_ends",
+                "gpu_ci.back_ends.arc",
+                "gpu_ci.back_ends.shared.cirun",
+                "gpu_ci.back_ends.cirun_aws",
+                "gpu_ci.back_ends.cirun_gcp",
+                "kit",
+            ),
+            *("gpu_ci.back_ends.shared.machine", "gpu_ci.back_ends.start_stop", "gpu_ci.back_ends.vm"),
         ),
     },
     {
         "policy": ("policy", "policy.*"),
         "machine images": ("ami", "ami.*"),
-        "parts of back ends": ("back_ends.parts",),
+        "parts of back ends": ("gpu_ci.back_ends.parts",),
         NEIGHBOURS: (),
     },
     {
-        "identity": ("config.identity",),
+        "identity": ("gpu_ci.stack_file.identity",),
         "guards": GUARDS,
         "sections": (
             "back_ends.*.section",
-            "config.aws",
-            "config.cirun",
-            "config.exceptions",
-            "config.faults",
-            "config.gcp",
-            "config.github_repository",
-            "config.gpu_tests",
-            "config.images",
-            "config.instance_types",
-            "config.machine_images",
-            "config.machines",
-            "config.runners",
-            "config.section",
-            "config.services",
-            "config.settings",
-            "config.values_aws",
-            "config.values_gcp",
-            "config.values_github",
-            "config.values_mail",
-            "config.yaml_problems",
-            "config.yaml_tree",
+            "gpu_ci.stack_file.sections.aws",
+            "gpu_ci.stack_file.sections.cirun",
+            "gpu_ci.stack_file.sections.exceptions",
+            "gpu_ci.stack_file.faults",
+            "gpu_ci.stack_file.sections.gcp",
+            "gpu_ci.stack_file.sections.github_repository",
+            "gpu_ci.stack_file.sections.gpu_tests",
+            "gpu_ci.stack_file.sections.images",
+            "gpu_ci.stack_file.sections.instance_types",
+            "gpu_ci.stack_file.sections.machine_images",
+            "gpu_ci.stack_file.sections.machines",
+            "gpu_ci.stack_file.sections.runners",
+            "gpu_ci.stack_file.sections.section",
+            "gpu_ci.stack_file.sections.services",
+            "gpu_ci.stack_file.sections.settings",
+            "gpu_ci.stack_file.values.aws",
+            "gpu_ci.stack_file.values.gcp",
+            "gpu_ci.stack_file.values.github",
+            "gpu_ci.stack_file.values.mail",
+            "gpu_ci.stack_file.reading.yaml_problems",
+            "gpu_ci.stack_file.reading.yaml_tree",
         ),
     },
     {
@@ -102,14 +122,14 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
             "back_ends.*.rules",
             "back_ends.*_rules",
             "config.*_rules",
-            "config.credentials",
-            "config.load",
-            "config.respelling",
-            "config.rules",
-            "config.schema",
-            "config.stack_name",
-            "config.stated",
-            "config.translate",
+            "gpu_ci.stack_file.reading.credentials",
+            "gpu_ci.stack_file.reading.load",
+            "gpu_ci.stack_file.reading.respelling",
+            "gpu_ci.stack_file.rules.between_sections",
+            "gpu_ci.stack_file.reading.schema",
+            "gpu_ci.stack_file.rules.stack_name",
+            "gpu_ci.stack_file.reading.stated",
+            "gpu_ci.stack_file.reading.translate",
         ),
         BLOCKS: BUILDING_BLOCKS,
     },
@@ -118,7 +138,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
     {"wiring": ("wiring", "wiring.*")},
     {"checks": ("checks", "checks.*", "refusal")},
     {"program": ("program", "program.*"), "bootstrap": ("bootstrap", "bootstrap.*")},
-    {"entry points": ("__main__", "bootstrap.__main__", "policy.__main__")},
+    {"entry points": ("__main__", "bootstrap.__main__", "gpu_ci.policy.__main__")},
     {"kit": ("kit", "kit.*")},
     {"fakes": ("fakes", "fakes.*")},
     {"ops": ("ops", "ops.*")},
@@ -152,8 +172,13 @@ CONNECTED: Final = frozenset(
 CHAPTERS: Final = ("gpu", "ops")
 """Packages whose folders do not import each other in a circle."""
 
-CONFIG_OF_COMPONENTS: Final = {"config", "config.values", "config.identity", "config.pins"}
-"""The modules of `config/` that `components/` may import. The program translates sections into arguments, so that a
+CONFIG_OF_COMPONENTS: Final = {
+    "config",
+    "gpu_ci.stack_file.values.general",
+    "gpu_ci.stack_file.identity",
+    "gpu_ci.knowledge.pins",
+}
+"""The modules of `gpu_ci/stack_file/` that `components/` may import. The program translates sections into arguments, so that a
 component can be read and tested without the stack file."""
 
 
@@ -285,7 +310,14 @@ def test_every_building_block_is_imported_by_two_modules() -> None:
     assert {block: imported.count(block) for block in BUILDING_BLOCKS if imported.count(block) < 2} == {}
 
 
-LOWEST = {"gpu.verdict": "", "config.values": "", "config.pins": "", "gpu": "", "config": "", "components": ""}
+LOWEST = {
+    "gpu_ci.knowledge.verdict": "",
+    "gpu_ci.stack_file.values.general": "",
+    "gpu_ci.knowledge.pins": "",
+    "gpu": "",
+    "config": "",
+    "components": "",
+}
 
 
 @pytest.mark.parametrize(
@@ -298,36 +330,45 @@ LOWEST = {"gpu.verdict": "", "config.values": "", "config.pins": "", "gpu": "", 
         ),
         ({"gpu.pods": "import pulumi"}, "gpu.pods: imports pulumi, but knowledge do not import Pulumi"),
         (
-            {"components.aws.network": "import pulumi\nfrom config.settings import Settings", "config.settings": ""},
-            "components.aws.network: imports config.settings, but components do not read the stack file",
+            {
+                "components.aws.network.network": "import pulumi\nfrom gpu_ci.stack_file.sections.settings import Settings",
+                "gpu_ci.stack_file.sections.settings": "",
+            },
+            "components.aws.network.network: imports gpu_ci.stack_file.sections.settings, but components do not read the stack file",
         ),
         (
-            {"components.aws.names": "from config import rules", "config.rules": ""},
-            "components.aws.names: imports config.rules, but components do not read the stack file",
+            {"components.aws.names": "from config import rules", "gpu_ci.stack_file.rules.between_sections": ""},
+            "components.aws.names: imports gpu_ci.stack_file.rules.between_sections, but components do not read the stack file",
         ),
         (
             {"components.aws.a": "import pulumi", "components.aws.b": "import pulumi\nfrom components.aws import a"},
             "components.aws.b: imports components.aws.a, which is in layer 4; its own layer is 4",
         ),
         (
-            {"components.aws.node_group": "from components.aws.a import A", "components.aws.a": "import pulumi"},
-            "components.aws.node_group: imports components.aws.a, which is in layer 4; its own layer is 3",
+            {
+                "components.aws.cluster.node_group": "from components.aws.a import A",
+                "components.aws.a": "import pulumi",
+            },
+            "components.aws.cluster.node_group: imports components.aws.a, which is in layer 4; its own layer is 3",
         ),
         (
-            {"config.settings": "from config.load import load", "config.load": ""},
-            "config.settings: imports config.load, which is in layer 3; its own layer is 2",
+            {
+                "gpu_ci.stack_file.sections.settings": "from gpu_ci.stack_file.reading.load import load",
+                "gpu_ci.stack_file.reading.load": "",
+            },
+            "gpu_ci.stack_file.sections.settings: imports gpu_ci.stack_file.reading.load, which is in layer 3; its own layer is 2",
         ),
         (
-            {"back_ends.arc.section": "import back_ends.offer", "back_ends.offer": ""},
-            "back_ends.arc.section: imports back_ends.offer, which is in layer 5; its own layer is 2",
+            {"gpu_ci.back_ends.arc.section": "import gpu_ci.back_ends.offer", "gpu_ci.back_ends.offer": ""},
+            "gpu_ci.back_ends.arc.section: imports gpu_ci.back_ends.offer, which is in layer 5; its own layer is 2",
         ),
         (
-            {"wiring.outputs": "import checks.fit", "checks.fit": ""},
-            "wiring.outputs: imports checks.fit, which is in layer 7; its own layer is 6",
+            {"gpu_ci.derived.outputs": "import gpu_ci.checks.nodes.fit", "gpu_ci.checks.nodes.fit": ""},
+            "gpu_ci.derived.outputs: imports gpu_ci.checks.nodes.fit, which is in layer 7; its own layer is 6",
         ),
         (
-            {"kit.stack": "import ops.plan", "ops.plan": ""},
-            "kit.stack: imports ops.plan, which is in layer 12; its own layer is 10",
+            {"ops.kit.stack": "import ops.plan", "ops.plan": ""},
+            "ops.kit.stack: imports ops.plan, which is in layer 12; its own layer is 10",
         ),
         ({"ops.plan": "from . import wire", "ops.wire": ""}, "ops.plan: has a relative import"),
         (
@@ -340,12 +381,12 @@ LOWEST = {"gpu.verdict": "", "config.values": "", "config.pins": "", "gpu": "", 
         ),
         (
             {
-                "gpu.cost.a": "import gpu.quotas.a",
-                "gpu.quotas.a": "",
-                "gpu.quotas.b": "import gpu.cost.b",
-                "gpu.cost.b": "",
+                "gpu_ci.knowledge.cost.a": "import gpu_ci.knowledge.quotas.a",
+                "gpu_ci.knowledge.quotas.a": "",
+                "gpu_ci.knowledge.quotas.b": "import gpu_ci.knowledge.cost.b",
+                "gpu_ci.knowledge.cost.b": "",
             },
-            "a circle of folders: gpu.cost -> gpu.quotas -> gpu.cost",
+            "a circle of folders: gpu_ci.knowledge.cost -> gpu_ci.knowledge.quotas -> gpu_ci.knowledge.cost",
         ),
     ],
 )
@@ -355,16 +396,16 @@ def test_a_violation_of_the_layers_is_reported(broken: dict[str, str], message: 
 
 def test_imports_of_lower_layers_are_allowed() -> None:
     allowed = {
-        "gpu.pods": "from gpu.verdict import Verdict",
-        "components.aws.node_group": "import pulumi",
-        "components.aws.names": "import json\nfrom gpu.verdict import Verdict",
-        "components.aws.nodes": "import pulumi\nfrom components.aws.node_group import node_group\nfrom components.aws import names",
-        "config.identity": "from config import pins",
-        "back_ends.arc.back_end": "from components.aws.nodes import Nodes",
-        "checks.fit": "from gpu.pods import fit\nfrom back_ends.arc import back_end",
-        "program": "import checks.fit",
-        "kit.stack": "from program import run",
-        "ops.plan": "from program import run\nimport kit.stack",
+        "gpu.pods": "from gpu_ci.knowledge.verdict import Verdict",
+        "components.aws.cluster.node_group": "import pulumi",
+        "components.aws.names": "import json\nfrom gpu_ci.knowledge.verdict import Verdict",
+        "components.aws.cluster.nodes": "import pulumi\nfrom components.aws.cluster.node_group import node_group\nfrom components.aws import names",
+        "gpu_ci.stack_file.identity": "from config import pins",
+        "gpu_ci.back_ends.arc.back_end": "from components.aws.cluster.nodes import Nodes",
+        "gpu_ci.checks.nodes.fit": "from gpu.pods import fit\nfrom gpu_ci.back_ends.arc import back_end",
+        "program": "import gpu_ci.checks.nodes.fit",
+        "ops.kit.stack": "from program import run",
+        "ops.plan": "from program import run\nimport ops.kit.stack",
         "ops.kinds": "if TYPE_CHECKING:\n    from ops.cloud import Cloud",
         "ops.cloud": "from ops.kinds import Kind",
     }

@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 pytestmark = pytest.mark.pure
 
 ROOT = Path(__file__).resolve().parents[2]
-LOCKS = ("requirements.txt", "requirements-doctor.txt", "requirements-dev.txt", "requirements-policy.txt")
+LOCKS = ("requirements.txt", "requirements/doctor.txt", "requirements/dev.txt", "requirements/policy.txt")
 
 each_lock = pytest.mark.parametrize("lock", LOCKS)
 
@@ -34,9 +34,9 @@ def stated() -> dict[str, list[Requirement]]:
     dev = [*doctor, *(text for text in groups["dev"] if isinstance(text, str))]
     return {
         "requirements.txt": [Requirement(text) for text in run],
-        "requirements-doctor.txt": [Requirement(text) for text in [*run, *doctor]],
-        "requirements-dev.txt": [Requirement(text) for text in [*run, *dev]],
-        "requirements-policy.txt": [
+        "requirements/doctor.txt": [Requirement(text) for text in [*run, *doctor]],
+        "requirements/dev.txt": [Requirement(text) for text in [*run, *dev]],
+        "requirements/policy.txt": [
             Requirement(line)
             for line in (ROOT / "policy" / "requirements.txt").read_text().splitlines()
             if line and not line.startswith("#")
@@ -74,7 +74,7 @@ def test_a_lock_contains_no_index_and_no_path(lock: str) -> None:
 
 @pytest.mark.parametrize(
     ("smaller", "larger"),
-    [("requirements.txt", "requirements-doctor.txt"), ("requirements-doctor.txt", "requirements-dev.txt")],
+    [("requirements.txt", "requirements/doctor.txt"), ("requirements/doctor.txt", "requirements/dev.txt")],
 )
 def test_the_larger_lock_has_the_versions_of_the_smaller_one(smaller: str, larger: str) -> None:
     all_of = locked(larger)

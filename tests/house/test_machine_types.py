@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from gpu.machines import EC2_TYPES
+from gpu_ci.knowledge.machines import EC2_TYPES
 from tests.plan import stacks
 from tools import reference_machines as machines
 

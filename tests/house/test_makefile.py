@@ -56,7 +56,7 @@ def checkout(tmp_path: Path) -> Path:
     """Return a copy of the files that the set-up needs."""
     folder = tmp_path / "checkout with a space"
     folder.mkdir()
-    for name in ("Makefile", "requirements.txt", "requirements-dev.txt"):
+    for name in ("Makefile", "requirements.txt", "requirements/dev.txt"):
         shutil.copy(ROOT / name, folder)
     shutil.copytree(ROOT / "tools", folder / "tools")
     return folder
@@ -89,7 +89,7 @@ def recorded(checkout: Path) -> Callable[..., list[str]]:
     python.parent.mkdir(parents=True)
     python.write_text(RECORDER.format(python=sys.executable))
     python.chmod(0o755)
-    for source in ("requirements.txt", "requirements-dev.txt", "tools/setup.sh"):
+    for source in ("requirements.txt", "requirements/dev.txt", "tools/setup.sh"):
         os.utime(checkout / source, (0, 0))
     for stamp in ("run", "dev"):
         (checkout / ".venv" / stamp).touch()
@@ -104,7 +104,7 @@ def recorded(checkout: Path) -> Callable[..., list[str]]:
     return run
 
 
-BEFORE = [".venv", "Makefile", "requirements-dev.txt", "requirements.txt", "tools"]
+BEFORE = [".venv", "Makefile", "requirements/dev.txt", "requirements.txt", "tools"]
 DATA = (
     "a folder/stack.yaml", "it's.yaml", 'a"b', "$(touch pwned)", "$(shell touch pwned)", "`touch pwned`", "; touch pwned",
     "' ; touch pwned; '", '"; touch pwned; "', "$HOME", "$$", "a$b", "${PATH}", "#x", "a\\b", "a\nb", "*", "~", "%", "-x", "&", "é",

@@ -13,8 +13,8 @@ import pytest
 pytestmark = pytest.mark.pure
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-FILES: Final = ("*.j2", "*.md", "*.py", "*.sh", "*.toml", "*.yaml", "*.yml", "CODEOWNERS", "Makefile")
-EXEMPT: Final = ("ami/gce-gpu-host/", "components/kubernetes/hooks/", "tests/house/test_plain_english.py")
+FILES: Final = ("*.j2", "*.md", "*.py", "*.sh", "*.toml", "*.yaml", "*.yml", ".github/CODEOWNERS", "Makefile")
+EXEMPT: Final = ("ami/gce-gpu-host/", "components/kubernetes/arc/hooks/", "tests/house/test_plain_english.py")
 """Scripts that are inputs of resources: a changed word in them builds a new host image or replaces a ConfigMap."""
 
 PHRASES: Final = {

@@ -15,15 +15,15 @@ ROOT = Path(__file__).resolve().parents[2]
 PINS = (ROOT / "config" / "pins.py").read_text()
 FILES = [
     path.relative_to(ROOT).as_posix()
-    for folder in ("config", "kit", "back_ends/start_stop")
+    for folder in ("config", "kit", "gpu_ci/back_ends/start_stop")
     for path in (ROOT / folder).glob("*.py")
 ]
 MARKED = sorted(name for name in FILES if "# renovate: " in (ROOT / name).read_text())
 
 
 def settings() -> dict[str, Any]:
-    """Parse `renovate.json5`; without comments it is a flow mapping of YAML."""
-    lines = (ROOT / "renovate.json5").read_text().splitlines()
+    """Parse `.github/renovate.json5`; without comments it is a flow mapping of YAML."""
+    lines = (ROOT / ".github/renovate.json5").read_text().splitlines()
     parsed: dict[str, Any] = yaml.safe_load("\n".join(line for line in lines if not line.lstrip().startswith("//")))
     return parsed
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from back_ends import NAMES
+from gpu_ci.back_ends import NAMES
 from ops.plan.recorder import record
 from ops.plan.stack_file import StackFile, read
 from tests.house.test_docs import overlaid

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
+from ops.pipeline.saved_plan import LIFETIME
 from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
 from tests.kit.github_expressions import holds
-from tools.saved_plan import LIFETIME
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -239,10 +239,12 @@ def test_the_deployment_runs_in_its_environment_one_at_a_time() -> None:
 @pytest.mark.parametrize(("job", "phases"), [("plan", ["plan"]), ("deploy", ["plan", "apply", "finish"])])
 def test_every_phase_of_the_deployment_replaces_its_shell(job: str, phases: list[str]) -> None:
     """GitHub interrupts only the first process of a step."""
-    called = [step["run"].splitlines()[-1] for step in steps(job).values() if "tools.deploy" in step.get("run", "")]
+    called = [
+        step["run"].splitlines()[-1] for step in steps(job).values() if "ops.pipeline.deploy" in step.get("run", "")
+    ]
     folder = {"plan": " --folder out/plan", "apply": " --folder out/plan", "finish": ""}
 
-    assert called == [f'exec .venv/bin/python -m tools.deploy {one} "$STACK"{folder[one]}' for one in phases]
+    assert called == [f'exec .venv/bin/python -m ops.pipeline.deploy {one} "$STACK"{folder[one]}' for one in phases]
     assert steps(job)["actions/checkout"]["with"]["fetch-depth"] == 0
 
 
@@ -264,7 +266,7 @@ def test_a_cancelled_deployment_is_waited_for_and_a_finished_one_is_verified() -
     assert deploy["Wait for a cancelled deployment"]["if"].startswith("always()")
     assert names.index("Wait for a cancelled deployment") == names.index("Deploy") + 1
     assert deploy["Verify with make doctor and make smoke"]["if"] == "steps.deploy.outcome == 'success'"
-    assert 'tools.verify "$STACK"' in deploy["Verify with make doctor and make smoke"]["run"]
+    assert 'ops.pipeline.verify "$STACK"' in deploy["Verify with make doctor and make smoke"]["run"]
 
 
 @pytest.mark.pure

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from config.identity import Identity
-from config.stated import settle
-from kit import stack as kit
-from tests.config import stacks
+from gpu_ci.stack_file.identity import Identity
+from gpu_ci.stack_file.reading.stated import settle
+from ops.kit import stack as kit
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

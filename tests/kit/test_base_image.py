@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from config.load import settings_of
-from gpu.software.image_tags import cuda_base
-from kit.image_workflow import IMAGE_FILE
-from kit.stack import files
+from gpu_ci.knowledge.software.image_tags import cuda_base
+from gpu_ci.repository.image_workflow import IMAGE_FILE
+from gpu_ci.stack_file.reading.load import settings_of
+from ops.kit.stack import files
 from ops.plan.recorder import record
 from ops.plan.stack_file import read
 from tests.mistakes.saying import write

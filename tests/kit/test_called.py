@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import pytest
 
-from gpu.verdict import Level
-from kit.runs_on import judge_all
+from gpu_ci.knowledge.verdict import Level
+from ops.kit.runs_on import judge_all
 from tests.kit.test_runs_on import job_on, runners
 
 pytestmark = pytest.mark.pure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kit.cirun_access import AccessFile, Grant, Policy, render_access
+from gpu_ci.repository.cirun_access import AccessFile, Grant, Policy, render_access
 
 pytestmark = pytest.mark.pure
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from gpu.verdict import Level
-from kit.cirun_checks import judge
+from gpu_ci.knowledge.verdict import Level
+from gpu_ci.repository.cirun_checks import judge
 
 pytestmark = pytest.mark.pure
 

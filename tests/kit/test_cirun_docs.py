@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from back_ends.cirun.back_end import ACCESS
-from config.identity import Identity
-from kit import stack as kit
-from kit.cirun import read
-from kit.migrate.migrate import migrate
-from tests.config import stacks
+from gpu_ci.back_ends.shared.cirun.back_end import ACCESS
+from gpu_ci.repository.cirun import read
+from gpu_ci.stack_file.identity import Identity
+from ops.kit import stack as kit
+from ops.kit.migrate.migrate import migrate
+from tests.stack_file import stacks
 
 pytestmark = pytest.mark.docs
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gpu.verdict import Level
-from kit.cirun_checks import judge
-from tests.config import stacks
+from gpu_ci.knowledge.verdict import Level
+from gpu_ci.repository.cirun_checks import judge
+from tests.stack_file import stacks
 
 pytestmark = pytest.mark.pure
 

@@ -9,12 +9,12 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu.verdict import Level
-from kit.cirun import read
-from kit.cirun_checks import judge
-from kit.documents import FileError
-from kit.migrate.migrate import migrate
+from gpu_ci.knowledge.verdict import Level
+from gpu_ci.repository.cirun import read
+from gpu_ci.repository.cirun_checks import judge
+from gpu_ci.repository.documents import FileError
 from ops.cli import main as cli
+from ops.kit.migrate.migrate import migrate
 
 if TYPE_CHECKING:
     from pathlib import Path

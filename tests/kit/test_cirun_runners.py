@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu.regions import Cloud
-from kit.cirun import TRIED_IN_STEP, read
-from kit.cirun_runners import GpuRunner, cirun_yml
-from kit.documents import FileError
+from gpu_ci.knowledge.regions import Cloud
+from gpu_ci.repository.cirun import TRIED_IN_STEP, read
+from gpu_ci.repository.cirun_runners import GpuRunner, cirun_yml
+from gpu_ci.repository.documents import FileError
 
 pytestmark = pytest.mark.pure
 

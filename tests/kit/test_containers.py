@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import yaml
 
-from components.aws.image_push import role_arn
-from config.identity import Identity
-from kit import stack as kit
-from kit.container_workflow import ContainerBuild, Ecr, Variant, container_files
-from kit.containers import container_builds
-from kit.documents import FileError
+from components.aws.images.image_push import role_arn
+from gpu_ci.repository.container_workflow import ContainerBuild, Ecr, Variant, container_files
+from gpu_ci.repository.documents import FileError
+from gpu_ci.stack_file.identity import Identity
+from ops.kit import stack as kit
+from ops.kit.containers import container_builds
 from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
-from tests.config import stacks
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import yaml
 
-from config.identity import Identity
-from kit import stack as kit
-from kit.docs_workflow import DOCS_FILE, docs_workflow
-from kit.documents import FileError
+from gpu_ci.repository.docs_workflow import DOCS_FILE, docs_workflow
+from gpu_ci.repository.documents import FileError
+from gpu_ci.stack_file.identity import Identity
+from ops.kit import stack as kit
 from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
-from tests.config import stacks
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
     from pathlib import Path

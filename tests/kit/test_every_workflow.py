@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import yaml
 
-from kit.documents import load_yaml
+from gpu_ci.repository.documents import load_yaml
 from ops.cli.options import ROOT
 from ops.plan import golden, golden_workflows
-from tests.config import stacks
 from tests.kit.github_expressions import holds
 from tests.kit.options import CASES, OPTIONS, RUNNERS, workflows, written
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,13 +11,13 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kit.cirun import FILE
-from kit.folder import MARK, State, compare, difference
-from kit.scripts import LABELS_FILE
-from kit.served import shown
+from gpu_ci.repository.cirun import FILE
 from ops.cli import main as cli
 from ops.cli.options import ROOT
-from tests.config import stacks
+from ops.kit.folder import MARK, State, compare, difference
+from ops.kit.scripts import LABELS_FILE
+from ops.kit.served import shown
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
     from pathlib import Path

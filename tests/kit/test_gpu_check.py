@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from kit.gpu_workflow import CHECK, TESTS_FILE, TRIAGE_FILE, GpuTests, workflows
+from gpu_ci.repository.gpu_workflow import CHECK, TESTS_FILE, TRIAGE_FILE, GpuTests, workflows
 from tests.kit.github_expressions import holds, text_of
 
 if TYPE_CHECKING:

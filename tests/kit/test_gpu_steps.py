@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import yaml
 
-from tests.config import stacks
 from tests.kit.options import files
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

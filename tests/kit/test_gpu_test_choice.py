@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from config.identity import Identity
-from config.stated import settle
-from gpu.verdict import Level
-from kit import stack as kit
-from kit.documents import FileError
-from kit.gpu_tests import Found, gpu_tests, taken_for_granted
-from kit.gpu_workflow import TESTS_FILE, GpuTests, workflows
+from gpu_ci.derived.outputs import gpu_test_image
+from gpu_ci.knowledge.verdict import Level
+from gpu_ci.repository.documents import FileError
+from gpu_ci.repository.gpu_workflow import TESTS_FILE, GpuTests, workflows
+from gpu_ci.stack_file.identity import Identity
+from gpu_ci.stack_file.reading.stated import settle
 from ops.cli import main as cli
 from ops.cli.options import ROOT
-from tests.config import stacks
-from wiring.outputs import gpu_test_image
+from ops.kit import stack as kit
+from ops.kit.gpu_tests import Found, gpu_tests, taken_for_granted
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from config import gpu_tests as section
-from config.gpu_tests import GpuTestsSettings
-from config.runners import RunnerSettings
-from kit.gpu_workflow import TESTS_FILE, entry, workflows
+from gpu_ci.repository.gpu_workflow import TESTS_FILE, entry, workflows
+from gpu_ci.stack_file.sections import gpu_tests as section
+from gpu_ci.stack_file.sections.gpu_tests import GpuTestsSettings
+from gpu_ci.stack_file.sections.runners import RunnerSettings
 
 pytestmark = pytest.mark.pure
 

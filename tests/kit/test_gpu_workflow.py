@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from kit.documents import FileError
-from kit.gpu_workflow import TESTS_FILE, TRIAGE_FILE, GpuTests, workflows
+from gpu_ci.repository.documents import FileError
+from gpu_ci.repository.gpu_workflow import TESTS_FILE, TRIAGE_FILE, GpuTests, workflows
 
 pytestmark = pytest.mark.pure
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import yaml
 
-from config.identity import Identity
-from config.stated import settle
-from kit import stack as kit
-from kit.gpu_workflow import TESTS_FILE
-from kit.python_environment import ENVIRONMENT_FILE
-from tests.config import stacks
+from gpu_ci.repository.gpu_workflow import TESTS_FILE
+from gpu_ci.repository.python_environment import ENVIRONMENT_FILE
+from gpu_ci.stack_file.identity import Identity
+from gpu_ci.stack_file.reading.stated import settle
+from ops.kit import stack as kit
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kit.matrix import UnresolvedError, combinations, replaced, resolved
+from gpu_ci.repository.matrix import UnresolvedError, combinations, replaced, resolved
 
 pytestmark = pytest.mark.pure
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import yaml
 
-from gpu.software.cuda import FLOORS
-from gpu.software.frameworks import onnxruntime, torch
-from kit.python_environment import ENVIRONMENT_FILE, environment_file
-from tests.config import stacks
+from gpu_ci.knowledge.software.cuda import FLOORS
+from gpu_ci.knowledge.software.frameworks import onnxruntime, torch
+from gpu_ci.repository.python_environment import ENVIRONMENT_FILE, environment_file
 from tests.kit.options import files
+from tests.stack_file import stacks
 
 pytestmark = pytest.mark.pure
 

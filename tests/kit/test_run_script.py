@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kit.run_script import RUN_FILE, run_script
+from gpu_ci.repository.run_script import RUN_FILE, run_script
 from tests.artefacts.fake_commands import FakeCommands
 from tests.artefacts.linters import linter
 

@@ -10,15 +10,15 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from config.identity import Identity
-from gpu.verdict import Level
-from kit import stack as kit
-from kit.documents import FileError, load_yaml
-from kit.runs_on import judge, judge_all
-from kit.served import Served, served, shown
+from gpu_ci.knowledge.verdict import Level
+from gpu_ci.repository.documents import FileError, load_yaml
+from gpu_ci.stack_file.identity import Identity
 from ops.cli import main as cli
 from ops.cli.options import ROOT
-from tests.config import stacks
+from ops.kit import stack as kit
+from ops.kit.runs_on import judge, judge_all
+from ops.kit.served import Served, served, shown
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import yaml
 
-from kit.scripts import LABELS_FILE, ORT_FILE, VERIFY_FILE, scripts
+from ops.kit.scripts import LABELS_FILE, ORT_FILE, VERIFY_FILE, scripts
 from tests.artefacts.fake_commands import FakeCommands
 from tests.artefacts.linters import linter
-from tests.config import stacks
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from back_ends.registry import stack_of
-from config.identity import Identity
-from kit import stack as kit
-from kit.cirun import FILE, read
-from kit.documents import FileError
-from kit.gpu_workflow import TESTS_FILE, TRIAGE_FILE, GpuTests, workflows
-from kit.image_workflow import FOLDER, IMAGE_FILE, PROVIDER, GpuTestsImage, image_files
-from kit.run_script import RUN_FILE
-from kit.scripts import scripts
+from gpu_ci.back_ends.registry import stack_of
+from gpu_ci.derived import host_image
+from gpu_ci.derived import outputs as exports
+from gpu_ci.repository.cirun import FILE, read
+from gpu_ci.repository.documents import FileError
+from gpu_ci.repository.gpu_workflow import TESTS_FILE, TRIAGE_FILE, GpuTests, workflows
+from gpu_ci.repository.image_workflow import FOLDER, IMAGE_FILE, PROVIDER, GpuTestsImage, image_files
+from gpu_ci.repository.run_script import RUN_FILE
+from gpu_ci.stack_file.identity import Identity
 from ops.cli import main as cli
 from ops.cli.options import ROOT
-from tests.config import stacks
-from tests.config.stacks import OUT
-from wiring import host_image
-from wiring import outputs as exports
+from ops.kit import stack as kit
+from ops.kit.scripts import scripts
+from tests.stack_file import stacks
+from tests.stack_file.stacks import OUT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

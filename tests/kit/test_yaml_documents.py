@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kit.documents import FileError, load_yaml
+from gpu_ci.repository.documents import FileError, load_yaml
 
 pytestmark = pytest.mark.pure
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from checks.scale_from_zero import scale_from_zero
-from gpu.kubernetes.add_ons import ADD_ONS
-from gpu.kubernetes.daemonsets import DaemonSet
-from gpu.kubernetes.node_group import NodeGroupFacts
-from gpu.kubernetes.pods import Pod, Requirement, Toleration, pod_from_template
-from gpu.kubernetes.quantities import Resources
-from gpu.kubernetes.taints import ApiTaint
-from gpu.kubernetes.template_node import LABEL_TAG, RESOURCE_TAG, TAINT_TAG
+from gpu_ci.checks.nodes.scale_from_zero import scale_from_zero
+from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS
+from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
+from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
+from gpu_ci.knowledge.kubernetes.pods import Pod, Requirement, Toleration, pod_from_template
+from gpu_ci.knowledge.kubernetes.quantities import Resources
+from gpu_ci.knowledge.kubernetes.taints import ApiTaint
+from gpu_ci.knowledge.kubernetes.template_node import LABEL_TAG, RESOURCE_TAG, TAINT_TAG
 
 if TYPE_CHECKING:
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
 
 GPU_TAINT = Toleration(key="nvidia.com/gpu", operator="Exists", effect="NoSchedule")
 GPU_LABEL = (Requirement(key="nvidia.com/gpu.present", values=("true",)),)

@@ -6,9 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.kubernetes.allocatable import file_system, max_pods, node_room, reserved_cpu, reserved_memory_mib
-from gpu.kubernetes.quantities import CPU, EPHEMERAL_STORAGE, GIB, MEMORY, MIB, PODS, Resources
-from gpu.machines import EC2_TYPES, ec2_type
+from gpu_ci.knowledge.kubernetes.allocatable import (
+    file_system,
+    max_pods,
+    node_room,
+    reserved_cpu,
+    reserved_memory_mib,
+)
+from gpu_ci.knowledge.kubernetes.quantities import CPU, EPHEMERAL_STORAGE, GIB, MEMORY, MIB, PODS, Resources
+from gpu_ci.knowledge.machines import EC2_TYPES, ec2_type
 
 pytestmark = pytest.mark.pure
 

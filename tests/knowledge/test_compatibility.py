@@ -12,18 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu.machines import GPU_MODELS
-from gpu.software.architectures import architecture
-from gpu.software.compatibility import Query, explain, findings
-from gpu.software.cuda import TOOLKITS
-from gpu.software.drivers import AS_OF, BRANCHES
-from gpu.software.frameworks import ONNXRUNTIME, TORCH
-from gpu.software.machine_images import MACHINE_IMAGES, on_ubuntu
-from gpu.software.versions import dotted
-from gpu.verdict import Level
+from gpu_ci.knowledge.machines import GPU_MODELS
+from gpu_ci.knowledge.software.architectures import architecture
+from gpu_ci.knowledge.software.compatibility import Query, explain, findings
+from gpu_ci.knowledge.software.cuda import TOOLKITS
+from gpu_ci.knowledge.software.drivers import AS_OF, BRANCHES
+from gpu_ci.knowledge.software.frameworks import ONNXRUNTIME, TORCH
+from gpu_ci.knowledge.software.machine_images import MACHINE_IMAGES, on_ubuntu
+from gpu_ci.knowledge.software.versions import dotted
+from gpu_ci.knowledge.verdict import Level
 
 if TYPE_CHECKING:
-    from gpu.software.compatibility import Finding
+    from gpu_ci.knowledge.software.compatibility import Finding
 
 pytestmark = pytest.mark.pure
 

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from back_ends.offer import SharedNodes
-from checks.counts import counts
-from checks.pool_shape import pool_shapes
-from gpu.verdict import Level
-from tests.gpu.pools import DAEMONSETS, POOL, runner_pod
+from gpu_ci.back_ends.offer import SharedNodes
+from gpu_ci.checks.capacity.counts import counts
+from gpu_ci.checks.nodes.pool_shape import pool_shapes
+from gpu_ci.knowledge.verdict import Level
+from tests.knowledge.pools import DAEMONSETS, POOL, runner_pod
 
 if TYPE_CHECKING:
-    from gpu.kubernetes.node_group import NodeGroupFacts
-    from gpu.kubernetes.pods import Pod
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
+    from gpu_ci.knowledge.kubernetes.pods import Pod
+    from gpu_ci.knowledge.verdict import Verdict
 
 pytestmark = pytest.mark.pure
 

@@ -6,11 +6,11 @@ from itertools import pairwise
 
 import pytest
 
-from gpu.nearest import UnknownName
-from gpu.software.architectures import ARCHITECTURES, architecture
-from gpu.software.cuda import FLOORS, TOOLKITS, Support, dropped, native, support, toolkit
-from gpu.software.drivers import BRANCHES, Driver, branch
-from gpu.software.versions import UnknownVersion, nearest_version, parse
+from gpu_ci.knowledge.nearest import UnknownName
+from gpu_ci.knowledge.software.architectures import ARCHITECTURES, architecture
+from gpu_ci.knowledge.software.cuda import FLOORS, TOOLKITS, Support, dropped, native, support, toolkit
+from gpu_ci.knowledge.software.drivers import BRANCHES, Driver, branch
+from gpu_ci.knowledge.software.versions import UnknownVersion, nearest_version, parse
 
 pytestmark = pytest.mark.pure
 

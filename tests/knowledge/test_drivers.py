@@ -6,12 +6,12 @@ from datetime import date
 
 import pytest
 
-from gpu.machines import GPU_MODELS
-from gpu.nearest import UnknownName
-from gpu.software.architectures import ARCHITECTURES, KernelModule, architecture
-from gpu.software.drivers import BRANCHES, Designation, Driver, branch, ubuntu_driver, written
-from gpu.software.machine_images import MACHINE_IMAGES, driver_of
-from gpu.software.versions import UnknownVersion
+from gpu_ci.knowledge.machines import GPU_MODELS
+from gpu_ci.knowledge.nearest import UnknownName
+from gpu_ci.knowledge.software.architectures import ARCHITECTURES, KernelModule, architecture
+from gpu_ci.knowledge.software.drivers import BRANCHES, Designation, Driver, branch, ubuntu_driver, written
+from gpu_ci.knowledge.software.machine_images import MACHINE_IMAGES, driver_of
+from gpu_ci.knowledge.software.versions import UnknownVersion
 
 pytestmark = pytest.mark.pure
 

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checks.fit import ImageUse, fits, image_fits, place
-from gpu.kubernetes.allocatable import root_disk_for
-from gpu.kubernetes.quantities import EPHEMERAL_STORAGE, GIB
-from gpu.machines import EC2_TYPES
-from gpu.nearest import UnknownName
-from gpu.verdict import Level, Verdict
-from tests.gpu.pools import DAEMONSETS, POOL, runner_pod
+from gpu_ci.checks.nodes.fit import ImageUse, fits, image_fits, place
+from gpu_ci.knowledge.kubernetes.allocatable import root_disk_for
+from gpu_ci.knowledge.kubernetes.quantities import EPHEMERAL_STORAGE, GIB
+from gpu_ci.knowledge.machines import EC2_TYPES
+from gpu_ci.knowledge.nearest import UnknownName
+from gpu_ci.knowledge.verdict import Level, Verdict
+from tests.knowledge.pools import DAEMONSETS, POOL, runner_pod
 
 if TYPE_CHECKING:
-    from gpu.kubernetes.node_group import NodeGroupFacts
-    from gpu.kubernetes.pods import Pod
+    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
+    from gpu_ci.knowledge.kubernetes.pods import Pod
 
 pytestmark = pytest.mark.pure
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from gpu.nearest import UnknownName
-from gpu.software.architectures import architecture
-from gpu.software.cuda import TOOLKITS, dropped
-from gpu.software.frameworks import ONNXRUNTIME, TORCH, builds_of, onnxruntime, torch
-from gpu.software.versions import UnknownVersion
+from gpu_ci.knowledge.nearest import UnknownName
+from gpu_ci.knowledge.software.architectures import architecture
+from gpu_ci.knowledge.software.cuda import TOOLKITS, dropped
+from gpu_ci.knowledge.software.frameworks import ONNXRUNTIME, TORCH, builds_of, onnxruntime, torch
+from gpu_ci.knowledge.software.versions import UnknownVersion
 
 pytestmark = pytest.mark.pure
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.nearest import UnknownName
-from gpu.software.cuda import TOOLKITS, Toolkit
-from gpu.software.image_tags import (
+from gpu_ci.knowledge.nearest import UnknownName
+from gpu_ci.knowledge.software.cuda import TOOLKITS, Toolkit
+from gpu_ci.knowledge.software.image_tags import (
     Origin,
     container_image,
     deleted_from,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gpu.machines import EC2_TYPES, GCE_TYPES, MachineType, attach, ec2_type, gce_type, gpu_model
-from gpu.machines.aws import unsuitable
-from gpu.machines.gcp import Unattachable
-from gpu.nearest import UnknownName
+from gpu_ci.knowledge.machines import EC2_TYPES, GCE_TYPES, MachineType, attach, ec2_type, gce_type, gpu_model
+from gpu_ci.knowledge.machines.aws import unsuitable
+from gpu_ci.knowledge.machines.gcp import Unattachable
+from gpu_ci.knowledge.nearest import UnknownName
 
 pytestmark = pytest.mark.pure
 

@@ -6,14 +6,21 @@ from decimal import Decimal
 
 import pytest
 
-from gpu.cost.month import PricedMachine, expected_machine
-from gpu.cost.prices import NoPrice, Price
-from gpu.cost.prices_jarvis import jarvis_price, jarvis_storage_price
-from gpu.machines import GPU_MODELS, TABLES
-from gpu.machines.groups import Disk, MachineGroup, Placement
-from gpu.machines.jarvis import JARVIS_GPUS, MOST_GPUS, in_region, jarvis_gpu, jarvis_instance, jarvis_type
-from gpu.nearest import UnknownName
-from gpu.regions import Cloud
+from gpu_ci.knowledge.cost.month import PricedMachine, expected_machine
+from gpu_ci.knowledge.cost.prices import NoPrice, Price
+from gpu_ci.knowledge.cost.prices_jarvis import jarvis_price, jarvis_storage_price
+from gpu_ci.knowledge.machines import GPU_MODELS, TABLES
+from gpu_ci.knowledge.machines.groups import Disk, MachineGroup, Placement
+from gpu_ci.knowledge.machines.jarvis import (
+    JARVIS_GPUS,
+    MOST_GPUS,
+    in_region,
+    jarvis_gpu,
+    jarvis_instance,
+    jarvis_type,
+)
+from gpu_ci.knowledge.nearest import UnknownName
+from gpu_ci.knowledge.regions import Cloud
 
 pytestmark = pytest.mark.pure
 
@@ -66,7 +73,7 @@ def test_an_hour_costs_the_published_price_of_each_gpu(name: str, usd: str) -> N
 def test_a_gpu_without_a_published_price_says_so() -> None:
     assert jarvis_price("1xRTX5000") == NoPrice(
         item="rtx-5000 of Jarvis Labs",
-        table="gpu/cost/prices_jarvis.py",
+        table="gpu_ci/knowledge/cost/prices_jarvis.py",
         known=("l4", "a30", "a100", "a100-80gb", "rtx-pro-6000", "h100", "h200"),
     )
 

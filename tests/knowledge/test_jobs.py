@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.cost.jobs import START_MINUTES, hours_with_loss, loss, machine_hours, mean_minutes
+from gpu_ci.knowledge.cost.jobs import START_MINUTES, hours_with_loss, loss, machine_hours, mean_minutes
 
 pytestmark = pytest.mark.pure
 

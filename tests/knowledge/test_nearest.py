@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.machines import EC2_TYPES
-from gpu.nearest import UnknownName, nearest
+from gpu_ci.knowledge.machines import EC2_TYPES
+from gpu_ci.knowledge.nearest import UnknownName, nearest
 
 pytestmark = pytest.mark.pure
 

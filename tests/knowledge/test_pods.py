@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gpu.kubernetes.daemonsets import DaemonSet
-from gpu.kubernetes.pods import Pod, Requirement, Taint, Toleration, pod_from_template
-from gpu.kubernetes.quantities import CPU, GIB, GPU, MEMORY, Resources
+from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
+from gpu_ci.knowledge.kubernetes.pods import Pod, Requirement, Taint, Toleration, pod_from_template
+from gpu_ci.knowledge.kubernetes.quantities import CPU, GIB, GPU, MEMORY, Resources
 
 pytestmark = pytest.mark.pure
 

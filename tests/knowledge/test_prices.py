@@ -8,12 +8,12 @@ from itertools import chain
 
 import pytest
 
-from gpu.cost.interruptions import Band, aws_rate
-from gpu.cost.prices import HOSTED_RUNNER, NoPrice, Price, dollars
-from gpu.cost.prices_aws import AWS_ITEMS, AWS_REGIONS, EC2_PRICES, aws_price, ebs_price, ec2_price
-from gpu.cost.prices_gcp import GCP_ITEMS, gce_price, gcp_disk_price
-from gpu.machines import EC2_TYPES
-from gpu.machines.groups import Disk
+from gpu_ci.knowledge.cost.interruptions import Band, aws_rate
+from gpu_ci.knowledge.cost.prices import HOSTED_RUNNER, NoPrice, Price, dollars
+from gpu_ci.knowledge.cost.prices_aws import AWS_ITEMS, AWS_REGIONS, EC2_PRICES, aws_price, ebs_price, ec2_price
+from gpu_ci.knowledge.cost.prices_gcp import GCP_ITEMS, gce_price, gcp_disk_price
+from gpu_ci.knowledge.machines import EC2_TYPES
+from gpu_ci.knowledge.machines.groups import Disk
 
 pytestmark = pytest.mark.pure
 
@@ -45,7 +45,7 @@ UNPRICED = {"g7e.4xlarge", "g7e.8xlarge", "g7e.12xlarge", "g7e.24xlarge", "g7e.4
 
 @pytest.mark.parametrize("name", sorted(UNPRICED))
 def test_a_type_without_a_known_price_says_so(name: str) -> None:
-    assert ec2_price(name, "us-west-2") == NoPrice(item=name, table="gpu/cost/prices_aws.py", known=())
+    assert ec2_price(name, "us-west-2") == NoPrice(item=name, table="gpu_ci/knowledge/cost/prices_aws.py", known=())
 
 
 @pytest.mark.parametrize("region", AWS_REGIONS)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.kubernetes.quantities import (
+from gpu_ci.knowledge.kubernetes.quantities import (
     CPU,
     GIB,
     MEMORY,

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.cost.jobs import JobLoad
-from gpu.cost.month import Bill, Case, group_hours, machine_items, running_items
-from gpu.cost.running import busy_hours, expected_hours, idle_hours, longest_start, worst_hours
-from gpu.machines.groups import Disk, MachineGroup, Placement
-from gpu.machines.running import RunningTime, Schedule
-from gpu.regions import Cloud
+from gpu_ci.knowledge.cost.jobs import JobLoad
+from gpu_ci.knowledge.cost.month import Bill, Case, group_hours, machine_items, running_items
+from gpu_ci.knowledge.cost.running import busy_hours, expected_hours, idle_hours, longest_start, worst_hours
+from gpu_ci.knowledge.machines.groups import Disk, MachineGroup, Placement
+from gpu_ci.knowledge.machines.running import RunningTime, Schedule
+from gpu_ci.knowledge.regions import Cloud
 
 pytestmark = pytest.mark.pure
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gpu.kubernetes.daemonsets import DaemonSet
-from gpu.kubernetes.taints import ApiTaint
-from gpu.kubernetes.template_node import RESOURCE_TAG
-from gpu.verdict import Level, worst
-from tests.gpu.pools import POOL, TAGGED, judged, runner_pod
+from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
+from gpu_ci.knowledge.kubernetes.taints import ApiTaint
+from gpu_ci.knowledge.kubernetes.template_node import RESOURCE_TAG
+from gpu_ci.knowledge.verdict import Level, worst
+from tests.knowledge.pools import POOL, TAGGED, judged, runner_pod
 
 if TYPE_CHECKING:
-    from gpu.kubernetes.node_group import NodeGroupFacts
+    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
 
 pytestmark = pytest.mark.pure
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.kubernetes.pods import Pod, Requirement, Taint, Toleration
-from gpu.kubernetes.quantities import CPU, GIB, GPU, MEMORY, PODS, Resources
-from gpu.kubernetes.scheduling import Node, landing, lands, refusals
-from tests.gpu.pools import ADD_ON_PODS, DEVICE_PLUGIN
+from gpu_ci.knowledge.kubernetes.pods import Pod, Requirement, Taint, Toleration
+from gpu_ci.knowledge.kubernetes.quantities import CPU, GIB, GPU, MEMORY, PODS, Resources
+from gpu_ci.knowledge.kubernetes.scheduling import Node, landing, lands, refusals
+from tests.knowledge.pools import ADD_ON_PODS, DEVICE_PLUGIN
 
 pytestmark = pytest.mark.pure
 

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checks.fit import place
-from checks.system_room import system_room
-from gpu.kubernetes.add_ons import ADD_ONS
-from gpu.kubernetes.node_group import NodeGroupFacts
-from gpu.kubernetes.pods import Pod, SystemPods
-from gpu.kubernetes.quantities import CPU, MEMORY, MIB, PODS, Resources
-from gpu.verdict import Level, Verdict
+from gpu_ci.checks.nodes.fit import place
+from gpu_ci.checks.nodes.system_room import system_room
+from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS
+from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
+from gpu_ci.knowledge.kubernetes.pods import Pod, SystemPods
+from gpu_ci.knowledge.kubernetes.quantities import CPU, MEMORY, MIB, PODS, Resources
+from gpu_ci.knowledge.verdict import Level, Verdict
 
 pytestmark = pytest.mark.pure
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from gpu.kubernetes.node_group import real_node
-from gpu.kubernetes.pods import Taint
-from gpu.kubernetes.quantities import CPU, EPHEMERAL_STORAGE, GIB, GPU, MEMORY, PODS, Resources
-from gpu.kubernetes.template_node import LABEL_TAG, RESOURCE_TAG, template_node
-from tests.gpu.pools import POOL, TAGGED
+from gpu_ci.knowledge.kubernetes.node_group import real_node
+from gpu_ci.knowledge.kubernetes.pods import Taint
+from gpu_ci.knowledge.kubernetes.quantities import CPU, EPHEMERAL_STORAGE, GIB, GPU, MEMORY, PODS, Resources
+from gpu_ci.knowledge.kubernetes.template_node import LABEL_TAG, RESOURCE_TAG, template_node
+from tests.knowledge.pools import POOL, TAGGED
 
 pytestmark = pytest.mark.pure
 

@@ -10,8 +10,8 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from back_ends.machine.user_data import BootArgs, user_data
-from gpu.software.runner_releases import CHECKSUMS, NEWEST
+from gpu_ci.back_ends.shared.machine.user_data import BootArgs, user_data
+from gpu_ci.knowledge.software.runner_releases import CHECKSUMS, NEWEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from back_ends.machine.user_data import BootArgs, program, settings
+from gpu_ci.back_ends.shared.machine.user_data import BootArgs, program, settings
 from tests.artefacts.fake_commands import FakeCommands, Run
 from tests.machine.servers import Clouds, Servers, private_key
 

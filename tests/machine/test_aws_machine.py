@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-from back_ends.machine.aws_alarms import unusual
-from back_ends.machine.aws_schedule import aws_cron
-from back_ends.machine.hours import DAYS, Hours
-from back_ends.machine.user_data import LIMIT
+from gpu_ci.back_ends.shared.machine.aws.alarms import unusual
+from gpu_ci.back_ends.shared.machine.aws.schedule import aws_cron
+from gpu_ci.back_ends.shared.machine.hours import DAYS, Hours
+from gpu_ci.back_ends.shared.machine.user_data import LIMIT
 from ops.plan.recorder import record
 from tests.components.made import only, part
 from tests.plan.stacks import changed, planned

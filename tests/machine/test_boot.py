@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from back_ends.machine.user_data import program, units
+from gpu_ci.back_ends.shared.machine.user_data import program, units
 from tests.machine.boots import CLOUDS, REGISTRATIONS, boot_args
 from tests.machine.box import LISTENING, Box
 from tests.machine.servers import (

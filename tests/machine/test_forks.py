@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from back_ends.machine.user_data import FOLDER, FORKS, HOOKS, hooks, units, user_data
+from gpu_ci.back_ends.shared.machine.user_data import FOLDER, FORKS, HOOKS, hooks, units, user_data
 from tests.artefacts.linters import linter
 from tests.machine.boots import boot_args
 from tests.machine.test_user_data import files

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from back_ends.machine.user_data import FOLDER, parts, units, user_data
+from gpu_ci.back_ends.shared.machine.user_data import FOLDER, parts, units, user_data
 from tests.artefacts.linters import linter
 from tests.machine.boots import GOLDEN, boot_args, every_boot, golden
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from back_ends.machine.user_data import BootArgs
+    from gpu_ci.back_ends.shared.machine.user_data import BootArgs
 
 pytestmark = pytest.mark.artefacts
 

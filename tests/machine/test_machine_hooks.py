@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from back_ends.machine.user_data import FORKS, HOOKS, hooks
+from gpu_ci.back_ends.shared.machine.user_data import FORKS, HOOKS, hooks
 from tests.artefacts.linters import linter
 from tests.machine.boots import boot_args
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from back_ends.machine.user_data import (
+from gpu_ci.back_ends.shared.machine.user_data import (
     ARCHIVE,
     LIMIT,
     PROGRAM,

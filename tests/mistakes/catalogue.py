@@ -1290,7 +1290,7 @@ WARNINGS: Final = (
         level=Severity.WARNING,
         check="money",
         path="runners.cirun-gcp-gpu",
-        words=("no price is known for n1-standard in europe-west4", "add the price to gpu/cost/prices_gcp.py"),
+        words=("no price is known for n1-standard in europe-west4", "add the price to gpu_ci/knowledge/cost/prices_gcp.py"),
         also_at=("runners.cirun-gcp-gpu.cirun-gcp.zones",),
     ),
     Mistake(

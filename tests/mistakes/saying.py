@@ -9,8 +9,8 @@ import yaml
 
 from ops.cli import main as cli
 from ops.cli.options import ROOT
-from tests.config.stacks import STAGING
 from tests.mistakes.catalogue import Severity, merge
+from tests.stack_file.stacks import STAGING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

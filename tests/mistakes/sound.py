@@ -7,19 +7,19 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-import checks
-from back_ends.registry import stack_of
-from config.identity import Identity
-from config.load import settings_of
+import gpu_ci.checks
+from gpu_ci.back_ends.registry import stack_of
+from gpu_ci.stack_file.identity import Identity
+from gpu_ci.stack_file.reading.load import settings_of
 from ops.cli.options import ROOT
 from ops.plan.stack_file import read
-from tests.config.stacks import STAGING
+from tests.stack_file.stacks import STAGING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from config.settings import Settings
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.stack_file.sections.settings import Settings
 
 IDENTITY: Final = Identity(project="gpu-ci", stack="staging", extra={})
 _KEY: Final = "gpu-ci:"
@@ -32,8 +32,8 @@ def settings_in(path: Path) -> Settings:
 
 
 def verdicts(settings: Settings) -> list[Verdict]:
-    """Return the verdicts of all checks."""
-    return checks.verdicts(stack_of(settings, replace(IDENTITY, extra=settings.stack.tags)))
+    """Return the verdicts of all gpu_ci.checks."""
+    return gpu_ci.checks.verdicts(stack_of(settings, replace(IDENTITY, extra=settings.stack.tags)))
 
 
 def staging() -> Settings:

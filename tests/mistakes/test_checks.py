@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-import checks
-from gpu.verdict import Level, Verdict
+import gpu_ci.checks
+from gpu_ci.knowledge.verdict import Level, Verdict
 from ops.cli.options import ROOT
-from tests.config.stacks import FILES
 from tests.mistakes.catalogue import MISTAKES, Mistake, Severity
 from tests.mistakes.saying import write
 from tests.mistakes.sound import settings_in, verdicts
+from tests.stack_file.stacks import FILES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.pure
 
-NAMES: Final = {check.CHECK for check in checks.CHECKS}
+NAMES: Final = {check.CHECK for check in gpu_ci.checks.CHECKS}
 """The name of every check."""
 FOLDER: Final = ROOT / "checks"
 INDEX: Final = ROOT / "docs" / "explanation" / "checks" / "index.md"
@@ -44,9 +44,9 @@ def unlisted(modules: dict[str, str], listed: set[str]) -> list[str]:
 
 def test_every_module_with_a_check_is_in_the_tuple() -> None:
     modules = {path.stem: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.py") if path.stem != "__init__"}
-    listed = [check.__name__.removeprefix("checks.") for check in checks.CHECKS]  # type: ignore[attr-defined]  # modules
+    listed = [check.__name__.removeprefix("gpu_ci.checks.") for check in gpu_ci.checks.CHECKS]  # type: ignore[attr-defined]  # modules
 
-    assert unlisted(modules, set(listed)) == [], "not in checks.CHECKS, or without CHECK or check(stack)"
+    assert unlisted(modules, set(listed)) == [], "not in gpu_ci.checks.CHECKS, or without CHECK or check(stack)"
     assert len(listed) == len(set(listed)) >= 10
 
 

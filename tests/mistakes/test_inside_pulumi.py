@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 from pulumi.runtime.proto import engine_pb2
 
-from config.load import StackFileError
+from gpu_ci.program.refusal import Refused
+from gpu_ci.stack_file.reading.load import StackFileError
 from ops.plan.model import STACK_TYPE
 from ops.plan.recorder import Recorder, record
 from ops.plan.stack_file import read
-from refusal import Refused
 from tests.mistakes.catalogue import MISTAKES, Mistake, Severity, merge
 from tests.mistakes.saying import write
 

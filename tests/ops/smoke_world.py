@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from components.kubernetes.smoke_job import LABEL, NAMESPACE
+from components.kubernetes.gpus.smoke_job import LABEL, NAMESPACE
 from ops.doctor.source import Unanswered
 from ops.smoke.run import EVENTS, JOBS, NODES, PODS
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from gpu_ci.policy.exceptions import TODAY
 from ops.cli import main as cli
 from ops.outcome import Exit
-from policy.exceptions import TODAY
 from tests.mistakes.catalogue import merge
 from tests.mistakes.saying import WIDE, write
 

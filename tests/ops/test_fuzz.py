@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import checks
-from back_ends.registry import stack_of
-from config.identity import PROJECT, Identity
-from config.load import StackFileError
+import gpu_ci.checks
+from gpu_ci.back_ends.registry import stack_of
+from gpu_ci.stack_file.identity import PROJECT, Identity
+from gpu_ci.stack_file.reading.load import StackFileError
 from ops.cli.options import ROOT
 from ops.plan import typed
 from ops.plan.stack_file import UnreadableStackFileError, read
-from tests.config import stacks
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,4 +77,4 @@ def judged(path: Path, text: str) -> list[str]:
         assert all(line.isprintable() and len(line) < 2000 for line in lines)
         return lines
     identity = Identity(project=PROJECT, stack="staging", extra=made.stack.tags)
-    return [str(verdict) for verdict in checks.verdicts(stack_of(made, identity))]
+    return [str(verdict) for verdict in gpu_ci.checks.verdicts(stack_of(made, identity))]

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from back_ends.parts import part
-from gpu.incomplete import Incomplete
-from gpu.kubernetes.add_ons import ADD_ONS
+from gpu_ci.back_ends.parts import part
+from gpu_ci.knowledge.incomplete import Incomplete
+from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS
 from ops.cli import machine
 from ops.cli import main as cli
 from ops.cli.options import ROOT
 from ops.engine import pulumi_cli
 from ops.outcome import Exit
 from ops.plan import recorder
-from tests.config import stacks
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,7 +101,9 @@ def test_another_exception_is_not_a_fault_of_the_machine() -> None:
 
 @pytest.mark.parametrize("module", ["section", "nowhere"])
 def test_a_back_end_without_a_module_says_what_to_do(module: str) -> None:
-    with pytest.raises(Incomplete, match=rf'back_ends/arc/{module}.py does not define THING; remove "arc" from NAMES'):
+    with pytest.raises(
+        Incomplete, match=rf'gpu_ci/back_ends/arc/{module}.py does not define THING; remove "arc" from NAMES'
+    ):
         part("arc", module, "THING")
 
 

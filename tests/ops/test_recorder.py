@@ -12,8 +12,8 @@ import pytest
 from pulumi import ResourceOptions
 from pulumi.runtime import settings
 
-from fakes.wire import UNKNOWN
 from ops.cli.terminal import encoded
+from ops.fakes.wire import UNKNOWN
 from ops.plan.model import STACK_TYPE
 from ops.plan.recorder import record
 from tests.ops.small import BUCKET, KEY, ROLE, Box, Thing, makes, stack_file

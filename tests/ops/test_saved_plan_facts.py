@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes.wire import UNKNOWN_MARK
+from ops.fakes.wire import UNKNOWN_MARK
 from ops.outcome import Exit, Stop
-from tools import saved_plan
-from tools.saved_plan import AGAIN, Facts
+from ops.pipeline import saved_plan
+from ops.pipeline.saved_plan import AGAIN, Facts
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from gpu_ci.derived.kubernetes import smoke_jobs
 from ops.cli.commands import smoke as command
 from ops.cli.main import run
 from ops.doctor.source import Unanswered
@@ -17,10 +18,9 @@ from ops.smoke import reasons
 from ops.smoke.run import KEPT_SECONDS, Missing, Result, Smoke
 from tests.checks.stacks import stack
 from tests.ops.smoke_world import START, Cluster
-from wiring.kubernetes import smoke_jobs
 
 if TYPE_CHECKING:
-    from components.kubernetes.smoke_job import SmokeJob
+    from components.kubernetes.gpus.smoke_job import SmokeJob
 
 pytestmark = pytest.mark.plan
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from gpu.verdict import Level, Verdict
+from gpu_ci.knowledge.verdict import Level, Verdict
 from ops.cli import terminal
 from ops.outcome import Exit
 from ops.plan import planning, tree, verdicts

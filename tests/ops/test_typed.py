@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from config.load import StackFileError
-from config.values import IN_QUOTES
+from gpu_ci.stack_file.reading.load import StackFileError
+from gpu_ci.stack_file.values.general import IN_QUOTES
 from ops.cli.options import ROOT
 from ops.plan import recorder, typed
 from ops.plan.stack_file import read
-from tests.config import stacks
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu.kubernetes.support import minor, skew
+from gpu_ci.knowledge.kubernetes.support import minor, skew
 from ops.upgrades.order import Update, major, pinned, updates
 from ops.upgrades.pins import (
     ARC_KINDS,

@@ -1,6 +1,6 @@
 """Rules for a whole plan. Each takes a plan and yields one sentence for each violation.
 
-Rules for a single resource are in `policy/`. These rules are about relations between resources.
+Rules for a single resource are in `gpu_ci/policy/`. These rules are about relations between resources.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import networkx as nx
 
+from gpu_ci.policy.inputs import leaves
 from ops.plan.model import STACK_TYPE
-from policy.inputs import leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

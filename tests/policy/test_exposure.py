@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy.exposure import SHORTEST, Exposure, exposure
+from gpu_ci.policy.exposure import SHORTEST, Exposure, exposure
 
 pytestmark = pytest.mark.pure
 

@@ -9,8 +9,8 @@ import pytest
 from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import analyzer_pb2
 
-from fakes.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN_MARK
-from policy import rules
+from gpu_ci.policy import rules
+from ops.fakes.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN_MARK
 from tests.policy.pack import running
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import pulumi
 import pytest
 
-from config.identity import PROJECT
+from gpu_ci.stack_file.identity import PROJECT
 from ops.engine.process import Cli, CommandFailedError
 from ops.engine.program import serve
 from tests.policy.pack import PACK, interpreter

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from gpu_ci.policy import rules
+from gpu_ci.policy.needed import NEEDED, is_needed
 from ops.plan.recorder import record
-from policy import rules
-from policy.needed import NEEDED, is_needed
 from tests.bootstrap import declared
 from tests.plan import stacks
 from tests.policy.planted import PLANTED

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from fakes import aws, gcp
-from policy import rules
-from policy.taggable import LABELLED, TAGGED
+from gpu_ci.policy import rules
+from gpu_ci.policy.taggable import LABELLED, TAGGED
+from ops.fakes import aws, gcp
 
 pytestmark = pytest.mark.pure
 

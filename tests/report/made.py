@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from gpu.verdict import ok, warning
+from gpu_ci.knowledge.verdict import ok, warning
 from ops.engine.events import Step
 from ops.engine.running_cluster import refusal
 from ops.report.base import Base
@@ -15,8 +15,8 @@ from ops.report.report import Report, report
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gpu.verdict import Verdict
-    from policy.rules import Finding
+    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.policy.rules import Finding
 
 COST: Final = {
     "total": {"idle": 267.16, "expected": 415.23, "worst": 3309.5},

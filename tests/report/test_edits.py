@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from config import pins
-from config.load import StackFileError
-from gpu.verdict import Level
+from gpu_ci.knowledge import pins
+from gpu_ci.knowledge.verdict import Level
+from gpu_ci.stack_file.reading.load import StackFileError
 from ops.cli import since as module
 from ops.cli import terminal
 from ops.cli.options import ROOT

@@ -8,8 +8,8 @@ import pulumi
 import pytest
 from pulumi import ComponentResource, ResourceOptions
 
-from fakes.aws import names as aws
 from ops.engine import upgrade
+from ops.fakes.aws import names as aws
 from ops.report.base import Base
 from ops.report.changes import Effect
 from ops.report.comparison import compare

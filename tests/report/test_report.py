@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu.verdict import error
+from gpu_ci.knowledge.verdict import error
+from gpu_ci.policy.rules import Finding
 from ops.report.base import Base
 from ops.report.html import html
 from ops.report.markdown import LIMIT, markdown
 from ops.report.report import Risk
-from policy.rules import Finding
 from tests.report.made import COST, LOG, REPLACED, UPDATED, WARNING, comparison, made, step
 
 pytestmark = pytest.mark.pure

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from gpu.verdict import Level, Verdict
+from gpu_ci.knowledge.verdict import Level, Verdict
+from gpu_ci.policy.exceptions import State
 from ops.plan.excepted import Excepted
 from ops.report.base import Base
 from ops.report.exceptions import noted
 from ops.report.html import html
 from ops.report.markdown import LIMIT, markdown
 from ops.report.report import Report, Risk, report
-from policy.exceptions import State
 from tests.report.made import COST, DEARER, UPDATED, comparison
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from config import pins
-from gpu.kubernetes.add_ons import ADD_ONS
-from gpu.software import machine_images
+from gpu_ci.knowledge import pins
+from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS
+from gpu_ci.knowledge.software import machine_images
 from ops.cli import terminal
 from ops.cli.commands import upgrade_check
 from ops.cli.options import ROOT

@@ -8,11 +8,11 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from config import rules
-from config.identity import PROJECT
-from config.load import StackFileError, load
-from config.settings import SECRETS, Settings
-from config.stated import Stated, settle
+from gpu_ci.stack_file.identity import PROJECT
+from gpu_ci.stack_file.reading.load import StackFileError, load
+from gpu_ci.stack_file.reading.stated import Stated, settle
+from gpu_ci.stack_file.rules import between_sections as rules
+from gpu_ci.stack_file.sections.settings import SECRETS, Settings
 from ops.cli.options import ROOT
 from ops.plan import golden
 from ops.plan.recorder import record

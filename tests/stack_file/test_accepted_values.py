@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.config.stacks import GCP, STAGING, faults, sections
+from tests.stack_file.stacks import GCP, STAGING, faults, sections
 
 pytestmark = pytest.mark.pure
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.config import stacks
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.aws import NetworkSettings
-from gpu.machines.zones import AWS_ZONES
-from tests.config import stacks
-from tests.config.stacks import AWS, OUT, STAGING, Broken, broken
+from gpu_ci.knowledge.machines.zones import AWS_ZONES
+from gpu_ci.stack_file.sections.aws import NetworkSettings
+from tests.stack_file import stacks
+from tests.stack_file.stacks import AWS, OUT, STAGING, Broken, broken
 
 pytestmark = pytest.mark.pure
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from config.schema import stack_schema
-from config.stated import MAPS, settle
-from tests.config import stacks
-from tests.config.domains import ACCEPTED, CHECKED, ENTRIES, FULL, KEY, OTHERWISE, REFUSED
+from gpu_ci.stack_file.reading.schema import stack_schema
+from gpu_ci.stack_file.reading.stated import MAPS, settle
 from tests.mistakes.sound import verdicts
+from tests.stack_file import stacks
+from tests.stack_file.domains import ACCEPTED, CHECKED, ENTRIES, FULL, KEY, OTHERWISE, REFUSED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

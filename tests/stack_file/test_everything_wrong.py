@@ -9,7 +9,7 @@ import pytest
 
 from ops.cli import main as cli
 from ops.cli.options import ROOT
-from tests.config import stacks
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from config.stated import settle
-from tests.config import stacks
-from tests.config.stacks import STAGING
+from gpu_ci.stack_file.reading.stated import settle
 from tests.mistakes.catalogue import MISTAKES, Mistake, Severity, merge
+from tests.stack_file import stacks
+from tests.stack_file.stacks import STAGING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

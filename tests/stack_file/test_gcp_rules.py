@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ami.builder.content_hash import FAMILY_LIMIT, checked_family
-from gpu.machines.zones import GCP_ZONES
-from tests.config import stacks
-from tests.config.stacks import AWS, GCP, OUT, STAGING, Broken, broken
+from gpu_ci.knowledge.machines.zones import GCP_ZONES
+from tests.stack_file import stacks
+from tests.stack_file.stacks import AWS, GCP, OUT, STAGING, Broken, broken
 
 pytestmark = pytest.mark.pure
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from config.identity import Identity
+from gpu_ci.stack_file.identity import Identity
 
 pytestmark = pytest.mark.pure
 

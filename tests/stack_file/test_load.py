@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.faults import Fault
-from config.load import StackFileError, load
+from gpu_ci.stack_file.faults import Fault
+from gpu_ci.stack_file.reading.load import StackFileError, load
 from ops.cli.options import ROOT
 from ops.plan import isolation
 from ops.plan.recorder import Recorder
 from ops.plan.stack_file import StackFile, read
-from tests.config import stacks
-from tests.config.stacks import SECRET_KEYS, STAGING
+from tests.stack_file import stacks
+from tests.stack_file.stacks import SECRET_KEYS, STAGING
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import pytest
 
-from tests.config import stacks
-from tests.config.stacks import STAGING, Broken, broken
+from tests.stack_file import stacks
+from tests.stack_file.stacks import STAGING, Broken, broken
 
 pytestmark = pytest.mark.pure
 

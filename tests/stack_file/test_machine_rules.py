@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import pytest
 
-from gpu.software.runner_releases import NEWEST
-from tests.config import stacks
-from tests.config.stacks import MACHINE, OUT, Broken, broken
+from gpu_ci.knowledge.software.runner_releases import NEWEST
+from tests.stack_file import stacks
+from tests.stack_file.stacks import MACHINE, OUT, Broken, broken
 
 pytestmark = pytest.mark.pure
 

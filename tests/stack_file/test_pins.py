@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from config import pins
-from gpu.kubernetes.add_ons import ADD_ONS
+from gpu_ci.knowledge import pins
+from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS
 from ops.cli.options import ROOT
 from tests.sources import python_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from gpu.kubernetes.add_ons import AddOn
+    from gpu_ci.knowledge.kubernetes.add_ons import AddOn
 
 pytestmark = pytest.mark.pure
 
@@ -72,7 +72,7 @@ def test_images_and_add_ons_have_the_minor_version_of_kubernetes(version: str) -
 
 
 def test_no_version_is_outside_the_pins() -> None:
-    """In the code that declares the system; figures of facts, in `gpu/`, are no pins."""
+    """In the code that declares the system; figures of facts, in `gpu_ci/knowledge/`, are no pins."""
     found = [
         f"{path.relative_to(ROOT)}:{node.lineno}: {node.value}"
         for folder in ("components", "wiring")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.config import stacks
+from tests.stack_file import stacks
 
 pytestmark = pytest.mark.pure
 

@@ -6,11 +6,11 @@ from typing import Final
 
 import pytest
 
-from config import rules
-from config.runners import BACK_ENDS
-from config.stated import SECTIONS
-from config.values import IN_QUOTES
-from tests.config import (
+from gpu_ci.stack_file.reading.stated import SECTIONS
+from gpu_ci.stack_file.rules import between_sections as rules
+from gpu_ci.stack_file.sections.runners import BACK_ENDS
+from gpu_ci.stack_file.values.general import IN_QUOTES
+from tests.stack_file import (
     stacks,
     test_aws_rules,
     test_gcp_rules,
@@ -19,7 +19,7 @@ from tests.config import (
     test_rules_of_mistakes,
     test_start_stop_rules,
 )
-from tests.config.stacks import AWS, GCP, OUT, PRODUCTION, SHARED, STAGING, Broken, broken
+from tests.stack_file.stacks import AWS, GCP, OUT, PRODUCTION, SHARED, STAGING, Broken, broken
 
 pytestmark = pytest.mark.pure
 

@@ -6,10 +6,10 @@ from typing import Final
 
 import pytest
 
-from config import rules
-from tests.config import stacks
-from tests.config.test_faults_together import VALID
+from gpu_ci.stack_file.rules import between_sections as rules
 from tests.mistakes.catalogue import MISTAKES, merge
+from tests.stack_file import stacks
+from tests.stack_file.test_faults_together import VALID
 
 pytestmark = pytest.mark.pure
 

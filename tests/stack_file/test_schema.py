@@ -11,11 +11,11 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from config.schema import stack_schema
+from gpu_ci.stack_file.reading.schema import stack_schema
 from ops.cli import terminal
 from ops.cli.options import ROOT
-from tests.config import stacks
-from tests.config.stacks import OUT, STAGING
+from tests.stack_file import stacks
+from tests.stack_file.stacks import OUT, STAGING
 
 pytestmark = pytest.mark.pure
 

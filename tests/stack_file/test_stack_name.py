@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from config.load import StackFileError
-from config.stack_name import GCP_STACK_NAME_LIMIT, STACK_NAME_LIMIT, stack_name_faults
+from gpu_ci.stack_file.reading.load import StackFileError
+from gpu_ci.stack_file.rules.stack_name import GCP_STACK_NAME_LIMIT, STACK_NAME_LIMIT, stack_name_faults
 from ops.plan.recorder import record
 from ops.plan.stack_file import read
 

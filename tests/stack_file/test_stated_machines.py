@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import pytest
 
-from gpu.machines import InstanceType, MachineType, ec2_type
-from tests.config import stacks
+from gpu_ci.knowledge.machines import InstanceType, MachineType, ec2_type
+from tests.stack_file import stacks
 
 pytestmark = pytest.mark.pure
 

@@ -10,11 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError, create_model
 
-from config import aws, exceptions, machines, settings, values, values_gcp, values_github
-from config.section import Section
-from config.settings import Settings
-from config.translate import faults
-from config.values import gibibytes, mebibytes
+from gpu_ci.stack_file.reading.translate import faults
+from gpu_ci.stack_file.sections import aws, exceptions, machines, settings
+from gpu_ci.stack_file.sections.section import Section
+from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.values import gcp as values_gcp
+from gpu_ci.stack_file.values import general as values
+from gpu_ci.stack_file.values import github as values_github
+from gpu_ci.stack_file.values.general import gibibytes, mebibytes
 
 pytestmark = pytest.mark.pure
 

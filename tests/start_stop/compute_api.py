@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import compute_v1
 
-from back_ends.start_stop.gpu_instance.gce import Gce
+from gpu_ci.back_ends.start_stop.gpu_instance.gce import Gce
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,10 +9,10 @@ import pytest
 from google.auth.exceptions import DefaultCredentialsError
 from google.cloud import compute_v1
 
-from back_ends.start_stop.gpu_instance import gce
-from back_ends.start_stop.gpu_instance.instance import State
-from back_ends.start_stop.gpu_instance.life import Life
-from back_ends.start_stop.gpu_instance.problems import (
+from gpu_ci.back_ends.start_stop.gpu_instance import gce
+from gpu_ci.back_ends.start_stop.gpu_instance.instance import State
+from gpu_ci.back_ends.start_stop.gpu_instance.life import Life
+from gpu_ci.back_ends.start_stop.gpu_instance.problems import (
     Denied,
     NoCapacity,
     NotFound,
@@ -26,7 +26,7 @@ from tests.start_stop.stand_ins import FakeClock
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from back_ends.start_stop.gpu_instance.gce import Gce
+    from gpu_ci.back_ends.start_stop.gpu_instance.gce import Gce
 
 pytestmark = pytest.mark.pure
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from back_ends.start_stop.gpu_instance.instance import Runner, State
-from back_ends.start_stop.gpu_instance.life import Life
-from back_ends.start_stop.gpu_instance.problems import Problem, Unavailable
+from gpu_ci.back_ends.start_stop.gpu_instance.instance import Runner, State
+from gpu_ci.back_ends.start_stop.gpu_instance.life import Life
+from gpu_ci.back_ends.start_stop.gpu_instance.problems import Problem, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

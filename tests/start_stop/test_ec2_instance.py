@@ -19,10 +19,10 @@ from moto import mock_aws
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.ec2.models import ec2_backends
 
-from back_ends.start_stop.gpu_instance.ec2 import Ec2, open_instance
-from back_ends.start_stop.gpu_instance.instance import State
-from back_ends.start_stop.gpu_instance.life import Life
-from back_ends.start_stop.gpu_instance.problems import (
+from gpu_ci.back_ends.start_stop.gpu_instance.ec2 import Ec2, open_instance
+from gpu_ci.back_ends.start_stop.gpu_instance.instance import State
+from gpu_ci.back_ends.start_stop.gpu_instance.life import Life
+from gpu_ci.back_ends.start_stop.gpu_instance.problems import (
     Denied,
     NoCapacity,
     NotFound,

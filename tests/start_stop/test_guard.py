@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from back_ends.start_stop.gpu_instance import cli, problems
-from back_ends.start_stop.gpu_instance.github_runners import GitHub
-from back_ends.start_stop.gpu_instance.guard import guard
-from back_ends.start_stop.gpu_instance.instance import State
-from back_ends.start_stop.gpu_instance.problems import Denied, Problem, TimedOut, Unavailable
+from gpu_ci.back_ends.start_stop.gpu_instance import cli, problems
+from gpu_ci.back_ends.start_stop.gpu_instance.github_runners import GitHub
+from gpu_ci.back_ends.start_stop.gpu_instance.guard import guard
+from gpu_ci.back_ends.start_stop.gpu_instance.instance import State
+from gpu_ci.back_ends.start_stop.gpu_instance.problems import Denied, Problem, TimedOut, Unavailable
 from tests.start_stop.stand_ins import BEGIN, FakeClock, FakeMachine
 
 if TYPE_CHECKING:

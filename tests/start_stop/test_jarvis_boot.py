@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from back_ends.start_stop.gpu_instance.jarvis import Wanted, script_text
-from gpu.software.runner_releases import CHECKSUMS, NEWEST
+from gpu_ci.back_ends.start_stop.gpu_instance.jarvis import Wanted, script_text
+from gpu_ci.knowledge.software.runner_releases import CHECKSUMS, NEWEST
 from tests.artefacts.fake_commands import FakeCommands
 from tests.artefacts.linters import linter
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from jarvislabs import Client, constants
 
-from back_ends.start_stop.gpu_instance import jarvis
-from back_ends.start_stop.gpu_instance.cli import FILE, main
-from back_ends.start_stop.gpu_instance.problems import Denied
+from gpu_ci.back_ends.start_stop.gpu_instance import jarvis
+from gpu_ci.back_ends.start_stop.gpu_instance.cli import FILE, main
+from gpu_ci.back_ends.start_stop.gpu_instance.problems import Denied
 from tests.start_stop.jarvis_world import SECRET, START, TOKEN, Fault, World, serve
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import yaml
 
-from config.identity import Identity
-from kit import stack as kit
-from kit.scripts import scripts
+from gpu_ci.stack_file.identity import Identity
 from ops.cli.options import ROOT
+from ops.kit import stack as kit
+from ops.kit.scripts import scripts
 from ops.plan.recorder import record
 from ops.plan.stack_file import read
 from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
-from tests.config import stacks
+from tests.stack_file import stacks
 from tests.start_stop.jarvis_world import SECRET, TOKEN, World, serve
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from back_ends.machine.aws_time_limit import MINUTES
-from back_ends.machine.function.index import check
-from back_ends.start_stop.section import StartStopSection
-from tests.config import stacks
+from gpu_ci.back_ends.shared.machine.aws.time_limit import MINUTES
+from gpu_ci.back_ends.shared.machine.function.index import check
+from gpu_ci.back_ends.start_stop.section import StartStopSection
+from tests.stack_file import stacks
 from tests.start_stop.stand_ins import BEGIN
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from back_ends.start_stop.gpu_instance.instance import Runner, State
-from back_ends.start_stop.gpu_instance.life import Life
-from back_ends.start_stop.gpu_instance.problems import (
+from gpu_ci.back_ends.start_stop.gpu_instance.instance import Runner, State
+from gpu_ci.back_ends.start_stop.gpu_instance.life import Life
+from gpu_ci.back_ends.start_stop.gpu_instance.problems import (
     Denied,
     NoCapacity,
     Problem,

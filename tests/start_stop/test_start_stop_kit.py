@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import yaml
 
-from config.identity import Identity
-from kit import stack as kit
-from kit.run_script import RUN_FILE
+from gpu_ci.repository.run_script import RUN_FILE
+from gpu_ci.stack_file.identity import Identity
+from ops.kit import stack as kit
 from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
-from tests.config import stacks
+from tests.stack_file import stacks
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from back_ends.start_stop.aws_access import permissions
-from back_ends.start_stop.gcp_access import INSTANCE, condition
-from back_ends.start_stop.names import role_name
 from components.aws.github_trust import provider_arn
-from config.identity import Identity
+from gpu_ci.back_ends.start_stop.aws_access import permissions
+from gpu_ci.back_ends.start_stop.gcp_access import INSTANCE, condition
+from gpu_ci.back_ends.start_stop.names import role_name
+from gpu_ci.stack_file.identity import Identity
 from tests.components.iam import accepts, allowed
 from tests.plan.stacks import planned
 

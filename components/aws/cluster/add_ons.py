@@ -10,12 +10,12 @@ import pulumi
 import pulumi_aws as aws
 from pulumi import Input, ResourceOptions
 
-from components.aws.workload_role import WorkloadRole, WorkloadRoleArgs
+from components.aws.cluster.workload_role import WorkloadRole, WorkloadRoleArgs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gpu.kubernetes.add_ons import AddOn, AddOnRole
+    from gpu_ci.knowledge.kubernetes.add_ons import AddOn, AddOnRole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

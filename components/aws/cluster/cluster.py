@@ -9,8 +9,8 @@ import pulumi
 import pulumi_aws as aws
 from pulumi import Input, Output, ResourceOptions
 
+from components.aws.cluster.update_reasons import refused_subnets
 from components.aws.documents import key_policy, service_trust
-from components.aws.update_reasons import refused_subnets
 from components.update_guard import refuse_update
 
 if TYPE_CHECKING:

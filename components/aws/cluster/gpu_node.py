@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gpu.kubernetes.node_group import ACCELERATOR, GPU_PRESENT
-from gpu.kubernetes.quantities import GPU
-from gpu.kubernetes.taints import API_EFFECTS
+from gpu_ci.knowledge.kubernetes.node_group import ACCELERATOR, GPU_PRESENT
+from gpu_ci.knowledge.kubernetes.quantities import GPU
+from gpu_ci.knowledge.kubernetes.taints import API_EFFECTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

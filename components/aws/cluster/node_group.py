@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pulumi_aws as aws
 from pulumi import Input, Output, ResourceOptions
 
-from components.aws.update_reasons import refused_sizes, replaced_nodes
+from components.aws.cluster.update_reasons import refused_sizes, replaced_nodes
 from components.update_guard import refuse_update, warn_of_update
 
 if TYPE_CHECKING:

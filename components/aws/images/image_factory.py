@@ -19,7 +19,7 @@ import pulumi_command as command
 from pulumi import CustomTimeouts, Input, Output, ResourceOptions
 
 from components.aws.documents import service_trust
-from components.aws.image_content import IN_USE_TAG, STATE, ImageContent
+from components.aws.images.image_content import IN_USE_TAG, STATE, ImageContent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,7 +9,7 @@ import pulumi
 import pulumi_aws as aws
 from pulumi import ResourceOptions
 
-from components.aws.image_content import IN_USE_TAG
+from components.aws.images.image_content import IN_USE_TAG
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

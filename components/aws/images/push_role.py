@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pulumi
 from pulumi import Output, ResourceOptions
 
-from components.aws.image_push import permissions, repository_arn
+from components.aws.images.image_push import permissions, repository_arn
 from components.aws.job_role import job_role
 
 if TYPE_CHECKING:

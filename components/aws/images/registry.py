@@ -9,7 +9,7 @@ import pulumi
 import pulumi_aws as aws
 from pulumi import Output, ResourceOptions
 
-from components.aws.lifecycle import lifecycle_policy
+from components.aws.images.lifecycle import lifecycle_policy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,7 +9,7 @@ import pulumi
 import pulumi_aws as aws
 from pulumi import Output, ResourceOptions
 
-from components.aws.addressing import zone_ranges
+from components.aws.network.addressing import zone_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

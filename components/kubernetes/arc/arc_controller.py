@@ -11,8 +11,8 @@ import pulumi_command as command
 import pulumi_kubernetes as k8s
 from pulumi import Input, Output, ResourceOptions
 
+from components.kubernetes.arc.arc_controller_values import controller_values
 from components.kubernetes.arc_check import COMMAND, KUBECONFIG, SHELL
-from components.kubernetes.arc_controller_values import controller_values
 from components.kubernetes.chart import chart
 from components.kubernetes.namespaces import RUNNERS, SYSTEMS, UNTRUSTED
 from components.update_guard import refuse_update

@@ -13,7 +13,7 @@ import pulumi
 import pulumi_kubernetes as k8s
 from pulumi import Input, ResourceOptions
 
-from components.kubernetes.scale_set_values import USES_KUBERNETES
+from components.kubernetes.arc.scale_set_values import USES_KUBERNETES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,10 +12,8 @@ import pulumi_command as command
 import pulumi_kubernetes as k8s
 from pulumi import Input, Output, ResourceOptions
 
-from components.kubernetes.arc_check import COMMAND, KUBECONFIG, RELEASE, SHELL
-from components.kubernetes.chart import chart
-from components.kubernetes.hooks import SCRIPTS
-from components.kubernetes.scale_set_values import (
+from components.kubernetes.arc.hooks import SCRIPTS
+from components.kubernetes.arc.scale_set_values import (
     HOOKS_CONFIG_MAP,
     JOB_TEMPLATE,
     ScaleSetValues,
@@ -24,6 +22,8 @@ from components.kubernetes.scale_set_values import (
     removal_minutes,
     scale_set_values,
 )
+from components.kubernetes.arc_check import COMMAND, KUBECONFIG, RELEASE, SHELL
+from components.kubernetes.chart import chart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from components.aws.gpu_node import POOL_LABEL
-from components.kubernetes.hooks import ENVIRONMENT, MOUNT
+from components.aws.cluster.gpu_node import POOL_LABEL
+from components.kubernetes.arc.hooks import ENVIRONMENT, MOUNT
 from components.kubernetes.namespaces import JOB_CREATOR, JOBS
-from gpu.kubernetes.quantities import GPU
+from gpu_ci.knowledge.kubernetes.quantities import GPU
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,10 +9,10 @@ import pulumi
 from pulumi import ResourceOptions
 
 from components.kubernetes.chart import chart
-from components.kubernetes.device_plugin_values import device_plugin_values
+from components.kubernetes.gpus.device_plugin_values import device_plugin_values
 
 if TYPE_CHECKING:
-    from components.kubernetes.device_plugin_values import DevicePluginValues
+    from components.kubernetes.gpus.device_plugin_values import DevicePluginValues
 
 REPOSITORY = "https://nvidia.github.io/k8s-device-plugin"
 

@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gpu.kubernetes.node_group import GPU_PRESENT
-from gpu.kubernetes.quantities import GPU
+from gpu_ci.knowledge.kubernetes.node_group import GPU_PRESENT
+from gpu_ci.knowledge.kubernetes.quantities import GPU
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,16 +9,16 @@ import pulumi
 import pulumi_kubernetes as k8s
 from pulumi import ResourceOptions
 
-from components.kubernetes import dashboard
-from components.kubernetes.alerts import API, listeners, rules
 from components.kubernetes.chart import chart
-from components.kubernetes.gpu_metrics_values import gpu_metrics_values
+from components.kubernetes.gpus import dashboard
+from components.kubernetes.gpus.alerts import API, listeners, rules
+from components.kubernetes.gpus.gpu_metrics_values import gpu_metrics_values
 from components.kubernetes.namespaces import SYSTEMS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from components.kubernetes.gpu_metrics_values import GpuMetricsValues
+    from components.kubernetes.gpus.gpu_metrics_values import GpuMetricsValues
 
 REPOSITORY = "https://nvidia.github.io/dcgm-exporter/helm-charts"
 NAMESPACE = "gpu-metrics"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from components.aws.gpu_node import POOL_LABEL
-from gpu.kubernetes.quantities import GPU
+from components.aws.cluster.gpu_node import POOL_LABEL
+from gpu_ci.knowledge.kubernetes.quantities import GPU
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,12 +9,12 @@ import pulumi
 import pulumi_kubernetes as k8s
 from pulumi import Input, ResourceOptions
 
-from components.kubernetes.smoke_job import LABEL, NAMESPACE, NAMESPACE_LABELS, job_name, job_spec
+from components.kubernetes.gpus.smoke_job import LABEL, NAMESPACE, NAMESPACE_LABELS, job_name, job_spec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from components.kubernetes.smoke_job import SmokeJob
+    from components.kubernetes.gpus.smoke_job import SmokeJob
 
 SPARE_MINUTES = 5
 """Minutes that Pulumi waits beyond the deadline of a Job, for the report of its failure."""

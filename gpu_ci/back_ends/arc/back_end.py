@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from back_ends.arc.section import ArcSection
-from back_ends.arc.values import pools_of, scale_set
-from back_ends.offer import HostSoftware, Machine, Offer, SharedNodes
-from back_ends.protocol import RunsOn
-from components.kubernetes.scale_set_values import LISTENER, job_pod, removal_minutes, runner_pod
-from config import pins
-from config.machines import OWN, STOCK, PoolSettings
-from config.values import gibibytes
-from gpu.kubernetes.pods import pod_from_template
-from gpu.machines.start_up import fast_pull_obstacle, shared_node_steps
+from components.kubernetes.arc.scale_set_values import LISTENER, job_pod, removal_minutes, runner_pod
+from gpu_ci.back_ends.arc.section import ArcSection
+from gpu_ci.back_ends.arc.values import pools_of, scale_set
+from gpu_ci.back_ends.offer import HostSoftware, Machine, Offer, SharedNodes
+from gpu_ci.back_ends.protocol import RunsOn
+from gpu_ci.knowledge import pins
+from gpu_ci.knowledge.kubernetes.pods import pod_from_template
+from gpu_ci.knowledge.machines.start_up import fast_pull_obstacle, shared_node_steps
+from gpu_ci.stack_file.sections.machines import OWN, STOCK, PoolSettings
+from gpu_ci.stack_file.values.general import gibibytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pulumi
 
-    from back_ends.protocol import BackEnd, Repository, Site
-    from config.runners import RunnerSettings
-    from config.settings import Settings
+    from gpu_ci.back_ends.protocol import BackEnd, Repository, Site
+    from gpu_ci.stack_file.sections.runners import RunnerSettings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 
 class Arc:
@@ -106,12 +106,12 @@ class Arc:
         import pulumi_command as command  # noqa: PLC0415
         from pulumi import ResourceOptions  # noqa: PLC0415
 
-        from components.kubernetes import arc_controller  # noqa: PLC0415
+        from components.kubernetes.arc import arc_controller  # noqa: PLC0415
+        from components.kubernetes.arc.job_namespace import JobNamespace, JobNamespaceArgs  # noqa: PLC0415
+        from components.kubernetes.arc.network_policies import NetworkPolicies, NetworkPoliciesArgs  # noqa: PLC0415
+        from components.kubernetes.arc.scale_set import JobHooks, JobHooksArgs, ScaleSet, ScaleSetArgs  # noqa: PLC0415
         from components.kubernetes.disruption_budget import DisruptionBudget, DisruptionBudgetArgs  # noqa: PLC0415
-        from components.kubernetes.job_namespace import JobNamespace, JobNamespaceArgs  # noqa: PLC0415
         from components.kubernetes.namespaces import SYSTEMS  # noqa: PLC0415
-        from components.kubernetes.network_policies import NetworkPolicies, NetworkPoliciesArgs  # noqa: PLC0415
-        from components.kubernetes.scale_set import JobHooks, JobHooksArgs, ScaleSet, ScaleSetArgs  # noqa: PLC0415
 
         inside = ResourceOptions.merge(site.cluster, ResourceOptions(providers=[command.Provider("arc-commands")]))
         controller = arc_controller.ArcController(

@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator
 
-from config.section import Section
-from config.values import Count, Invalid, Matching, Name, Positive, SecretName
+from gpu_ci.stack_file.sections.section import Section
+from gpu_ci.stack_file.values.general import Count, Invalid, Matching, Name, Positive, SecretName
 
 RunnerLabel = Annotated[
     str,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from components.aws.cpu_node import CPU_TAINT_KEY
-from components.aws.gpu_node import GPU_TAINT_KEY, every_toleration
-from components.kubernetes.scale_set_values import ScaleSetValues
+from components.aws.cluster.cpu_node import CPU_TAINT_KEY
+from components.aws.cluster.gpu_node import GPU_TAINT_KEY, every_toleration
+from components.kubernetes.arc.scale_set_values import ScaleSetValues
 
 if TYPE_CHECKING:
-    from back_ends.arc.section import ArcSection
-    from config.runners import RunnerSettings
-    from config.settings import Settings
+    from gpu_ci.back_ends.arc.section import ArcSection
+    from gpu_ci.stack_file.sections.runners import RunnerSettings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 
 def pools_of(section: ArcSection) -> tuple[str, ...]:

@@ -5,25 +5,25 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from back_ends.cirun.back_end import CirunBackEnd
-from back_ends.cirun.outputs import manual_steps
-from back_ends.cirun_aws.permissions import policy
-from back_ends.cirun_aws.section import CirunAwsSection
-from back_ends.offer import HostSoftware, Machine, Offer, OwnMachines
-from config.values import gibibytes
-from gpu.machines.groups import Placement
-from gpu.machines.start_up import own_machine_steps
-from gpu.regions import Cloud, region_of
-from kit.cirun_runners import GpuRunner
+from gpu_ci.back_ends.cirun_aws.permissions import policy
+from gpu_ci.back_ends.cirun_aws.section import CirunAwsSection
+from gpu_ci.back_ends.offer import HostSoftware, Machine, Offer, OwnMachines
+from gpu_ci.back_ends.shared.cirun.back_end import CirunBackEnd
+from gpu_ci.back_ends.shared.cirun.outputs import manual_steps
+from gpu_ci.knowledge.machines.groups import Placement
+from gpu_ci.knowledge.machines.start_up import own_machine_steps
+from gpu_ci.knowledge.regions import Cloud, region_of
+from gpu_ci.repository.cirun_runners import GpuRunner
+from gpu_ci.stack_file.values.general import gibibytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pulumi
 
-    from back_ends.protocol import BackEnd, Repository, Site
-    from config.runners import RunnerSettings
-    from config.settings import Settings
+    from gpu_ci.back_ends.protocol import BackEnd, Repository, Site
+    from gpu_ci.stack_file.sections.runners import RunnerSettings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 
 class CirunAws(CirunBackEnd):
@@ -92,7 +92,7 @@ class CirunAws(CirunBackEnd):
         import pulumi  # noqa: PLC0415
 
         from components.aws.cirun_access import CirunAwsAccess, CirunAwsArgs  # noqa: PLC0415
-        from components.aws.runner_network import RunnerNetwork, RunnerNetworkArgs  # noqa: PLC0415
+        from components.aws.network.runner_network import RunnerNetwork, RunnerNetworkArgs  # noqa: PLC0415
 
         served = _served(settings)
         regions = sorted({region for one in served.values() for region in one.regions})

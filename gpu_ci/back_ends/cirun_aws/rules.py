@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from back_ends.cirun import rules
-from back_ends.cirun_aws.section import CirunAwsSection
-from config.aws_rules import types_are_known, unknown_region, unknown_zone
-from config.faults import Fault
-from config.runner_rules import other_gpus
-from gpu.machines.zones import AWS_ZONES
-from gpu.nearest import did_you_mean
-from gpu.regions import region_of
+from gpu_ci.back_ends.cirun_aws.section import CirunAwsSection
+from gpu_ci.back_ends.shared.cirun import rules
+from gpu_ci.knowledge.machines.zones import AWS_ZONES
+from gpu_ci.knowledge.nearest import did_you_mean
+from gpu_ci.knowledge.regions import region_of
+from gpu_ci.stack_file.faults import Fault
+from gpu_ci.stack_file.rules.aws import types_are_known, unknown_region, unknown_zone
+from gpu_ci.stack_file.rules.runners import other_gpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from config.settings import Settings
-    from config.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.reading.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.sections.settings import Settings
 
 
 def ec2_machines_have_the_gpu(settings: Settings, stated: Stated) -> Iterator[Fault]:

@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from back_ends.cirun.section import CirunSection
-from config.machines import Types
-from config.values import Ami, ImageParameter, Markets, Positive, Region, Size, SubnetId, Zone
+from gpu_ci.back_ends.shared.cirun.section import CirunSection
+from gpu_ci.stack_file.sections.machines import Types
+from gpu_ci.stack_file.values.general import Ami, ImageParameter, Markets, Positive, Region, Size, SubnetId, Zone
 
 
 class CirunAwsSection(CirunSection):

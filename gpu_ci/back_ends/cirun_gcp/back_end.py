@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from back_ends.cirun.back_end import CirunBackEnd
-from back_ends.cirun.outputs import manual_steps
-from back_ends.cirun_gcp.permissions import ROLE_TITLE, permissions
-from back_ends.cirun_gcp.section import CirunGcpSection
-from back_ends.offer import HostSoftware, Machine, Offer, OwnMachines
-from config.values import gibibytes
-from gpu.machines import attach, gpu_model
-from gpu.machines.groups import Placement
-from gpu.machines.start_up import own_machine_steps
-from gpu.regions import Cloud, region_of
-from kit.cirun_runners import GpuRunner
+from gpu_ci.back_ends.cirun_gcp.permissions import ROLE_TITLE, permissions
+from gpu_ci.back_ends.cirun_gcp.section import CirunGcpSection
+from gpu_ci.back_ends.offer import HostSoftware, Machine, Offer, OwnMachines
+from gpu_ci.back_ends.shared.cirun.back_end import CirunBackEnd
+from gpu_ci.back_ends.shared.cirun.outputs import manual_steps
+from gpu_ci.knowledge.machines import attach, gpu_model
+from gpu_ci.knowledge.machines.groups import Placement
+from gpu_ci.knowledge.machines.start_up import own_machine_steps
+from gpu_ci.knowledge.regions import Cloud, region_of
+from gpu_ci.repository.cirun_runners import GpuRunner
+from gpu_ci.stack_file.values.general import gibibytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pulumi
 
-    from back_ends.protocol import BackEnd, Repository, Site
-    from config.identity import Identity
-    from config.runners import RunnerSettings
-    from config.settings import Settings
+    from gpu_ci.back_ends.protocol import BackEnd, Repository, Site
+    from gpu_ci.stack_file.identity import Identity
+    from gpu_ci.stack_file.sections.runners import RunnerSettings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 
 class CirunGcp(CirunBackEnd):

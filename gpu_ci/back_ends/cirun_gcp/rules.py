@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from back_ends.cirun import rules
-from back_ends.cirun_gcp.section import CirunGcpSection
-from config.faults import Fault, listed
-from config.gcp_rules import takes_its_gpu, zones_are_known
-from gpu.machines import GCE_TYPES, MachineType, is_n1
-from gpu.machines.zones import GCP_ZONES
-from gpu.regions import region_of
+from gpu_ci.back_ends.cirun_gcp.section import CirunGcpSection
+from gpu_ci.back_ends.shared.cirun import rules
+from gpu_ci.knowledge.machines import GCE_TYPES, MachineType, is_n1
+from gpu_ci.knowledge.machines.zones import GCP_ZONES
+from gpu_ci.knowledge.regions import region_of
+from gpu_ci.stack_file.faults import Fault, listed
+from gpu_ci.stack_file.rules.gcp import takes_its_gpu, zones_are_known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from config.settings import Settings
-    from config.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.reading.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.sections.settings import Settings
 
 
 def image_families_exist(settings: Settings) -> Iterator[Fault]:

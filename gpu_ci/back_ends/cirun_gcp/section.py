@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from back_ends.cirun.section import CirunSection
-from config.values import GcpZone, MachineType, Markets, Name, Positive, Size
+from gpu_ci.back_ends.shared.cirun.section import CirunSection
+from gpu_ci.stack_file.values.general import GcpZone, MachineType, Markets, Name, Positive, Size
 
 
 class CirunGcpSection(CirunSection):

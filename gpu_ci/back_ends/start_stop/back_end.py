@@ -4,32 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from back_ends.machine import aws, gcp
-from back_ends.machine.offers import machine_offer
-from back_ends.machine.runner import MachineRunner, machine_title
-from back_ends.machine.section import LABELS
-from back_ends.machine.software import boot, commands
-from back_ends.offer import Offer, Standing
-from back_ends.protocol import RunsOn
-from back_ends.start_stop import jarvis
-from back_ends.start_stop.names import ENVIRONMENT, KIND, role_name
-from back_ends.start_stop.repository_files import Served, files
-from back_ends.start_stop.section import StartStopSection
 from components.aws.github_trust import subjects
-from gpu.machines.running import RunningTime
-from gpu.regions import region_of
+from gpu_ci.back_ends.offer import Offer, Standing
+from gpu_ci.back_ends.protocol import RunsOn
+from gpu_ci.back_ends.shared.machine.aws import declaration as aws
+from gpu_ci.back_ends.shared.machine.gcp import declaration as gcp
+from gpu_ci.back_ends.shared.machine.offers import machine_offer
+from gpu_ci.back_ends.shared.machine.runner import MachineRunner, machine_title
+from gpu_ci.back_ends.shared.machine.section import LABELS
+from gpu_ci.back_ends.shared.machine_software import boot, commands
+from gpu_ci.back_ends.start_stop import jarvis
+from gpu_ci.back_ends.start_stop.names import ENVIRONMENT, KIND, role_name
+from gpu_ci.back_ends.start_stop.repository_files import Served, files
+from gpu_ci.back_ends.start_stop.section import StartStopSection
+from gpu_ci.knowledge.machines.running import RunningTime
+from gpu_ci.knowledge.regions import region_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     import pulumi
 
-    from back_ends.machine.aws_machine import Ec2Machine
-    from back_ends.machine.section import MachineSection
-    from back_ends.protocol import BackEnd, Repository, Site
-    from back_ends.start_stop.section import JarvisSettings, StarterSettings
-    from config.runners import RunnerSettings
-    from config.settings import Settings
+    from gpu_ci.back_ends.protocol import BackEnd, Repository, Site
+    from gpu_ci.back_ends.shared.machine.aws.machine import Ec2Machine
+    from gpu_ci.back_ends.shared.machine.section import MachineSection
+    from gpu_ci.back_ends.start_stop.section import JarvisSettings, StarterSettings
+    from gpu_ci.stack_file.sections.runners import RunnerSettings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 
 class StartStop:
@@ -149,8 +150,8 @@ def _owner(settings: Settings) -> str:
 def _trust_on_aws(
     site: Site, name: str, machine: MachineSection, repository: StarterSettings, made: Ec2Machine
 ) -> None:
-    from back_ends.start_stop.aws_access import StarterRole, StarterRoleArgs  # noqa: PLC0415
     from components.aws.job_role import TrustedJobs  # noqa: PLC0415
+    from gpu_ci.back_ends.start_stop.aws_access import StarterRole, StarterRoleArgs  # noqa: PLC0415
 
     settings = site.stack.settings
     StarterRole(
@@ -172,7 +173,7 @@ def _trust_on_aws(
 
 
 def _trust_on_gcp(site: Site, name: str, machine: MachineSection, repository: StarterSettings) -> None:
-    from back_ends.start_stop.gcp_access import StarterAccess, StarterAccessArgs  # noqa: PLC0415
+    from gpu_ci.back_ends.start_stop.gcp_access import StarterAccess, StarterAccessArgs  # noqa: PLC0415
 
     settings, title = site.stack.settings, machine_title(site.stack.identity, name)
     StarterAccess(

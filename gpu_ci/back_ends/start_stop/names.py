@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from config.identity import Identity
+    from gpu_ci.stack_file.identity import Identity
 
 KIND: Final = "start"
 """The start of the names of its resources; Google Cloud has room for six characters."""

@@ -10,27 +10,27 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
-from back_ends.machine.runner import machine_title
-from back_ends.start_stop import jarvis
-from back_ends.start_stop.gpu_instance.cli import FILE, MODULES
-from back_ends.start_stop.names import ENVIRONMENT, FOLDER, role_arn, start_job, testing_job, workflow_file
-from back_ends.start_stop.pins import BOTO3, GOOGLE_CLOUD_COMPUTE, REQUESTS
-from config.gpu_tests import GpuTestsSettings
-from gpu.regions import region_of
-from kit.actions import AUTH, AWS_CREDENTIALS, STEPS
-from kit.gpu_workflow import entry, job_values
-from kit.image_workflow import PROVIDER
-from kit.render import render
-from kit.run_script import RUN_FILE, run_script
+from gpu_ci.back_ends.shared.machine.runner import machine_title
+from gpu_ci.back_ends.start_stop import jarvis
+from gpu_ci.back_ends.start_stop.gpu_instance.cli import FILE, MODULES
+from gpu_ci.back_ends.start_stop.names import ENVIRONMENT, FOLDER, role_arn, start_job, testing_job, workflow_file
+from gpu_ci.back_ends.start_stop.pins import BOTO3, GOOGLE_CLOUD_COMPUTE, REQUESTS
+from gpu_ci.knowledge.regions import region_of
+from gpu_ci.repository.actions import AUTH, AWS_CREDENTIALS, STEPS
+from gpu_ci.repository.gpu_workflow import entry, job_values
+from gpu_ci.repository.image_workflow import PROVIDER
+from gpu_ci.repository.render import render
+from gpu_ci.repository.run_script import RUN_FILE, run_script
+from gpu_ci.stack_file.sections.gpu_tests import GpuTestsSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from back_ends.protocol import RunsOn
-    from back_ends.stack import Stack
-    from back_ends.start_stop.section import StartStopSection
-    from config.runners import RunnerSettings
-    from kit.gpu_workflow import GpuTests
+    from gpu_ci.back_ends.protocol import RunsOn
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.back_ends.start_stop.section import StartStopSection
+    from gpu_ci.repository.gpu_workflow import GpuTests
+    from gpu_ci.stack_file.sections.runners import RunnerSettings
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 PACKAGE: Final = Path(__file__).parent / "gpu_instance"
@@ -169,7 +169,7 @@ def _command(clouds: set[str]) -> dict[str, str]:
     # In the repository, the package is next to the script.
     texts = {
         f"{FOLDER}/{PACKAGE.name}/{path.name}": path.read_text(encoding="utf-8").replace(
-            "back_ends.start_stop.gpu_instance", PACKAGE.name
+            "gpu_ci.back_ends.start_stop.gpu_instance", PACKAGE.name
         )
         for path in copied
     }

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from back_ends.machine import rules
-from back_ends.start_stop import jarvis_rules
-from back_ends.start_stop.section import StartStopSection
-from config.faults import Fault
+from gpu_ci.back_ends.shared.machine import rules
+from gpu_ci.back_ends.start_stop import jarvis_rules
+from gpu_ci.back_ends.start_stop.section import StartStopSection
+from gpu_ci.stack_file.faults import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from config.settings import Settings
-    from config.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.reading.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.sections.settings import Settings
 
 _HOST: Final = "github.com"
 """The only GitHub whose tokens the roles trust."""

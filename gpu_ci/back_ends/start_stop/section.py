@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from back_ends.machine.section import MachineSection
-from config.section import Section
-from config.values import Invalid, Matching, Size
-from config.values_github import Branch, GitHubId, Repository
+from gpu_ci.back_ends.shared.machine.section import MachineSection
+from gpu_ci.stack_file.sections.section import Section
+from gpu_ci.stack_file.values.general import Invalid, Matching, Size
+from gpu_ci.stack_file.values.github import Branch, GitHubId, Repository
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from back_ends.machine import aws, gcp, github_variables
-from back_ends.machine.hours import Hours
-from back_ends.machine.offers import machine_offer
-from back_ends.machine.runner import MachineRunner
-from back_ends.machine.section import LABELS
-from back_ends.machine.software import boot, commands
-from back_ends.offer import Offer, Standing
-from back_ends.protocol import RunsOn
-from back_ends.vm.section import VmSection
-from config.gpu_tests import SWITCH
-from gpu.machines.running import RunningTime, Schedule
+from gpu_ci.back_ends.offer import Offer, Standing
+from gpu_ci.back_ends.protocol import RunsOn
+from gpu_ci.back_ends.shared.machine import github_variables
+from gpu_ci.back_ends.shared.machine.aws import declaration as aws
+from gpu_ci.back_ends.shared.machine.gcp import declaration as gcp
+from gpu_ci.back_ends.shared.machine.hours import Hours
+from gpu_ci.back_ends.shared.machine.offers import machine_offer
+from gpu_ci.back_ends.shared.machine.runner import MachineRunner
+from gpu_ci.back_ends.shared.machine.section import LABELS
+from gpu_ci.back_ends.shared.machine_software import boot, commands
+from gpu_ci.back_ends.vm.section import VmSection
+from gpu_ci.knowledge.machines.running import RunningTime, Schedule
+from gpu_ci.stack_file.sections.gpu_tests import SWITCH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pulumi
 
-    from back_ends.protocol import BackEnd, Repository, Site
-    from config.runners import RunnerSettings
-    from config.settings import Settings
+    from gpu_ci.back_ends.protocol import BackEnd, Repository, Site
+    from gpu_ci.stack_file.sections.runners import RunnerSettings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 KIND: Final = "vm"
 """The start of the names of its resources."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 from zoneinfo import available_timezones
 
-from back_ends.machine import rules
-from back_ends.vm.section import VmSection
-from config.faults import Fault
-from gpu.nearest import did_you_mean
+from gpu_ci.back_ends.shared.machine import rules
+from gpu_ci.back_ends.vm.section import VmSection
+from gpu_ci.knowledge.nearest import did_you_mean
+from gpu_ci.stack_file.faults import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from config.settings import Settings
-    from config.stated import Reference, Rule
+    from gpu_ci.stack_file.reading.stated import Reference, Rule
+    from gpu_ci.stack_file.sections.settings import Settings
 
 
 def names_are_no_common_labels(settings: Settings) -> Iterator[Fault]:

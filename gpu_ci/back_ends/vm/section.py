@@ -6,9 +6,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from back_ends.machine.section import MachineSection
-from config.section import Section
-from config.values import Matching
+from gpu_ci.back_ends.shared.machine.section import MachineSection
+from gpu_ci.stack_file.sections.section import Section
+from gpu_ci.stack_file.values.general import Matching
 
 ClockTime = Annotated[str, Matching(r"([01]\d|2[0-3]):[0-5]\d", "a time of day", 'write it in quotes, as "22:30"')]
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]

@@ -2,7 +2,7 @@
 
 Runners share pools and fall back from one pool to another. Therefore jobs are summed up per pool, then per pool and
 fallback, then per runner. Each resource is summed up on its own, so a reported shortage exists however the scheduler
-places the pods. `checks.pool_shape` checks a pool on its own.
+places the pods. `gpu_ci.checks.nodes.pool_shape` checks a pool on its own.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from math import gcd
 from typing import TYPE_CHECKING, Final
 
-from checks.fit import place
-from gpu.kubernetes.quantities import CPU, EPHEMERAL_STORAGE, GIB, GPU, MEMORY, PODS, Resources, describe
-from gpu.verdict import Verdict, error, ok, warning
-from wiring import kubernetes
+from gpu_ci.checks.nodes.fit import place
+from gpu_ci.derived import kubernetes
+from gpu_ci.knowledge.kubernetes.quantities import CPU, EPHEMERAL_STORAGE, GIB, GPU, MEMORY, PODS, Resources, describe
+from gpu_ci.knowledge.verdict import Verdict, error, ok, warning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from back_ends.offer import SharedNodes
-    from back_ends.stack import Stack
-    from checks.fit import Place
-    from gpu.kubernetes.daemonsets import DaemonSet
-    from gpu.kubernetes.node_group import NodeGroupFacts
+    from gpu_ci.back_ends.offer import SharedNodes
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.checks.nodes.fit import Place
+    from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
+    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
 
 CHECK: Final = "counts"
 _RESOURCES: Final = (GPU, CPU, MEMORY, EPHEMERAL_STORAGE, PODS)
@@ -43,7 +43,7 @@ class _Pool:
     runners: Mapping[str, SharedNodes]
     """The runners that may use it, by path."""
     copies: Mapping[str, int]
-    """Jobs of each runner on one node, on the type with the least room. `checks.fit` reports 0."""
+    """Jobs of each runner on one node, on the type with the least room. `gpu_ci.checks.nodes.fit` reports 0."""
 
     @property
     def first(self) -> dict[str, SharedNodes]:

@@ -2,7 +2,7 @@
 
 Zones: SkyPilot's catalogue of Google Cloud, version 8 (undated, read in November 2026), for the models and regions that
 it lists completely. `gcloud compute accelerator-types list` prints the current state. Nothing is reported for other
-regions. All zones that exist are in `gpu.machines.zones`, and the regions of Jarvis Labs in `gpu.machines.jarvis`.
+regions. All zones that exist are in `gpu_ci.knowledge.machines.zones`, and the regions of Jarvis Labs in `gpu_ci.knowledge.machines.jarvis`.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from gpu.machines.gcp import MachineType
-from gpu.machines.jarvis import in_region
-from gpu.regions import Cloud, region_of
-from gpu.verdict import error, ok, warning
+from gpu_ci.knowledge.machines.gcp import MachineType
+from gpu_ci.knowledge.machines.jarvis import in_region
+from gpu_ci.knowledge.regions import Cloud, region_of
+from gpu_ci.knowledge.verdict import error, ok, warning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from back_ends.offer import Offer, OwnMachines
-    from back_ends.stack import Stack
-    from gpu.verdict import Verdict
+    from gpu_ci.back_ends.offer import Offer, OwnMachines
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.knowledge.verdict import Verdict
 
 CHECK: Final = "gpu-zones"
 

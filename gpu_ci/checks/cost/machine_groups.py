@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from config.machine_image_rules import images
-from config.machines import PoolSettings
-from config.values import gibibytes
-from gpu.cost.interruptions import GCP_BAND, aws_rate
-from gpu.cost.jobs import REPLACEMENT_MINUTES, JobLoad, mean_minutes
-from gpu.machines.groups import Disk, MachineGroup, Placement
-from gpu.regions import Cloud, region_of
+from gpu_ci.knowledge.cost.interruptions import GCP_BAND, aws_rate
+from gpu_ci.knowledge.cost.jobs import REPLACEMENT_MINUTES, JobLoad, mean_minutes
+from gpu_ci.knowledge.machines.groups import Disk, MachineGroup, Placement
+from gpu_ci.knowledge.regions import Cloud, region_of
+from gpu_ci.stack_file.rules.machine_images import images
+from gpu_ci.stack_file.sections.machines import PoolSettings
+from gpu_ci.stack_file.values.general import gibibytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from back_ends.offer import Offer, OwnMachines
-    from back_ends.stack import Stack
-    from config.machines import DiskSettings, NodePool
-    from config.runners import RunnerSettings
-    from config.settings import Settings
-    from gpu.machines import Catalogue
+    from gpu_ci.back_ends.offer import Offer, OwnMachines
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.knowledge.machines import Catalogue
+    from gpu_ci.stack_file.sections.machines import DiskSettings, NodePool
+    from gpu_ci.stack_file.sections.runners import RunnerSettings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 SURGE_PER_ZONE: Final = 2
 """Nodes in each zone that EKS starts above the size of a node group while it updates it with the default strategy (EKS

@@ -9,22 +9,22 @@ from __future__ import annotations
 from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING, Final
 
-from checks.bill import bill
-from checks.machine_groups import job_load, machine_groups
-from gpu.cost.month import Bill, Case, PricedMachine, expected_machine, group_hours, job_hours
-from gpu.cost.prices import HOSTED_RUNNER, HOURS_A_MONTH, NoPrice, Price, dollars
-from gpu.cost.running import busy_hours, longest_start
-from gpu.regions import Cloud
-from gpu.verdict import error, ok, warning
+from gpu_ci.checks.cost.bill import bill
+from gpu_ci.checks.cost.machine_groups import job_load, machine_groups
+from gpu_ci.knowledge.cost.month import Bill, Case, PricedMachine, expected_machine, group_hours, job_hours
+from gpu_ci.knowledge.cost.prices import HOSTED_RUNNER, HOURS_A_MONTH, NoPrice, Price, dollars
+from gpu_ci.knowledge.cost.running import busy_hours, longest_start
+from gpu_ci.knowledge.regions import Cloud
+from gpu_ci.knowledge.verdict import error, ok, warning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from back_ends.offer import Standing
-    from back_ends.stack import Stack
-    from gpu.cost.jobs import JobLoad
-    from gpu.machines.groups import MachineGroup
-    from gpu.verdict import Verdict
+    from gpu_ci.back_ends.offer import Standing
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.knowledge.cost.jobs import JobLoad
+    from gpu_ci.knowledge.machines.groups import MachineGroup
+    from gpu_ci.knowledge.verdict import Verdict
 
 CHECK: Final = "money"
 

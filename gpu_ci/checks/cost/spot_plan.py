@@ -1,6 +1,6 @@
 """Check whether the jobs of a spot pool or a spot machine survive, and whether they are cheaper there than on demand.
 
-Both costs are those of a finished job: `gpu.cost.jobs` has the formula. Prices include the disk.
+Both costs are those of a finished job: `gpu_ci.knowledge.cost.jobs` has the formula. Prices include the disk.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ import math
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from checks.machine_groups import job_load, machine_groups, pool_groups
-from gpu.cost.jobs import hours_with_loss, loss, machine_hours
-from gpu.cost.month import PricedMachine, priced
-from gpu.cost.prices import HOURS_A_MONTH, dollars
-from gpu.machines.groups import Placement
-from gpu.verdict import ok, warning
+from gpu_ci.checks.cost.machine_groups import job_load, machine_groups, pool_groups
+from gpu_ci.knowledge.cost.jobs import hours_with_loss, loss, machine_hours
+from gpu_ci.knowledge.cost.month import PricedMachine, priced
+from gpu_ci.knowledge.cost.prices import HOURS_A_MONTH, dollars
+from gpu_ci.knowledge.machines.groups import Placement
+from gpu_ci.knowledge.verdict import ok, warning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from back_ends.offer import Offer, SharedNodes
-    from back_ends.stack import Stack
-    from gpu.machines.groups import MachineGroup
-    from gpu.verdict import Verdict
+    from gpu_ci.back_ends.offer import Offer, SharedNodes
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.knowledge.machines.groups import MachineGroup
+    from gpu_ci.knowledge.verdict import Verdict
 
 CHECK: Final = "spot-plan"
 

@@ -9,20 +9,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from config import pins
-from config.machines import OWN, STOCK
-from gpu.software.compatibility import Query, explain, findings
-from gpu.software.image_tags import Origin, container_image, cuda_base
-from gpu.software.machine_images import on_ubuntu
-from gpu.verdict import Level, Verdict, ok
+from gpu_ci.knowledge import pins
+from gpu_ci.knowledge.software.compatibility import Query, explain, findings
+from gpu_ci.knowledge.software.image_tags import Origin, container_image, cuda_base
+from gpu_ci.knowledge.software.machine_images import on_ubuntu
+from gpu_ci.knowledge.verdict import Level, Verdict, ok
+from gpu_ci.stack_file.sections.machines import OWN, STOCK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from back_ends.offer import Offer
-    from back_ends.stack import Stack
-    from config.images import ImageSettings
-    from config.settings import Settings
+    from gpu_ci.back_ends.offer import Offer
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.stack_file.sections.images import ImageSettings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 CHECK: Final = "compatibility"
 DRIVER_KEY: Final = "host-image.driver"

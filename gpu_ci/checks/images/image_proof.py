@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from gpu.verdict import error, ok
-from wiring import host_image
+from gpu_ci.derived import host_image
+from gpu_ci.knowledge.verdict import error, ok
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from back_ends.stack import Stack
-    from gpu.verdict import Verdict
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.knowledge.verdict import Verdict
 
 CHECK: Final = "image-proof"
 _KEY: Final = "host-image.proved"

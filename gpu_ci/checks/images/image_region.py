@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from gpu.regions import Cloud
-from gpu.verdict import ok, warning
+from gpu_ci.knowledge.regions import Cloud
+from gpu_ci.knowledge.verdict import ok, warning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from back_ends.stack import Stack
-    from gpu.verdict import Verdict
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.knowledge.verdict import Verdict
 
 CHECK: Final = "image-region"
 

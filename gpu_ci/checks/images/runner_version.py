@@ -10,15 +10,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from gpu.software.runner_releases import LEAST, NEWEST
-from gpu.software.versions import dotted, parse
-from gpu.verdict import error, ok, warning
+from gpu_ci.knowledge.software.runner_releases import LEAST, NEWEST
+from gpu_ci.knowledge.software.versions import dotted, parse
+from gpu_ci.knowledge.verdict import error, ok, warning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from back_ends.stack import Stack
-    from gpu.verdict import Verdict
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.knowledge.verdict import Verdict
 
 CHECK: Final = "runner-version"
 

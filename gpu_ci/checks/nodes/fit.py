@@ -1,8 +1,8 @@
 """Check that a runner's pod fits on every instance type of its pools, and that the disk holds its image.
 
-The kubelet and the DaemonSets take their part of a node first (`gpu.kubernetes.allocatable`). The scheduler ignores the
+The kubelet and the DaemonSets take their part of a node first (`gpu_ci.knowledge.kubernetes.allocatable`). The scheduler ignores the
 size of images, which are on the same disk as the files of pods. Unpacked, an image takes at least the size that is
-pulled; only an image that cannot fit is refused. `checks.scale_from_zero` checks labels and taints.
+pulled; only an image that cannot fit is refused. `gpu_ci.checks.nodes.scale_from_zero` checks labels and taints.
 """
 
 from __future__ import annotations
@@ -10,28 +10,39 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from components.kubernetes.smoke_job import pod_template
-from config.values import mebibytes
-from gpu.kubernetes.allocatable import node_room, root_disk_for
-from gpu.kubernetes.node_group import real_node
-from gpu.kubernetes.pods import pod_from_template
-from gpu.kubernetes.quantities import CPU, EPHEMERAL_STORAGE, GIB, GPU, MEMORY, MIB, PODS, Resources, describe, total
-from gpu.kubernetes.scheduling import Node, landing, resource_refusals
-from gpu.kubernetes.template_node import template_node
-from gpu.verdict import Verdict, error, ok
-from wiring import kubernetes
+from components.kubernetes.gpus.smoke_job import pod_template
+from gpu_ci.derived import kubernetes
+from gpu_ci.knowledge.kubernetes.allocatable import node_room, root_disk_for
+from gpu_ci.knowledge.kubernetes.node_group import real_node
+from gpu_ci.knowledge.kubernetes.pods import pod_from_template
+from gpu_ci.knowledge.kubernetes.quantities import (
+    CPU,
+    EPHEMERAL_STORAGE,
+    GIB,
+    GPU,
+    MEMORY,
+    MIB,
+    PODS,
+    Resources,
+    describe,
+    total,
+)
+from gpu_ci.knowledge.kubernetes.scheduling import Node, landing, resource_refusals
+from gpu_ci.knowledge.kubernetes.template_node import template_node
+from gpu_ci.knowledge.verdict import Verdict, error, ok
+from gpu_ci.stack_file.values.general import mebibytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from back_ends.offer import SharedNodes
-    from back_ends.stack import Stack
-    from config.settings import Settings
-    from gpu.kubernetes.daemonsets import DaemonSet
-    from gpu.kubernetes.node_group import NodeGroupFacts
-    from gpu.kubernetes.pods import Pod
-    from gpu.kubernetes.scheduling import Refusal
-    from gpu.machines import InstanceType
+    from gpu_ci.back_ends.offer import SharedNodes
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
+    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
+    from gpu_ci.knowledge.kubernetes.pods import Pod
+    from gpu_ci.knowledge.kubernetes.scheduling import Refusal
+    from gpu_ci.knowledge.machines import InstanceType
+    from gpu_ci.stack_file.sections.settings import Settings
 
 CHECK: Final = "fit"
 _KEYS: Final = {CPU: ("cpu", 1000, ""), MEMORY: ("memory", GIB, "Gi"), EPHEMERAL_STORAGE: ("disk", GIB, "Gi"),

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from gpu.kubernetes.quantities import GIB, MIB
-from gpu.verdict import error, ok, warning
+from gpu_ci.knowledge.kubernetes.quantities import GIB, MIB
+from gpu_ci.knowledge.verdict import error, ok, warning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from back_ends.stack import Stack
-    from gpu.machines import InstanceType, MachineType
-    from gpu.verdict import Verdict
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.knowledge.machines import InstanceType, MachineType
+    from gpu_ci.knowledge.verdict import Verdict
 
 CHECK: Final = "floor"
 

@@ -1,6 +1,6 @@
-"""Check that a job fits a machine of its own, with CPU, memory, GPUs and disk. Nodes of a cluster are in `checks.fit`.
+"""Check that a job fits a machine of its own, with CPU, memory, GPUs and disk. Nodes of a cluster are in `gpu_ci.checks.nodes.fit`.
 
-Hypervisor and kernel use a part of the memory, as on EKS nodes (`gpu.kubernetes.allocatable`), and the system, Docker
+Hypervisor and kernel use a part of the memory, as on EKS nodes (`gpu_ci.knowledge.kubernetes.allocatable`), and the system, Docker
 and the runner use one gibibyte. No scheduler compares this sum with the job, so a job that needs more gets a warning,
 and only one that needs more than the whole memory is an error. On the disk the system uses at least the 10 GB that
 Google's Ubuntu images are made for. A disk is never smaller than its image (Compute Engine documentation, 2026).
@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from config.values import gibibytes, mebibytes
-from gpu.kubernetes.allocatable import unseen_memory_mib
-from gpu.verdict import error, ok, warning
+from gpu_ci.knowledge.kubernetes.allocatable import unseen_memory_mib
+from gpu_ci.knowledge.verdict import error, ok, warning
+from gpu_ci.stack_file.values.general import gibibytes, mebibytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from back_ends.offer import Offer, OwnMachines
-    from back_ends.stack import Stack
-    from config.runners import Needs
-    from gpu.machines import InstanceType, MachineType
-    from gpu.verdict import Verdict
+    from gpu_ci.back_ends.offer import Offer, OwnMachines
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.knowledge.machines import InstanceType, MachineType
+    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.stack_file.sections.runners import Needs
 
 CHECK: Final = "fit"
 SYSTEM_MIB: Final = 1024

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from gpu.verdict import Verdict, warning
-from wiring import kubernetes
+from gpu_ci.derived import kubernetes
+from gpu_ci.knowledge.verdict import Verdict, warning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from back_ends.offer import OwnMachines, SharedNodes
-    from back_ends.stack import Stack
-    from gpu.kubernetes.node_group import NodeGroupFacts
+    from gpu_ci.back_ends.offer import OwnMachines, SharedNodes
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
 
 CHECK: Final = "counts"
 

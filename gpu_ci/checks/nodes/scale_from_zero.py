@@ -1,31 +1,38 @@
 """Check that an empty pool gets its first node for a runner, and that the runner can run on it.
 
-The check compares two nodes: the one that the autoscaler assumes (`gpu.kubernetes.template_node`) and the one that
-joins the cluster (`gpu.kubernetes.node_group`). If the assumed node refuses the pod, the pool never starts. If the real
-node refuses it, the autoscaler starts and deletes nodes forever. `checks.fit` checks CPU and memory.
+The check compares two nodes: the one that the autoscaler assumes (`gpu_ci.knowledge.kubernetes.template_node`) and the one that
+joins the cluster (`gpu_ci.knowledge.kubernetes.node_group`). If the assumed node refuses the pod, the pool never starts. If the real
+node refuses it, the autoscaler starts and deletes nodes forever. `gpu_ci.checks.nodes.fit` checks CPU and memory.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from checks.fit import holds
-from gpu.kubernetes.node_group import real_node
-from gpu.kubernetes.quantities import EPHEMERAL_STORAGE, GPU, format_amount
-from gpu.kubernetes.scheduling import label_refusals, landing, lands, refusals, resource_refusals, taint_refusals
-from gpu.kubernetes.template_node import RESOURCE_TAG, template_node
-from gpu.verdict import Verdict, error, ok
-from wiring import kubernetes
+from gpu_ci.checks.nodes.fit import holds
+from gpu_ci.derived import kubernetes
+from gpu_ci.knowledge.kubernetes.node_group import real_node
+from gpu_ci.knowledge.kubernetes.quantities import EPHEMERAL_STORAGE, GPU, format_amount
+from gpu_ci.knowledge.kubernetes.scheduling import (
+    label_refusals,
+    landing,
+    lands,
+    refusals,
+    resource_refusals,
+    taint_refusals,
+)
+from gpu_ci.knowledge.kubernetes.template_node import RESOURCE_TAG, template_node
+from gpu_ci.knowledge.verdict import Verdict, error, ok
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from back_ends.stack import Stack
-    from gpu.kubernetes.daemonsets import DaemonSet
-    from gpu.kubernetes.node_group import NodeGroupFacts
-    from gpu.kubernetes.pods import Pod
-    from gpu.kubernetes.scheduling import Node, Refusal
-    from gpu.kubernetes.template_node import TemplateNode
+    from gpu_ci.back_ends.stack import Stack
+    from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
+    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
+    from gpu_ci.knowledge.kubernetes.pods import Pod
+    from gpu_ci.knowledge.kubernetes.scheduling import Node, Refusal
+    from gpu_ci.knowledge.kubernetes.template_node import TemplateNode
 
 CHECK: Final = "scale-from-zero"
 TAG_LIMIT: Final = 50
@@ -74,7 +81,7 @@ def scale_from_zero(
         group: the pool.
         plugin: the device plugin, which the section gpu-pools requires; None without such a section.
         daemonsets: all DaemonSets of the cluster.
-        fits: whether `checks.fit` passes. Otherwise it reports the resources, and this check skips them.
+        fits: whether `gpu_ci.checks.nodes.fit` passes. Otherwise it reports the resources, and this check skips them.
 
     """
     assumed, real = template_node(group), real_node(group, group.first, zone=group.zones[0])

@@ -15,7 +15,7 @@ import math
 from enum import Enum
 from types import MappingProxyType
 
-from gpu.cost.prices import HOURS_A_MONTH
+from gpu_ci.knowledge.cost.prices import HOURS_A_MONTH
 
 
 class Band(Enum):

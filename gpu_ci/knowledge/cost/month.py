@@ -3,7 +3,7 @@
 Idle is the cost without a job. Expected adds the stated jobs, each on a machine of its own: its start, its minutes, the
 minutes until the machine is removed, attempts lost to interruptions, and the useless machine that follows a lost one.
 Jobs that share a machine or find a warm one cost less, so the figure is on the high side. Worst has every machine at
-its maximum for the whole month, at the most expensive of its types, markets and regions. `gpu.cost.running` has the
+its maximum for the whole month, at the most expensive of its types, markets and regions. `gpu_ci.knowledge.cost.running` has the
 hours of a machine that exists between jobs; its disk and its alarms cost the whole month, also while it is stopped.
 Sums of money are exact decimals. Egress traffic, support plans and taxes are not included, and neither are schedulers
 and the functions that they start, which cost less than a cent a month.
@@ -16,19 +16,19 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from gpu.cost.jobs import machine_hours
-from gpu.cost.prices import HOURS_A_MONTH, NoPrice, Price, Source, Unit
-from gpu.cost.prices_aws import aws_price, ebs_price, ec2_price
-from gpu.cost.prices_gcp import GCP_ITEMS, gce_price, gcp_disk_price
-from gpu.cost.prices_jarvis import jarvis_price, jarvis_storage_price
-from gpu.cost.running import expected_hours, idle_hours, worst_hours
-from gpu.regions import Cloud
+from gpu_ci.knowledge.cost.jobs import machine_hours
+from gpu_ci.knowledge.cost.prices import HOURS_A_MONTH, NoPrice, Price, Source, Unit
+from gpu_ci.knowledge.cost.prices_aws import aws_price, ebs_price, ec2_price
+from gpu_ci.knowledge.cost.prices_gcp import GCP_ITEMS, gce_price, gcp_disk_price
+from gpu_ci.knowledge.cost.prices_jarvis import jarvis_price, jarvis_storage_price
+from gpu_ci.knowledge.cost.running import expected_hours, idle_hours, worst_hours
+from gpu_ci.knowledge.regions import Cloud
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from gpu.cost.jobs import JobLoad
-    from gpu.machines.groups import MachineGroup, Placement
+    from gpu_ci.knowledge.cost.jobs import JobLoad
+    from gpu_ci.knowledge.machines.groups import MachineGroup, Placement
 
 _MICRO: Final = Decimal("0.000001")
 _MONTH: Final = Decimal(HOURS_A_MONTH)

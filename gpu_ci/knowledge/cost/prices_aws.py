@@ -12,15 +12,15 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from gpu.cost.prices import NoPrice, Price, Source, Unit
-from gpu.machines import EC2_TYPES
+from gpu_ci.knowledge.cost.prices import NoPrice, Price, Source, Unit
+from gpu_ci.knowledge.machines import EC2_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gpu.machines.groups import Disk
+    from gpu_ci.knowledge.machines.groups import Disk
 
-TABLE: Final = "gpu/cost/prices_aws.py"
+TABLE: Final = "gpu_ci/knowledge/cost/prices_aws.py"
 
 AWS_REGIONS = ("us-east-1", "us-west-2")
 """Regions with known prices."""

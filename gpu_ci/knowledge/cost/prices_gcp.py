@@ -12,15 +12,15 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from gpu.cost.prices import NoPrice, Price, Source, Unit
-from gpu.machines import gce_type
+from gpu_ci.knowledge.cost.prices import NoPrice, Price, Source, Unit
+from gpu_ci.knowledge.machines import gce_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gpu.machines.groups import Disk
+    from gpu_ci.knowledge.machines.groups import Disk
 
-TABLE: Final = "gpu/cost/prices_gcp.py"
+TABLE: Final = "gpu_ci/knowledge/cost/prices_gcp.py"
 
 _CALCULATOR = Source(name="Google Cloud pricing cost calculator file, from the Billing API", read="2026-08-20")
 _SKYPILOT = Source(name="SkyPilot catalog v8, gcp/vms.csv", read="2026, first half")

@@ -10,13 +10,13 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from gpu.cost.prices import NoPrice, Price, Source, Unit
-from gpu.machines.jarvis import jarvis_type
+from gpu_ci.knowledge.cost.prices import NoPrice, Price, Source, Unit
+from gpu_ci.knowledge.machines.jarvis import jarvis_type
 
 if TYPE_CHECKING:
-    from gpu.machines.groups import Disk
+    from gpu_ci.knowledge.machines.groups import Disk
 
-TABLE: Final = "gpu/cost/prices_jarvis.py"
+TABLE: Final = "gpu_ci/knowledge/cost/prices_jarvis.py"
 
 _PAGE: Final = Source(name="Jarvis Labs, price page", read="2026-09-20")
 _SKYPILOT: Final = Source(name="SkyPilot catalog v8, jarvislabs/vms.csv", read="2026")

@@ -18,14 +18,14 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from gpu.cost.jobs import machine_hours
-from gpu.cost.prices import HOURS_A_MONTH
+from gpu_ci.knowledge.cost.jobs import machine_hours
+from gpu_ci.knowledge.cost.prices import HOURS_A_MONTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gpu.cost.jobs import JobLoad
-    from gpu.machines.running import RunningTime
+    from gpu_ci.knowledge.cost.jobs import JobLoad
+    from gpu_ci.knowledge.machines.running import RunningTime
 
 STOP_MINUTES: Final = 2.0
 """Minutes from the end of the tests until the workflow's own job has stopped the machine. An estimate."""

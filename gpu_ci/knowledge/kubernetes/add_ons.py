@@ -13,10 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from gpu.incomplete import Incomplete
-from gpu.kubernetes.daemonsets import EVERYWHERE, DaemonSet
-from gpu.kubernetes.pods import Pod, SystemPods
-from gpu.kubernetes.quantities import Resources
+from gpu_ci.knowledge.incomplete import Incomplete
+from gpu_ci.knowledge.kubernetes.daemonsets import EVERYWHERE, DaemonSet
+from gpu_ci.knowledge.kubernetes.pods import Pod, SystemPods
+from gpu_ci.knowledge.kubernetes.quantities import Resources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,7 +62,7 @@ class AddOn:
         """
         if kubernetes not in self.versions:
             problem = f"the add-on {self.name} has no version for Kubernetes {kubernetes}"
-            raise Incomplete(problem, f'add "{kubernetes}" to its versions in gpu/kubernetes/add_ons.py')
+            raise Incomplete(problem, f'add "{kubernetes}" to its versions in gpu_ci/knowledge/kubernetes/add_ons.py')
         return self.versions[kubernetes]
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from gpu.kubernetes.quantities import (
+from gpu_ci.knowledge.kubernetes.quantities import (
     CPU,
     EPHEMERAL_STORAGE,
     GIB,
@@ -27,7 +27,7 @@ from gpu.kubernetes.quantities import (
 )
 
 if TYPE_CHECKING:
-    from gpu.machines import InstanceType
+    from gpu_ci.knowledge.machines import InstanceType
 
 UNSEEN_MEMORY_MIB, UNSEEN_MEMORY_PERCENT = 280, 4
 ROOT_DISK_LOSS_MIB = 77

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gpu.kubernetes.pods import Pod, Toleration, pod_from_template
+from gpu_ci.knowledge.kubernetes.pods import Pod, Toleration, pod_from_template
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

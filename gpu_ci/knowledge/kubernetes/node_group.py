@@ -1,7 +1,7 @@
 """The declaration of a managed node group, and the node that really joins the cluster.
 
 The facts are plain data, so that checks can read them from the stack file or from a recorded plan.
-`gpu.kubernetes.template_node` is the node that the autoscaler assumes for the same group.
+`gpu_ci.knowledge.kubernetes.template_node` is the node that the autoscaler assumes for the same group.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from gpu.kubernetes.allocatable import node_room
-from gpu.kubernetes.pods import Taint
-from gpu.kubernetes.scheduling import Node
-from gpu.kubernetes.sharing import advertised
-from gpu.kubernetes.taints import EFFECTS
-from gpu.machines import TABLES, Catalogue
-from gpu.regions import region_of
+from gpu_ci.knowledge.kubernetes.allocatable import node_room
+from gpu_ci.knowledge.kubernetes.pods import Taint
+from gpu_ci.knowledge.kubernetes.scheduling import Node
+from gpu_ci.knowledge.kubernetes.sharing import advertised
+from gpu_ci.knowledge.kubernetes.taints import EFFECTS
+from gpu_ci.knowledge.machines import TABLES, Catalogue
+from gpu_ci.knowledge.regions import region_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gpu.kubernetes.taints import ApiTaint
-    from gpu.machines import InstanceType
+    from gpu_ci.knowledge.kubernetes.taints import ApiTaint
+    from gpu_ci.knowledge.machines import InstanceType
 
 GPU_PRESENT: Final = "nvidia.com/gpu.present"
 """The label by which NVIDIA's charts find a GPU node."""

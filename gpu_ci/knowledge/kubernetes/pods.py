@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gpu.kubernetes.quantities import NOTHING, Resources, total
+from gpu_ci.knowledge.kubernetes.quantities import NOTHING, Resources, total
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

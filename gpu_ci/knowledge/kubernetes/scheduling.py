@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from gpu.kubernetes.quantities import NOTHING, PODS, Resources, describe, total
-from gpu.kubernetes.taints import HARD_EFFECTS
+from gpu_ci.knowledge.kubernetes.quantities import NOTHING, PODS, Resources, describe, total
+from gpu_ci.knowledge.kubernetes.taints import HARD_EFFECTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from gpu.kubernetes.daemonsets import DaemonSet
-    from gpu.kubernetes.pods import Pod, Taint
+    from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
+    from gpu_ci.knowledge.kubernetes.pods import Pod, Taint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpu.kubernetes.quantities import GPU, Resources
+from gpu_ci.knowledge.kubernetes.quantities import GPU, Resources
 
 if TYPE_CHECKING:
-    from gpu.machines import InstanceType
+    from gpu_ci.knowledge.machines import InstanceType
 
 
 def advertised(machine: InstanceType, shares: int) -> Resources:

@@ -13,16 +13,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from gpu.kubernetes.node_group import machine_labels
-from gpu.kubernetes.pods import Pod, Taint
-from gpu.kubernetes.quantities import CPU, GPU, MEMORY, MIB, PODS, Resources, describe, parse_amount
-from gpu.kubernetes.scheduling import Node
-from gpu.kubernetes.taints import EFFECTS
+from gpu_ci.knowledge.kubernetes.node_group import machine_labels
+from gpu_ci.knowledge.kubernetes.pods import Pod, Taint
+from gpu_ci.knowledge.kubernetes.quantities import CPU, GPU, MEMORY, MIB, PODS, Resources, describe, parse_amount
+from gpu_ci.knowledge.kubernetes.scheduling import Node
+from gpu_ci.knowledge.kubernetes.taints import EFFECTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gpu.kubernetes.node_group import NodeGroupFacts
+    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
 
 PREFIX: Final = "k8s.io/cluster-autoscaler/node-template/"
 LABEL_TAG: Final = f"{PREFIX}label/"

@@ -5,10 +5,10 @@ A name that is not in its table is an error that names the nearest known one.
 
 from __future__ import annotations
 
-from gpu.machines.aws import EC2_TYPES, InstanceType, ec2_type
-from gpu.machines.catalogue import TABLES, Catalogue
-from gpu.machines.gcp import GCE_TYPES, MachineType, attach, gce_type, is_n1
-from gpu.machines.models import GPU_MODELS, GpuModel, gpu_model
+from gpu_ci.knowledge.machines.aws import EC2_TYPES, InstanceType, ec2_type
+from gpu_ci.knowledge.machines.catalogue import TABLES, Catalogue
+from gpu_ci.knowledge.machines.gcp import GCE_TYPES, MachineType, attach, gce_type, is_n1
+from gpu_ci.knowledge.machines.models import GPU_MODELS, GpuModel, gpu_model
 
 __all__ = [
     "EC2_TYPES",

@@ -2,8 +2,8 @@
 
 The answers of DescribeInstanceTypes of us-east-1 that moto 5.2.5 (October 2026) records; interfaces and addresses are
 those of the default network card. p3: the Cluster Autoscaler's static list (`ec2_instance_types.go`) and Karpenter
-v1.14.1 (`zz_generated.vpclimits.go`, August 2026). Types without a GPU are in `gpu.machines.aws_families`, prices in
-`gpu.cost.prices_aws`.
+v1.14.1 (`zz_generated.vpclimits.go`, August 2026). Types without a GPU are in `gpu_ci.knowledge.machines.aws_families`, prices in
+`gpu_ci.knowledge.cost.prices_aws`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from gpu.machines.aws_families import general_purpose
-from gpu.machines.models import GPU_MODELS, GpuModel
-from gpu.nearest import UnknownName
+from gpu_ci.knowledge.machines.aws_families import general_purpose
+from gpu_ci.knowledge.machines.models import GPU_MODELS, GpuModel
+from gpu_ci.knowledge.nearest import UnknownName
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -47,7 +47,7 @@ class InstanceType:
     hour: Decimal | None = None
     """The stated price of an hour on demand."""
     quota_family: str = ""
-    """The stated quota family, a key of `gpu.quotas.aws.FAMILIES`; otherwise it follows from the name."""
+    """The stated quota family, a key of `gpu_ci.knowledge.quotas.aws.FAMILIES`; otherwise it follows from the name."""
 
     @property
     def fractional(self) -> bool:

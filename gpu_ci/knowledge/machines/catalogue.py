@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from gpu.machines.aws import EC2_TYPES, InstanceType, ec2_type
-from gpu.machines.gcp import MachineType, gce_type
-from gpu.machines.jarvis import jarvis_type
-from gpu.regions import Cloud
+from gpu_ci.knowledge.machines.aws import EC2_TYPES, InstanceType, ec2_type
+from gpu_ci.knowledge.machines.gcp import MachineType, gce_type
+from gpu_ci.knowledge.machines.jarvis import jarvis_type
+from gpu_ci.knowledge.regions import Cloud
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

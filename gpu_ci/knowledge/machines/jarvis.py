@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from gpu.machines.gcp import MachineType
-from gpu.machines.models import GPU_MODELS
-from gpu.nearest import UnknownName
+from gpu_ci.knowledge.machines.gcp import MachineType
+from gpu_ci.knowledge.machines.models import GPU_MODELS
+from gpu_ci.knowledge.nearest import UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from gpu.nearest import UnknownName
+from gpu_ci.knowledge.nearest import UnknownName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

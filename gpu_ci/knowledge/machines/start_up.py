@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gpu.machines.aws import InstanceType
+    from gpu_ci.knowledge.machines.aws import InstanceType
 
 USUAL_IMAGE_GIB: Final = 5.0
 """The compressed size of an image whose size is not stated: a CUDA runtime with a framework."""

@@ -4,7 +4,7 @@ AWS: the regions of pulumi-aws 7.51 without those for classified work, and their
 (read in November 2026). The letters of zones differ between accounts, so that every letter is listed that any account
 has. Local and wavelength zones are not listed. Google Cloud: "Available regions and zones" of Compute Engine, from
 public lists (read in November 2026), without us-central2, which only has TPUs. A new region needs a row here. The GPUs
-that zones offer are in `checks.gpu_zones`.
+that zones offer are in `gpu_ci.checks.capacity.gpu_zones`.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from gpu.machines.groups import MachineGroup
-    from gpu.regions import Cloud
+    from gpu_ci.knowledge.machines.groups import MachineGroup
+    from gpu_ci.knowledge.regions import Cloud
 
 EVERYWHERE: Final = "global"
 """The region of a quota that covers all regions together."""

@@ -3,7 +3,7 @@
 First and last CUDA, last driver branch: NVIDIA's "CUDA Toolkit, Driver, and Architecture Matrix" (data centre driver
 documentation, edition of 2026-09-09), with 10.3 and 12.1 from the CUDA 12.9 release notes. Kernel modules: NVIDIA's
 driver installation guide for R610 (open modules from Turing on, proprietary ones before it) and its note that
-Blackwell needs the open modules. The compute capabilities of GPU models are in `gpu.machines`.
+Blackwell needs the open modules. The compute capabilities of GPU models are in `gpu_ci.knowledge.machines`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from gpu.nearest import UnknownName
+from gpu_ci.knowledge.nearest import UnknownName
 
 Capability = tuple[int, int]
 """A CUDA compute capability."""

@@ -16,13 +16,13 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from gpu.nearest import UnknownName
-from gpu.software.architectures import ARCHITECTURES
-from gpu.software.versions import UnknownVersion, parse
+from gpu_ci.knowledge.nearest import UnknownName
+from gpu_ci.knowledge.software.architectures import ARCHITECTURES
+from gpu_ci.knowledge.software.versions import UnknownVersion, parse
 
 if TYPE_CHECKING:
-    from gpu.software.architectures import Architecture
-    from gpu.software.drivers import Driver
+    from gpu_ci.knowledge.software.architectures import Architecture
+    from gpu_ci.knowledge.software.drivers import Driver
 
 MajorMinor = tuple[int, int]
 

@@ -3,8 +3,8 @@
 Designations and ends of life: NVIDIA's data centre driver documentation, "Supported Drivers and CUDA Toolkit
 Versions": edition of 2026-09-09 for R535, R580, R595 and R610, of 2025-08-04 for R570. NVIDIA gives months; the last
 day is meant. A branch that an edition lists as ended without a date ended "on or before" that edition. A branch's own
-CUDA: the CUDA release notes (`gpu.software.cuda`). R615 has documentation and no row in that table yet. Transitional
-packages: packages.ubuntu.com, noble, 2026. The drivers of machine images are in `gpu.software.machine_images`.
+CUDA: the CUDA release notes (`gpu_ci.knowledge.software.cuda`). R615 has documentation and no row in that table yet. Transitional
+packages: packages.ubuntu.com, noble, 2026. The drivers of machine images are in `gpu_ci.knowledge.software.machine_images`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
 
-from gpu.software.architectures import KernelModule
-from gpu.software.versions import UnknownVersion
+from gpu_ci.knowledge.software.architectures import KernelModule
+from gpu_ci.knowledge.software.versions import UnknownVersion
 
 AS_OF = date(2026, 11, 21)
 """The day on which ends of life are checked by default. Change it when the tables are updated."""

@@ -15,11 +15,11 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from gpu.nearest import UnknownName
-from gpu.software.versions import UnknownVersion, dotted, parse
+from gpu_ci.knowledge.nearest import UnknownName
+from gpu_ci.knowledge.software.versions import UnknownVersion, dotted, parse
 
 if TYPE_CHECKING:
-    from gpu.software.architectures import Architecture, Capability
+    from gpu_ci.knowledge.software.architectures import Architecture, Capability
 
 MajorMinor = tuple[int, int]
 

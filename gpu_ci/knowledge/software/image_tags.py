@@ -19,11 +19,11 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from gpu.nearest import UnknownName, nearest
-from gpu.software.cuda import TOOLKITS, Toolkit, toolkit
-from gpu.software.drivers import BRANCHES
-from gpu.software.frameworks import TorchBuild, torch
-from gpu.software.versions import UnknownVersion, dotted, parse
+from gpu_ci.knowledge.nearest import UnknownName, nearest
+from gpu_ci.knowledge.software.cuda import TOOLKITS, Toolkit, toolkit
+from gpu_ci.knowledge.software.drivers import BRANCHES
+from gpu_ci.knowledge.software.frameworks import TorchBuild, torch
+from gpu_ci.knowledge.software.versions import UnknownVersion, dotted, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

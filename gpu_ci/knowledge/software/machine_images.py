@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 
-from gpu.nearest import UnknownName
-from gpu.software.architectures import KernelModule
-from gpu.software.drivers import Driver, branch, open_ubuntu_driver
-from gpu.software.versions import parse
+from gpu_ci.knowledge.nearest import UnknownName
+from gpu_ci.knowledge.software.architectures import KernelModule
+from gpu_ci.knowledge.software.drivers import Driver, branch, open_ubuntu_driver
+from gpu_ci.knowledge.software.versions import parse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,13 @@
 """Version numbers, and the known version that is nearest to an unknown one.
 
-`gpu.nearest` compares the letters of names. For versions the numbers count: 13.4 is nearer to 14.0 than 11.0.
+`gpu_ci.knowledge.nearest` compares the letters of names. For versions the numbers count: 13.4 is nearer to 14.0 than 11.0.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpu.nearest import UnknownName
+from gpu_ci.knowledge.nearest import UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

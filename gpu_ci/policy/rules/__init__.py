@@ -6,10 +6,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from policy import access, credentials, data, google_machines, machines, permissions, pods, software, trust
-from policy.inputs import Inputs, document, part
-from policy.needed import is_needed
-from policy.taggable import LABELLED, TAGGED
+from gpu_ci.policy.inputs import Inputs, document, part
+from gpu_ci.policy.needed import is_needed
+from gpu_ci.policy.rules import (
+    access,
+    credentials,
+    data,
+    google_machines,
+    machines,
+    permissions,
+    pods,
+    software,
+    trust,
+)
+from gpu_ci.policy.taggable import LABELLED, TAGGED
 
 Predicate: TypeAlias = Callable[[str, str, Inputs], Iterable[str]]
 """Type, logical name and inputs of one resource to its problems, one sentence each."""

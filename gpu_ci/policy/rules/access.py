@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from policy.exposure import exposure
-from policy.inputs import Inputs, each, is_true, maps, part, texts
+from gpu_ci.policy.exposure import exposure
+from gpu_ci.policy.inputs import Inputs, each, is_true, maps, part, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

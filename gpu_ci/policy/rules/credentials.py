@@ -8,7 +8,7 @@ import re
 import zlib
 from typing import TYPE_CHECKING, Any, Final
 
-from policy.inputs import Inputs, each, leaves, part
+from gpu_ci.policy.inputs import Inputs, each, leaves, part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

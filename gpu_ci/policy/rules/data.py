@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from policy.inputs import Inputs, each, is_true, part, texts
+from gpu_ci.policy.inputs import Inputs, each, is_true, part, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from policy.inputs import Inputs, each, is_true, part
-from policy.taggable import LABELLED, TAGGED
+from gpu_ci.policy.inputs import Inputs, each, is_true, part
+from gpu_ci.policy.taggable import LABELLED, TAGGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from policy.documents import allows, conditions, everywhere, has_principal, of_a_whole_kind, statements
-from policy.inputs import Inputs, document, each, is_true, leaves, part, texts
+from gpu_ci.policy.documents import allows, conditions, everywhere, has_principal, of_a_whole_kind, statements
+from gpu_ci.policy.inputs import Inputs, document, each, is_true, leaves, part, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _ADMINISTRATOR: Final = re.compile(
-    r":policy/(.*/)?(AdministratorAccess.*|PowerUserAccess|\w*FullAccess|\w*PowerUser|(System|Network|Database)Administrator)$"
+    r":gpu_ci/policy/(.*/)?(AdministratorAccess.*|PowerUserAccess|\w*FullAccess|\w*PowerUser|(System|Network|Database)Administrator)$"
 )
 """Managed policies of AWS that grant whole services."""
 _NEVER: Final = ("iam", "kms", "organizations", "sts")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from policy.inputs import Inputs, is_true, leaves, maps, part, texts
+from gpu_ci.policy.inputs import Inputs, is_true, leaves, maps, part, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from policy.inputs import Inputs, leaves, part
+from gpu_ci.policy.inputs import Inputs, leaves, part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

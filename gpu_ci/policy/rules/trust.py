@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from policy.documents import callers, conditions, limits_callers, statements
-from policy.inputs import Inputs, document, each, leaves, part, texts
+from gpu_ci.policy.documents import callers, conditions, limits_callers, statements
+from gpu_ci.policy.inputs import Inputs, document, each, leaves, part, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from config.faults import Fault
-from config.identity import PROJECT
-from config.settings import GITHUB_APP_PRIVATE_KEY
+from gpu_ci.stack_file.faults import Fault
+from gpu_ci.stack_file.identity import PROJECT
+from gpu_ci.stack_file.sections.settings import GITHUB_APP_PRIVATE_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

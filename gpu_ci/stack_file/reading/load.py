@@ -10,16 +10,16 @@ from typing import Any, Final
 import pulumi
 from pulumi.runtime.config import CONFIG, get_config_env, is_config_secret
 
-from config import translate
-from config.credentials import CREDENTIAL, contradiction_faults, credential_faults
-from config.faults import Fault, summary
-from config.identity import PROJECT
-from config.respelling import meant, respelled
-from config.rules import broken
-from config.settings import GITHUB_APP_PRIVATE_KEY, SECRETS, Settings
-from config.stack_name import stack_name_faults
-from config.stated import SECTIONS, Stated, settle
-from gpu.nearest import did_you_mean, nearest
+from gpu_ci.knowledge.nearest import did_you_mean, nearest
+from gpu_ci.stack_file.faults import Fault, summary
+from gpu_ci.stack_file.identity import PROJECT
+from gpu_ci.stack_file.reading import translate
+from gpu_ci.stack_file.reading.credentials import CREDENTIAL, contradiction_faults, credential_faults
+from gpu_ci.stack_file.reading.respelling import meant, respelled
+from gpu_ci.stack_file.reading.stated import SECTIONS, Stated, settle
+from gpu_ci.stack_file.rules.between_sections import broken
+from gpu_ci.stack_file.rules.stack_name import stack_name_faults
+from gpu_ci.stack_file.sections.settings import GITHUB_APP_PRIVATE_KEY, SECRETS, Settings
 
 _EMPTY: Final = "is empty"
 _DEPTH: Final = 64

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
-from config import translate
-from config.faults import Fault
-from config.settings import Settings
-from gpu.nearest import nearest
+from gpu_ci.knowledge.nearest import nearest
+from gpu_ci.stack_file.faults import Fault
+from gpu_ci.stack_file.reading import translate
+from gpu_ci.stack_file.sections.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from config.identity import PROJECT
-from config.settings import SECRETS, Settings
+from gpu_ci.stack_file.identity import PROJECT
+from gpu_ci.stack_file.sections.settings import SECRETS, Settings
 
 
 def stack_schema() -> dict[str, Any]:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Final, get_origin
 
 from pydantic import ValidationError
 
-from config import translate
-from config.faults import Fault
-from config.section import kebab
-from config.settings import Settings
+from gpu_ci.stack_file.faults import Fault
+from gpu_ci.stack_file.reading import translate
+from gpu_ci.stack_file.sections.section import kebab
+from gpu_ci.stack_file.sections.settings import Settings
 
 if TYPE_CHECKING:
     from typing import Self

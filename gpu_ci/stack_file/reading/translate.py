@@ -9,9 +9,9 @@ from typing import Annotated, Any, Final, TypeGuard, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from config.faults import Fault
-from config.values import Invalid
-from gpu.nearest import did_you_mean
+from gpu_ci.knowledge.nearest import did_you_mean
+from gpu_ci.stack_file.faults import Fault
+from gpu_ci.stack_file.values.general import Invalid
 
 UNKNOWN: Final = "unknown key"
 _FIXES: Final = {

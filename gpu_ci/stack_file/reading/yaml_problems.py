@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import yaml
 
-from config.faults import one_line
+from gpu_ci.stack_file.faults import one_line
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias, cast
 
 import yaml
 
-from config.yaml_problems import Problem, YamlError, at_start, syntax
+from gpu_ci.stack_file.reading.yaml_problems import Problem, YamlError, at_start, syntax
 
 _DEPTH: Final = 64
 """The deepest nesting."""

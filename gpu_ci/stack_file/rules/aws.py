@@ -5,19 +5,19 @@ from __future__ import annotations
 from ipaddress import IPv4Network
 from typing import TYPE_CHECKING, Final
 
-from components.aws.addressing import zone_ranges
-from config.faults import Fault
-from config.instance_types import or_state
-from gpu.machines.aws import unsuitable
-from gpu.machines.zones import AWS_ZONES
-from gpu.nearest import did_you_mean, nearest
-from gpu.regions import region_of
+from components.aws.network.addressing import zone_ranges
+from gpu_ci.knowledge.machines.aws import unsuitable
+from gpu_ci.knowledge.machines.zones import AWS_ZONES
+from gpu_ci.knowledge.nearest import did_you_mean, nearest
+from gpu_ci.knowledge.regions import region_of
+from gpu_ci.stack_file.faults import Fault
+from gpu_ci.stack_file.sections.instance_types import or_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from config.settings import Settings
-    from config.stated import Rule, Stated
+    from gpu_ci.stack_file.reading.stated import Rule, Stated
+    from gpu_ci.stack_file.sections.settings import Settings
 
 PRIVATE: Final = tuple(IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
 """RFC 1918. EKS takes its service range from there, a /12 to a /24 (EKS API, KubernetesNetworkConfigRequest)."""

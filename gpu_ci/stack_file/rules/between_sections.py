@@ -4,31 +4,53 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, get_args
 
-from back_ends import NAMES
-from back_ends.parts import part
-from config import (
-    aws_rules,
-    exception_rules,
-    existing_cluster_rules,
-    gcp_rules,
-    github_rules,
-    gpu_tests_rules,
-    image_rules,
-    instance_type_rules,
-    machine_image_rules,
-    pool_rules,
-    runner_rules,
-    tag_rules,
+from gpu_ci.back_ends import NAMES
+from gpu_ci.back_ends.parts import part
+from gpu_ci.stack_file.faults import Fault, listed
+from gpu_ci.stack_file.rules import (
+    aws as aws_rules,
 )
-from config.faults import Fault, listed
-from config.runners import SECTIONS
-from config.section import Section, kebab
-from config.settings import GITHUB_APP_PRIVATE_KEY, Settings
+from gpu_ci.stack_file.rules import (
+    exceptions as exception_rules,
+)
+from gpu_ci.stack_file.rules import (
+    existing_cluster as existing_cluster_rules,
+)
+from gpu_ci.stack_file.rules import (
+    gcp as gcp_rules,
+)
+from gpu_ci.stack_file.rules import (
+    github as github_rules,
+)
+from gpu_ci.stack_file.rules import (
+    gpu_tests as gpu_tests_rules,
+)
+from gpu_ci.stack_file.rules import (
+    images as image_rules,
+)
+from gpu_ci.stack_file.rules import (
+    instance_types as instance_type_rules,
+)
+from gpu_ci.stack_file.rules import (
+    machine_images as machine_image_rules,
+)
+from gpu_ci.stack_file.rules import (
+    pools as pool_rules,
+)
+from gpu_ci.stack_file.rules import (
+    runners as runner_rules,
+)
+from gpu_ci.stack_file.rules import (
+    tags as tag_rules,
+)
+from gpu_ci.stack_file.sections.runners import SECTIONS
+from gpu_ci.stack_file.sections.section import Section, kebab
+from gpu_ci.stack_file.sections.settings import GITHUB_APP_PRIVATE_KEY, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from config.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.reading.stated import Reference, Rule, Stated
 
 NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     kebab(name): needed

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from config.faults import Fault
+from gpu_ci.stack_file.faults import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from config.settings import Settings
-    from config.stated import Rule
+    from gpu_ci.stack_file.reading.stated import Rule
+    from gpu_ci.stack_file.sections.settings import Settings
 
 
 def a_finding_has_one_exception(settings: Settings) -> Iterator[Fault]:

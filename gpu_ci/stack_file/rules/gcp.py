@@ -5,21 +5,21 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from config.aws_rules import unknown_region, unknown_zone
-from config.faults import Fault
-from config.instance_types import or_state
-from config.values import MULTI_REGIONS, mebibytes
-from gpu.machines import GPU_MODELS, attach, gpu_model
-from gpu.machines.gcp import Unattachable
-from gpu.machines.zones import GCP_ZONES
-from gpu.nearest import UnknownName, did_you_mean
-from gpu.regions import region_of
+from gpu_ci.knowledge.machines import GPU_MODELS, attach, gpu_model
+from gpu_ci.knowledge.machines.gcp import Unattachable
+from gpu_ci.knowledge.machines.zones import GCP_ZONES
+from gpu_ci.knowledge.nearest import UnknownName, did_you_mean
+from gpu_ci.knowledge.regions import region_of
+from gpu_ci.stack_file.faults import Fault
+from gpu_ci.stack_file.rules.aws import unknown_region, unknown_zone
+from gpu_ci.stack_file.sections.instance_types import or_state
+from gpu_ci.stack_file.values.general import MULTI_REGIONS, mebibytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from config.settings import Settings
-    from config.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.reading.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.sections.settings import Settings
 
 BUILD_DISK: Final = "pd-balanced"
 """The boot disk of the machines that build and verify an image."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from config.faults import Fault
+from gpu_ci.stack_file.faults import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from config.settings import Settings
-    from config.stated import Rule
+    from gpu_ci.stack_file.reading.stated import Rule
+    from gpu_ci.stack_file.sections.settings import Settings
 
 
 def repositories_are_in_the_address(settings: Settings) -> Iterator[Fault]:

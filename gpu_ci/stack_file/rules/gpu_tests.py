@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from config.faults import Fault
-from gpu.nearest import did_you_mean
+from gpu_ci.knowledge.nearest import did_you_mean
+from gpu_ci.stack_file.faults import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from config.settings import Settings
-    from config.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.reading.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.sections.settings import Settings
 
 NOT_OWN: Final = ("cpu", "matrix", "container", "paths", "reusable")
 """Options that a workflow which also starts its machine does not have."""

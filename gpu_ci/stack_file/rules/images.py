@@ -5,17 +5,17 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
-from config.faults import Fault
-from gpu.nearest import UnknownName, did_you_mean
-from gpu.software.cuda import toolkit
-from gpu.software.frameworks import builds_of
-from gpu.software.versions import dotted, parse
+from gpu_ci.knowledge.nearest import UnknownName, did_you_mean
+from gpu_ci.knowledge.software.cuda import toolkit
+from gpu_ci.knowledge.software.frameworks import builds_of
+from gpu_ci.knowledge.software.versions import dotted, parse
+from gpu_ci.stack_file.faults import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from config.settings import Settings
-    from config.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.reading.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.sections.settings import Settings
 
 CACHE: Final = "cache-*"
 """The tags of the build's cache, which every build overwrites."""

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from config.faults import Fault, listed
-from config.values import mebibytes
-from gpu.machines import EC2_TYPES, GPU_MODELS, gce_type
-from gpu.machines import aws as ec2
-from gpu.machines import gcp as gce
-from gpu.nearest import UnknownName, did_you_mean
-from gpu.quotas.aws import quota_family
+from gpu_ci.knowledge.machines import EC2_TYPES, GPU_MODELS, gce_type
+from gpu_ci.knowledge.machines import aws as ec2
+from gpu_ci.knowledge.machines import gcp as gce
+from gpu_ci.knowledge.nearest import UnknownName, did_you_mean
+from gpu_ci.knowledge.quotas.aws import quota_family
+from gpu_ci.stack_file.faults import Fault, listed
+from gpu_ci.stack_file.values.general import mebibytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from config.instance_types import InstanceTypeSettings
-    from config.settings import Settings
-    from config.stated import Rule
-    from gpu.machines import InstanceType, MachineType
+    from gpu_ci.knowledge.machines import InstanceType, MachineType
+    from gpu_ci.stack_file.reading.stated import Rule
+    from gpu_ci.stack_file.sections.instance_types import InstanceTypeSettings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 LEAST_MIB: Final = 512
 MOST_MIB: Final = 64 * 1024

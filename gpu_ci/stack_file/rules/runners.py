@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from config.faults import Fault, listed
-from config.runners import BACK_ENDS, SECTIONS
-from config.section import kebab
-from gpu.machines import GPU_MODELS
-from gpu.nearest import did_you_mean
+from gpu_ci.knowledge.machines import GPU_MODELS
+from gpu_ci.knowledge.nearest import did_you_mean
+from gpu_ci.stack_file.faults import Fault, listed
+from gpu_ci.stack_file.sections.runners import BACK_ENDS, SECTIONS
+from gpu_ci.stack_file.sections.section import kebab
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from config.settings import Settings
-    from config.stated import Rule
-    from gpu.machines import InstanceType
+    from gpu_ci.knowledge.machines import InstanceType
+    from gpu_ci.stack_file.reading.stated import Rule
+    from gpu_ci.stack_file.sections.settings import Settings
 
 
 def a_runner_has_one_back_end(settings: Settings) -> Iterator[Fault]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from config.faults import Fault
+from gpu_ci.stack_file.faults import Fault
 
 _PATH: Final = "stack name"
 STACK_NAME_LIMIT: Final = 40

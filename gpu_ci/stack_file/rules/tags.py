@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from config.faults import Fault
-from config.identity import label, own_tags
+from gpu_ci.stack_file.faults import Fault
+from gpu_ci.stack_file.identity import label, own_tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from config.settings import Settings
-    from config.stated import Rule
+    from gpu_ci.stack_file.reading.stated import Rule
+    from gpu_ci.stack_file.sections.settings import Settings
 
 OWN_TAGS: Final = ("Project", "Environment", "ManagedBy", "Name")
 """The tags that gpu-ci sets."""

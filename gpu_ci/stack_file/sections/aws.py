@@ -8,8 +8,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
-from config.section import Section
-from config.values import (
+from gpu_ci.stack_file.sections.section import Section
+from gpu_ci.stack_file.values.aws import AddOnName, CertificateAuthority, ClusterName, EksEndpoint, VpcId
+from gpu_ci.stack_file.values.general import (
     Account,
     Count,
     KubernetesVersion,
@@ -24,8 +25,7 @@ from config.values import (
     Zone,
     no_boolean,
 )
-from config.values_aws import AddOnName, CertificateAuthority, ClusterName, EksEndpoint, VpcId
-from config.values_github import Branch, FullName, GitHubId
+from gpu_ci.stack_file.values.github import Branch, FullName, GitHubId
 
 SERVICE_CIDR = IPv4Network("172.20.0.0/16")
 """The service range that EKS chooses by default."""

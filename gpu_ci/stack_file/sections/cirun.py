@@ -8,9 +8,9 @@ from typing import Annotated, Final
 
 from pydantic import Field, model_validator
 
-from config.section import Section
-from config.values import Invalid, Name, RunnerName
-from config.values_github import Login, Repository, Who
+from gpu_ci.stack_file.sections.section import Section
+from gpu_ci.stack_file.values.general import Invalid, Name, RunnerName
+from gpu_ci.stack_file.values.github import Login, Repository, Who
 
 CIRUN_PREFIX: Final = "cirun-"
 """The prefix of every label of cirun."""

@@ -8,8 +8,8 @@ from typing import Annotated, Final
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from config.section import Section
-from config.values import Invalid, Matching
+from gpu_ci.stack_file.sections.section import Section
+from gpu_ci.stack_file.values.general import Invalid, Matching
 
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _QUOTED: Final = 'write it in quotes, as in "2026-12-31"'

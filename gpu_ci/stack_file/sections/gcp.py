@@ -7,9 +7,19 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from config.images import Package
-from config.section import Section, kebab
-from config.values import (
+from gpu_ci.stack_file.sections.images import Package
+from gpu_ci.stack_file.sections.section import Section, kebab
+from gpu_ci.stack_file.values.gcp import (
+    BaseImage,
+    BucketName,
+    ContentHash,
+    DockerRepositoryName,
+    DriverBranch,
+    ImageName,
+    Member,
+    UserName,
+)
+from gpu_ci.stack_file.values.general import (
     CudaVersion,
     GcpProject,
     GcpRegion,
@@ -23,17 +33,7 @@ from config.values import (
     Size,
     Tag,
 )
-from config.values_gcp import (
-    BaseImage,
-    BucketName,
-    ContentHash,
-    DockerRepositoryName,
-    DriverBranch,
-    ImageName,
-    Member,
-    UserName,
-)
-from config.values_github import Branch, GitHubId
+from gpu_ci.stack_file.values.github import Branch, GitHubId
 
 
 class GcpSettings(Section):

@@ -7,10 +7,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from config.gpu_tests import Variable
-from config.section import Section
-from config.values import Matching
-from config.values_github import INVISIBLE
+from gpu_ci.stack_file.sections.gpu_tests import Variable
+from gpu_ci.stack_file.sections.section import Section
+from gpu_ci.stack_file.values.general import Matching
+from gpu_ci.stack_file.values.github import INVISIBLE
 
 CheckName = Annotated[
     str,

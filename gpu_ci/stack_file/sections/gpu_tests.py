@@ -12,9 +12,9 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
-from config.section import Section
-from config.values import IMAGE, Invalid, Matching, RunnerName
-from config.values_github import INVISIBLE, Cron
+from gpu_ci.stack_file.sections.section import Section
+from gpu_ci.stack_file.values.general import IMAGE, Invalid, Matching, RunnerName
+from gpu_ci.stack_file.values.github import INVISIBLE, Cron
 
 LABEL: Final = r"[A-Za-z0-9](([A-Za-z0-9 ._/-]|:(?! ))*[A-Za-z0-9._/-])?"
 """A label that needs no quotes in YAML: a colon has no space after it."""

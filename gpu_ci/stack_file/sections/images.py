@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from config.aws import RepositoryName
-from config.section import Section
-from config.values import (
+from gpu_ci.knowledge.machines.start_up import USUAL_IMAGE_GIB
+from gpu_ci.stack_file.sections.aws import RepositoryName
+from gpu_ci.stack_file.sections.section import Section
+from gpu_ci.stack_file.values.general import (
     IMAGE,
     CudaVersion,
     Digest,
@@ -22,8 +23,7 @@ from config.values import (
     Version,
     mebibytes,
 )
-from config.values_github import Cron
-from gpu.machines.start_up import USUAL_IMAGE_GIB
+from gpu_ci.stack_file.values.github import Cron
 
 Combination = Annotated[
     str,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from config.section import Section, kebab
-from config.values import Invalid, Matching, Name, Size, mebibytes
-from gpu.machines import GPU_MODELS, Catalogue, InstanceType, MachineType
+from gpu_ci.knowledge.machines import GPU_MODELS, Catalogue, InstanceType, MachineType
+from gpu_ci.stack_file.sections.section import Section, kebab
+from gpu_ci.stack_file.values.general import Invalid, Matching, Name, Size, mebibytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,10 +7,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from config.machines import Types
-from config.section import Section
-from config.values import IMAGE, KubernetesVersion, Matching, Positive, Region, Size, Zone
-from config.values_gcp import DriverBranch
+from gpu_ci.stack_file.sections.machines import Types
+from gpu_ci.stack_file.sections.section import Section
+from gpu_ci.stack_file.values.gcp import DriverBranch
+from gpu_ci.stack_file.values.general import IMAGE, KubernetesVersion, Matching, Positive, Region, Size, Zone
 
 PinnedImage = Annotated[
     str,

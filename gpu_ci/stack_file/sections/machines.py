@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
-from config.section import Section
-from config.values import Count, InstanceType, Invalid, Matching, Positive, Size, Zone, gibibytes
-from gpu.kubernetes.taints import API_EFFECTS
+from gpu_ci.knowledge.kubernetes.taints import API_EFFECTS
+from gpu_ci.stack_file.sections.section import Section
+from gpu_ci.stack_file.values.general import Count, InstanceType, Invalid, Matching, Positive, Size, Zone, gibibytes
 
 Types = Annotated[tuple[InstanceType, ...], Field(min_length=1, max_length=20)]
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 from pydantic import Field, create_model
 
-from back_ends import NAMES
-from back_ends.parts import part
-from config.section import Section, kebab
-from config.values import CudaVersion, Name, Size, Version
+from gpu_ci.back_ends import NAMES
+from gpu_ci.back_ends.parts import part
+from gpu_ci.stack_file.sections.section import Section, kebab
+from gpu_ci.stack_file.values.general import CudaVersion, Name, Size, Version
 
 LONGEST_JOB: Final = 5 * 24 * 60
 """Minutes after which GitHub ends a job on a self-hosted runner (GitHub documentation, Actions limits, 2026)."""

@@ -7,12 +7,12 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from config.github_repository import GitHubRepositorySettings
-from config.machines import LabelKey, LabelValue
-from config.section import Section
-from config.values import Invalid, Name, Positive
-from config.values_github import GitHubId, GitHubUrl, Repository, RunnerGroup
-from config.values_mail import Email
+from gpu_ci.stack_file.sections.github_repository import GitHubRepositorySettings
+from gpu_ci.stack_file.sections.machines import LabelKey, LabelValue
+from gpu_ci.stack_file.sections.section import Section
+from gpu_ci.stack_file.values.general import Invalid, Name, Positive
+from gpu_ci.stack_file.values.github import GitHubId, GitHubUrl, Repository, RunnerGroup
+from gpu_ci.stack_file.values.mail import Email
 
 
 class GitHubSettings(Section):

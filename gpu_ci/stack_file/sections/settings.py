@@ -8,24 +8,30 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 from pydantic import Field, model_validator
 
-from config.aws import AwsSettings, ClusterSettings, NetworkSettings, RepositoryName, RepositorySettings
-from config.cirun import CirunSettings
-from config.exceptions import ExceptionSettings
-from config.gcp import (
+from gpu_ci.stack_file.sections.aws import (
+    AwsSettings,
+    ClusterSettings,
+    NetworkSettings,
+    RepositoryName,
+    RepositorySettings,
+)
+from gpu_ci.stack_file.sections.cirun import CirunSettings
+from gpu_ci.stack_file.sections.exceptions import ExceptionSettings
+from gpu_ci.stack_file.sections.gcp import (
     DockerRepositorySettings,
     FederationSettings,
     GcpSettings,
     GpuTestImageSettings,
     HostImageSettings,
 )
-from config.gpu_tests import GpuTestsSettings
-from config.images import ImageSettings, PytorchImagesSettings
-from config.instance_types import InstanceTypeSettings, TypeName, catalogue
-from config.machine_images import Ec2ImageSettings, EksImageSettings
-from config.machines import CpuPoolSettings, NodePool, PoolSettings, SystemNodesSettings
-from config.runners import RunnerSettings
-from config.section import Section
-from config.services import (
+from gpu_ci.stack_file.sections.gpu_tests import GpuTestsSettings
+from gpu_ci.stack_file.sections.images import ImageSettings, PytorchImagesSettings
+from gpu_ci.stack_file.sections.instance_types import InstanceTypeSettings, TypeName, catalogue
+from gpu_ci.stack_file.sections.machine_images import Ec2ImageSettings, EksImageSettings
+from gpu_ci.stack_file.sections.machines import CpuPoolSettings, NodePool, PoolSettings, SystemNodesSettings
+from gpu_ci.stack_file.sections.runners import RunnerSettings
+from gpu_ci.stack_file.sections.section import Section
+from gpu_ci.stack_file.sections.services import (
     ArcSettings,
     AutoscalerSettings,
     DevicePluginSettings,
@@ -34,12 +40,12 @@ from config.services import (
     SmokeTestSettings,
     StorageSettings,
 )
-from config.values import Invalid, Matching, Name, RunnerName, TagKey
-from config.values_gcp import DockerRepositoryName
-from config.values_github import Repository
+from gpu_ci.stack_file.values.gcp import DockerRepositoryName
+from gpu_ci.stack_file.values.general import Invalid, Matching, Name, RunnerName, TagKey
+from gpu_ci.stack_file.values.github import Repository
 
 if TYPE_CHECKING:
-    from gpu.machines import Catalogue
+    from gpu_ci.knowledge.machines import Catalogue
 
 _S = TypeVar("_S", bound=Section)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from config.values import Matching
+from gpu_ci.stack_file.values.general import Matching
 
 VpcId = Annotated[
     str,

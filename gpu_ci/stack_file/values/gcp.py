@@ -6,8 +6,8 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from config.values import IMAGE, Invalid, Matching, in_quotes
-from gpu.software.image_tags import OPERATING_SYSTEMS
+from gpu_ci.knowledge.software.image_tags import OPERATING_SYSTEMS
+from gpu_ci.stack_file.values.general import IMAGE, Invalid, Matching, in_quotes
 
 _DOMAIN: Final = r"[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)+"
 

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from config.values import Invalid, Matching
+from gpu_ci.stack_file.values.general import Invalid, Matching
 
 INVISIBLE: Final = r"\x00-\x1f\x7f-\xa0\u200b-\u200f\u2028-\u202f\u2060\ufeff"
 """Control characters, and spaces that look like others or like nothing, as part of a class of signs."""

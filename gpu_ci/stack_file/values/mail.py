@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from config.values import Matching
+from gpu_ci.stack_file.values.general import Matching
 
 Email = Annotated[
     str,

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gpu.verdict import Level
-from kit.cirun import FILE
-from kit.cirun_checks import judge
-from kit.documents import FileError, read_text
-from kit.migrate.migrate import migrate
+from gpu_ci.knowledge.verdict import Level
+from gpu_ci.repository.cirun import FILE
+from gpu_ci.repository.cirun_checks import judge
+from gpu_ci.repository.documents import FileError, read_text
 from ops.cli import terminal
+from ops.kit.migrate.migrate import migrate
 from ops.outcome import Exit, Stop
 from ops.plan.verdicts import line
 
 if TYPE_CHECKING:
-    from kit.migrate.migrate import Migration
+    from ops.kit.migrate.migrate import Migration
 
 
 def main(

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from back_ends.registry import stack_of
-from checks import verdicts
-from config.identity import PROJECT, Identity
-from gpu.nearest import nearest, suggestion
+from gpu_ci.back_ends.registry import stack_of
+from gpu_ci.checks import verdicts
+from gpu_ci.knowledge.nearest import nearest, suggestion
+from gpu_ci.stack_file.identity import PROJECT, Identity
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, Why, chosen
 from ops.doctor import bundle as bundles
@@ -32,7 +32,7 @@ from ops.plan.stack_file import read
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from back_ends.stack import Stack as Checked
+    from gpu_ci.back_ends.stack import Stack as Checked
     from ops.plan.stack_file import StackFile
 
 Only = Annotated[

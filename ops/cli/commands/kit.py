@@ -9,35 +9,35 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from checks.untrusted_jobs import APPROVAL
 from components.github.settings import commands
-from config.gpu_tests import GpuTestsSettings
-from config.identity import PROJECT, Identity
-from config.values_github import OWNER, REPOSITORY
-from gpu.verdict import Level
-from kit import stack as kit
-from kit.cirun import FILE, read
-from kit.cirun_checks import judge
-from kit.documents import FileError
-from kit.folder import Comparison, State, compare, difference
-from kit.gpu_tests import LOOKED_FOR, Found, gpu_tests, taken_for_granted
-from kit.gpu_workflow import CHECK, TESTS_FILE
-from kit.scripts import LABELS_FILE
-from kit.served import shown
+from gpu_ci.checks.untrusted_jobs import APPROVAL
+from gpu_ci.derived import repository_settings
+from gpu_ci.derived.outputs import gpu_test_image
+from gpu_ci.knowledge.verdict import Level
+from gpu_ci.repository.cirun import FILE, read
+from gpu_ci.repository.cirun_checks import judge
+from gpu_ci.repository.documents import FileError
+from gpu_ci.repository.gpu_workflow import CHECK, TESTS_FILE
+from gpu_ci.stack_file.identity import PROJECT, Identity
+from gpu_ci.stack_file.sections.gpu_tests import GpuTestsSettings
+from gpu_ci.stack_file.values.github import OWNER, REPOSITORY
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, chosen
+from ops.kit import stack as kit
+from ops.kit.folder import Comparison, State, compare, difference
+from ops.kit.gpu_tests import LOOKED_FOR, Found, gpu_tests, taken_for_granted
+from ops.kit.scripts import LABELS_FILE
+from ops.kit.served import shown
 from ops.outcome import Exit, Stop
 from ops.plan import typed
 from ops.plan.verdicts import line
-from wiring import repository_settings
-from wiring.outputs import gpu_test_image
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rich.console import Console
 
-    from config.settings import Settings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 _NAME: Final = re.compile(rf"({OWNER}/)?{REPOSITORY}")
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from config.schema import stack_schema
+from gpu_ci.stack_file.reading.schema import stack_schema
 from ops.cli import terminal
 from ops.cli.options import ROOT
 from ops.outcome import Exit, Stop

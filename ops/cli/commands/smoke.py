@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from rich.markup import escape
 
-from back_ends import stack as stacks
-from config.identity import PROJECT, Identity
-from gpu.nearest import did_you_mean
+from gpu_ci.back_ends import stack as stacks
+from gpu_ci.derived.kubernetes import smoke_jobs
+from gpu_ci.knowledge.nearest import did_you_mean
+from gpu_ci.stack_file.identity import PROJECT, Identity
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, chosen
 from ops.doctor.source import Unanswered
@@ -18,12 +19,11 @@ from ops.outcome import Exit, Stop
 from ops.plan import typed
 from ops.smoke.run import Missing, Smoke
 from ops.smoke.timeline import Step
-from wiring.kubernetes import smoke_jobs
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from config.settings import Settings
+    from gpu_ci.stack_file.sections.settings import Settings
     from ops.smoke.cluster import Clock, Kubernetes
     from ops.smoke.run import Result
 
@@ -80,7 +80,7 @@ def connected(name: str, region: str) -> tuple[Kubernetes, Clock]:
         from ops.smoke.live import RealTime, Reconnecting, WritableCluster  # noqa: PLC0415
     except ImportError as missing:
         reason = f"the Python package {missing.name} is not installed"
-        raise Unanswered(reason, "run `make smoke`, which installs requirements-doctor.txt") from None
+        raise Unanswered(reason, "run `make smoke`, which installs requirements/doctor.txt") from None
     clock = RealTime()
     cluster = Reconnecting(lambda: of_eks(LiveAws(region), name=name, region=region, kind=WritableCluster), clock.now)
     return cluster, clock

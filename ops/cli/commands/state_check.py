@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from ops import state_check
 from ops.cli import terminal
 from ops.cli.options import ROOT, Json
 from ops.outcome import Exit, Stop
 from ops.plan import planning
 from ops.plan.stack_file import read
 from ops.plan.verdicts import counted
-from ops.state_repair import repaired
+from ops.state import state_check
+from ops.state.state_repair import repaired
 
 Exists = Annotated[
     list[str] | None,

@@ -7,12 +7,12 @@ from typing import Annotated, Final
 
 import typer
 
-from gpu.verdict import Level, Verdict
-from kit import runs_on
-from kit.documents import FileError, load_yaml, read_text
-from kit.served import served, shown
+from gpu_ci.knowledge.verdict import Level, Verdict
+from gpu_ci.repository.documents import FileError, load_yaml, read_text
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, chosen
+from ops.kit import runs_on
+from ops.kit.served import served, shown
 from ops.outcome import Exit, Stop
 from ops.plan import typed
 from ops.plan.verdicts import counted, counts, line

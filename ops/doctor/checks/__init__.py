@@ -56,8 +56,8 @@ from ops.doctor.checks import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from config.settings import Settings
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.stack_file.sections.settings import Settings
     from ops.doctor.world import World
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from gpu.kubernetes.quantities import GPU
+from gpu_ci.knowledge.kubernetes.quantities import GPU
 from ops.doctor import kubernetes
 from ops.doctor.sections import gpu_pools as applies
 from ops.doctor.verdict import broken, doubtful, works
@@ -13,7 +13,7 @@ from ops.doctor.verdict import broken, doubtful, works
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
     from ops.doctor.kubernetes import Item
     from ops.doctor.world import World
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from components.kubernetes.namespaces import SYSTEMS
-from config import pins
+from gpu_ci.knowledge import pins
 from ops.doctor import kubernetes
 from ops.doctor.sections import arc as applies
 from ops.doctor.verdict import broken, works
@@ -13,7 +13,7 @@ from ops.doctor.verdict import broken, works
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
     from ops.doctor.world import World
 
 __all__ = ["CHECK", "NEEDS", "applies", "check"]

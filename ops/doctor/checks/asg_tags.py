@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from gpu_ci.derived import kubernetes
 from ops.doctor import node_groups as eks
 from ops.doctor.sections import autoscaler as applies
 from ops.doctor.verdict import broken, works
-from wiring import kubernetes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpu.kubernetes.node_group import NodeGroupFacts
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
+    from gpu_ci.knowledge.verdict import Verdict
     from ops.doctor.world import World
 
 __all__ = ["CHECK", "NEEDS", "applies", "check"]

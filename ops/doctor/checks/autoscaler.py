@@ -9,16 +9,16 @@ import yaml
 
 from components.kubernetes.autoscaler_values import NAMESPACE
 from components.kubernetes.autoscaler_values import SERVICE_ACCOUNT as NAME
+from gpu_ci.derived.kubernetes import node_groups
 from ops.doctor import kubernetes
 from ops.doctor import node_groups as eks
 from ops.doctor.sections import autoscaler as applies
 from ops.doctor.verdict import broken, doubtful, works
-from wiring.kubernetes import node_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
     from ops.doctor.world import World
 
 __all__ = ["CHECK", "NEEDS", "applies", "check"]

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from gpu.verdict import Level
-from kit.cirun import FILE, GLOBAL_FILE, read
-from kit.cirun_checks import judge
-from kit.documents import FileError
+from gpu_ci.knowledge.verdict import Level
+from gpu_ci.repository.cirun import FILE, GLOBAL_FILE, read
+from gpu_ci.repository.cirun_checks import judge
+from gpu_ci.repository.documents import FileError
 from ops.doctor.repositories import content, owner, repositories, scope
 from ops.doctor.verdict import broken, doubtful, works
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from config.settings import Settings
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.stack_file.sections.settings import Settings
     from ops.doctor.world import World
 
 CHECK: Final = "cirun-file"

@@ -14,8 +14,8 @@ from ops.doctor.verdict import broken, doubtful, works
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from config.settings import Settings
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.stack_file.sections.settings import Settings
     from ops.doctor.world import World
 
 CHECK: Final = "cirun-key"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from gpu.kubernetes.node_group import GPU_PRESENT
+from gpu_ci.knowledge.kubernetes.node_group import GPU_PRESENT
 from ops.doctor import kubernetes
 from ops.doctor.verdict import broken, works
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from config.settings import Settings
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.stack_file.sections.settings import Settings
     from ops.doctor.world import World
 
 CHECK: Final = "device-plugin"

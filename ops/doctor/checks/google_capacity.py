@@ -9,15 +9,15 @@ from collections import Counter
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from gpu.regions import Cloud
+from gpu_ci.knowledge.regions import Cloud
 from ops.doctor.machines import COMPUTE
 from ops.doctor.verdict import broken, doubtful, works
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from config.settings import Settings
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.stack_file.sections.settings import Settings
     from ops.doctor.world import World
 
 CHECK: Final = "google-capacity"

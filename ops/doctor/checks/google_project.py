@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bootstrap.permissions_gcp import DEPLOYER
+from gpu_ci.derived.host_image import apis
 from ops.doctor.source import Unanswered
 from ops.doctor.verdict import broken, doubtful, works
-from wiring.host_image import apis
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from config.settings import Settings
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.stack_file.sections.settings import Settings
     from ops.doctor.world import World
 
 CHECK: Final = "google-project"

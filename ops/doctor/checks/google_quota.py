@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from checks.quota import stack_needs
-from gpu.quotas.claim import EVERYWHERE
-from gpu.regions import Cloud
+from gpu_ci.checks.capacity.quota import stack_needs
+from gpu_ci.knowledge.quotas.claim import EVERYWHERE
+from gpu_ci.knowledge.regions import Cloud
 from ops.doctor.checks.google_project import applies
 from ops.doctor.machines import COMPUTE
 from ops.doctor.verdict import broken, doubtful, works
@@ -14,8 +14,8 @@ from ops.doctor.verdict import broken, doubtful, works
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from checks.quota import QuotaNeed
-    from gpu.verdict import Verdict
+    from gpu_ci.checks.capacity.quota import QuotaNeed
+    from gpu_ci.knowledge.verdict import Verdict
     from ops.doctor.world import World
 
 __all__ = ["CHECK", "NEEDS", "applies", "check"]

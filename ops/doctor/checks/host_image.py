@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from gpu_ci.derived import host_image
 from ops.doctor.machines import COMPUTE
 from ops.doctor.verdict import broken, doubtful, works
-from wiring import host_image
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from config.settings import Settings
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.stack_file.sections.settings import Settings
     from ops.doctor.world import World
 
 CHECK: Final = "host-image"

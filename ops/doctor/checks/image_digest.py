@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from gpu_ci.derived.outputs import gpu_test_image
 from ops.doctor.source import Unanswered
 from ops.doctor.verdict import broken, doubtful, works
-from wiring.outputs import gpu_test_image
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from config.images import ImageSettings
-    from config.settings import Settings
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.stack_file.sections.images import ImageSettings
+    from gpu_ci.stack_file.sections.settings import Settings
     from ops.doctor.world import World
 
 CHECK: Final = "image-digest"

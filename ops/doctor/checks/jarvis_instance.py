@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from gpu.regions import Cloud
-from kit import stack as kit
+from gpu_ci.knowledge.regions import Cloud
 from ops.doctor.verdict import broken, doubtful, works
+from ops.kit import stack as kit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from config.settings import Settings
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.stack_file.sections.settings import Settings
     from ops.doctor.world import World
 
 CHECK: Final = "jarvis-instance"

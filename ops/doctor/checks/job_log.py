@@ -13,8 +13,8 @@ from ops.doctor.verdict import broken, doubtful, works
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from config.settings import Settings
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.stack_file.sections.settings import Settings
     from ops.doctor.messages import Found
     from ops.doctor.world import World
 

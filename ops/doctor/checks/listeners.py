@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from components.kubernetes.arc_links import broken as broken_link
-from config.identity import PROJECT
+from gpu_ci.stack_file.identity import PROJECT
 from ops.doctor import kubernetes
 from ops.doctor.scale_sets import names, objects
 from ops.doctor.sections import arc as applies
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from components.kubernetes.arc_links import Objects
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
     from ops.doctor.world import World
 
 __all__ = ["CHECK", "NEEDS", "applies", "check"]

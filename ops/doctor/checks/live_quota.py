@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from checks.quota import stack_needs
-from gpu.regions import Cloud
+from gpu_ci.checks.capacity.quota import stack_needs
+from gpu_ci.knowledge.regions import Cloud
 from ops.doctor.sections import aws as applies
 from ops.doctor.verdict import broken, doubtful, works
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from checks.quota import QuotaNeed
-    from gpu.verdict import Verdict
+    from gpu_ci.checks.capacity.quota import QuotaNeed
+    from gpu_ci.knowledge.verdict import Verdict
     from ops.doctor.world import World
 
 __all__ = ["CHECK", "NEEDS", "applies", "check"]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from back_ends.machine.aws_permissions import key_parameter
-from gpu.regions import Cloud
+from gpu_ci.back_ends.shared.machine.aws.permissions import key_parameter
+from gpu_ci.knowledge.regions import Cloud
 from ops.doctor.machines import expected
 from ops.doctor.machines import has_machines as applies
 from ops.doctor.verdict import broken, works
@@ -17,7 +17,7 @@ from ops.doctor.verdict import broken, works
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
     from ops.doctor.world import World
 
 __all__ = ["CHECK", "NEEDS", "applies", "check"]

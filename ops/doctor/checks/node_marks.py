@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from gpu.kubernetes.taints import EFFECTS
+from gpu_ci.derived.kubernetes import node_groups
+from gpu_ci.knowledge.kubernetes.taints import EFFECTS
 from ops.doctor import kubernetes
 from ops.doctor.sections import cluster as applies
 from ops.doctor.verdict import broken, works
-from wiring.kubernetes import node_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from gpu.kubernetes.node_group import NodeGroupFacts
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
+    from gpu_ci.knowledge.verdict import Verdict
     from ops.doctor.world import World
 
 __all__ = ["CHECK", "NEEDS", "applies", "check"]

@@ -12,7 +12,7 @@ from ops.doctor.verdict import broken, doubtful, works
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
     from ops.doctor.world import World
 
 __all__ = ["CHECK", "NEEDS", "applies", "check"]

@@ -9,17 +9,17 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from kit.served import served, serves, unserved
 from ops.doctor.repositories import repositories
 from ops.doctor.verdict import broken, doubtful, works
+from ops.kit.served import served, serves, unserved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from config.settings import Settings
-    from gpu.verdict import Verdict
-    from kit.served import Served
+    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.stack_file.sections.settings import Settings
     from ops.doctor.world import World
+    from ops.kit.served import Served
 
 CHECK: Final = "queued-jobs"
 NEEDS: Final = ("github-token",)

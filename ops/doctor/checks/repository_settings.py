@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from config.gpu_tests import SWITCH
+from gpu_ci.stack_file.sections.gpu_tests import SWITCH
 from ops.doctor.repositories import files, repositories
 from ops.doctor.verdict import broken, doubtful, works
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from config.settings import Settings
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.stack_file.sections.settings import Settings
     from ops.doctor.world import World
 
 CHECK: Final = "repository-settings"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from components.kubernetes.namespaces import RUNNERS
-from gpu.kubernetes.quantities import GPU
+from gpu_ci.knowledge.kubernetes.quantities import GPU
 from ops.doctor import kubernetes
 from ops.doctor.scale_sets import job_pods, names
 from ops.doctor.sections import arc as applies
@@ -14,7 +14,7 @@ from ops.doctor.verdict import broken, works
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
     from ops.doctor.world import World
 
 __all__ = ["CHECK", "NEEDS", "applies", "check"]

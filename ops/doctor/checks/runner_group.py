@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from gpu.nearest import did_you_mean
+from gpu_ci.knowledge.nearest import did_you_mean
 from ops.doctor.repositories import repositories, scope
 from ops.doctor.verdict import broken, doubtful, works
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from config.settings import Settings
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.stack_file.sections.settings import Settings
     from ops.doctor.world import World
 
 CHECK: Final = "runner-group"

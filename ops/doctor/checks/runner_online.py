@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from back_ends.registry import BACK_ENDS
+from gpu_ci.back_ends.registry import BACK_ENDS
 from ops.doctor.machines import expected, found
 from ops.doctor.machines import has_machines as applies
 from ops.doctor.repositories import scope
@@ -13,7 +13,7 @@ from ops.doctor.verdict import broken, works
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
     from ops.doctor.machines import Expected
     from ops.doctor.world import World
 

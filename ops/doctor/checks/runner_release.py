@@ -10,15 +10,15 @@ import re
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from gpu.software.runner_releases import LEAST
-from gpu.software.versions import dotted, parse
+from gpu_ci.knowledge.software.runner_releases import LEAST
+from gpu_ci.knowledge.software.versions import dotted, parse
 from ops.doctor.verdict import broken, doubtful, works
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from config.settings import Settings
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.stack_file.sections.settings import Settings
     from ops.doctor.world import World
 
 CHECK: Final = "runner-release"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from components.kubernetes.namespaces import RUNNERS
-from config import pins
+from gpu_ci.knowledge import pins
 from ops.doctor import kubernetes
 from ops.doctor.checks.arc_controller import VERSION
 from ops.doctor.scale_sets import names, objects
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from components.kubernetes.arc_links import Objects
-    from gpu.verdict import Verdict
+    from gpu_ci.knowledge.verdict import Verdict
     from ops.doctor.world import World
 
 __all__ = ["CHECK", "NEEDS", "applies", "check"]

@@ -9,7 +9,7 @@ from ops.doctor.source import Unanswered
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from back_ends.stack import Stack
+    from gpu_ci.back_ends.stack import Stack
     from ops.doctor.source import Source
 
 
@@ -27,7 +27,7 @@ class Lazy:
                 self._source = self._connect()
             except ImportError as fault:
                 reason = f"the Python package {fault.name} is not installed"
-                raise Unanswered(reason, "run `make doctor`, which installs requirements-doctor.txt") from None
+                raise Unanswered(reason, "run `make doctor`, which installs requirements/doctor.txt") from None
         return self._source.ask(call, **arguments)
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fakes.aws.names import REPOSITORY
-from fakes.kinds import Kind, Reference
+from ops.fakes.aws.names import REPOSITORY
+from ops.fakes.kinds import Kind, Reference
 
 if TYPE_CHECKING:
-    from fakes.request import Created, Request
+    from ops.fakes.request import Created, Request
 
 
 def _repository(request: Request) -> Created:

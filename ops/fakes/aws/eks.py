@@ -9,8 +9,8 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Final
 
-from fakes.aws.eks_nodes import end_nodes, jobs_can_be_evicted, new_sizes_are_in_order, sizes_are_in_order
-from fakes.aws.eks_rules import (
+from ops.fakes.aws.eks_nodes import end_nodes, jobs_can_be_evicted, new_sizes_are_in_order, sizes_are_in_order
+from ops.fakes.aws.eks_rules import (
     create_log_group,
     delete_objects_inside,
     entry_is_not_of_a_node_group,
@@ -25,7 +25,7 @@ from fakes.aws.eks_rules import (
     service_account_is_free,
     template_and_group_agree,
 )
-from fakes.aws.names import (
+from ops.fakes.aws.names import (
     ACCESS_ENTRY,
     ACCESS_POLICY,
     ADD_ON,
@@ -38,11 +38,11 @@ from fakes.aws.names import (
     ROLE,
     SUBNET,
 )
-from fakes.kinds import Kind, Reference
-from fakes.request import CREATED_AT
+from ops.fakes.kinds import Kind, Reference
+from ops.fakes.request import CREATED_AT
 
 if TYPE_CHECKING:
-    from fakes.request import Created, Request
+    from ops.fakes.request import Created, Request
 
 NO_CLUSTER: Final = "ResourceNotFoundException: No cluster found for name: {value}."
 NO_SUBNET: Final = "InvalidParameterException: The subnet ID '{value}' does not exist"

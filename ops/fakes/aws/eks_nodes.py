@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from fakes.aws.names import NODE_GROUP
-from fakes.kinds import value_at
+from ops.fakes.aws.names import NODE_GROUP
+from ops.fakes.kinds import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fakes.cloud import Cloud
-    from fakes.objects import CloudObject
+    from ops.fakes.cloud import Cloud
+    from ops.fakes.objects import CloudObject
 
 _DESIRED: Final = "scalingConfig.desiredSize"
 _TEMPLATE: Final = "launchTemplate.version"

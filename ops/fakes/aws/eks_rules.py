@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from fakes.aws.names import (
+from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS
+from ops.fakes.aws.names import (
     ACCESS_ENTRY,
     ADD_ON,
     ATTACHMENT,
@@ -18,14 +19,13 @@ from fakes.aws.names import (
     POD_IDENTITY,
     SUBNET,
 )
-from fakes.kinds import value_at, values_at
-from gpu.kubernetes.add_ons import ADD_ONS
+from ops.fakes.kinds import value_at, values_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fakes.cloud import Cloud
-    from fakes.objects import CloudObject
+    from ops.fakes.cloud import Cloud
+    from ops.fakes.objects import CloudObject
 
 NEED_NODES: Final = frozenset(add_on.name for add_on in ADD_ONS if add_on.needs_nodes)
 """Add-ons whose pods tolerate no taint: without an untainted node they never become active."""

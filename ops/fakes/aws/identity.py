@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fakes.aws.names import ATTACHMENT, INLINE_POLICY, KEY, ROLE, USER, USER_POLICY
-from fakes.kinds import Kind, Reference
-from fakes.request import CREATED_AT
+from ops.fakes.aws.names import ATTACHMENT, INLINE_POLICY, KEY, ROLE, USER, USER_POLICY
+from ops.fakes.kinds import Kind, Reference
+from ops.fakes.request import CREATED_AT
 
 if TYPE_CHECKING:
-    from fakes.cloud import Cloud
-    from fakes.objects import CloudObject
-    from fakes.request import Answer, Created, Request
+    from ops.fakes.cloud import Cloud
+    from ops.fakes.objects import CloudObject
+    from ops.fakes.request import Answer, Created, Request
 
 
 def _role(request: Request) -> Created:

@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
-from fakes.aws.names import ATTACHMENT, INSTANCE_PROFILE, LOG_GROUP, ROLE, SUBNET
-from fakes.kinds import Kind, Reference, value_at, values_at
-from fakes.request import CREATED_AT
-from gpu.machines import TABLES
-from gpu.machines.zones import AWS_ZONES
-from gpu.software.machine_images import driver_of
+from gpu_ci.knowledge.machines import TABLES
+from gpu_ci.knowledge.machines.zones import AWS_ZONES
+from gpu_ci.knowledge.software.machine_images import driver_of
+from ops.fakes.aws.names import ATTACHMENT, INSTANCE_PROFILE, LOG_GROUP, ROLE, SUBNET
+from ops.fakes.kinds import Kind, Reference, value_at, values_at
+from ops.fakes.request import CREATED_AT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fakes.cloud import Cloud
-    from fakes.objects import CloudObject
-    from fakes.request import Answer, Created, Request
+    from ops.fakes.cloud import Cloud
+    from ops.fakes.objects import CloudObject
+    from ops.fakes.request import Answer, Created, Request
 
 COMPONENT: Final = "aws:imagebuilder/component:Component"
 RECIPE: Final = "aws:imagebuilder/imageRecipe:ImageRecipe"

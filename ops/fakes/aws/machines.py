@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Any, Final
 
-from fakes.aws.names import (
+from ops.fakes.aws.names import (
     INSTANCE,
     INSTANCE_PROFILE,
     LAUNCH_TEMPLATE,
@@ -19,15 +19,15 @@ from fakes.aws.names import (
     SECURITY_GROUP,
     SUBNET,
 )
-from fakes.kinds import Kind, Reference, value_at, values_at
-from fakes.request import CREATED_AT
+from ops.fakes.kinds import Kind, Reference, value_at, values_at
+from ops.fakes.request import CREATED_AT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fakes.cloud import Cloud
-    from fakes.objects import CloudObject
-    from fakes.request import Created, Request
+    from ops.fakes.cloud import Cloud
+    from ops.fakes.objects import CloudObject
+    from ops.fakes.request import Created, Request
 
 UNKNOWN_IMAGE: Final = "ami-00000000000000000"
 """An AMI that exists in no region. Any other is one that someone made: the fake cannot know every AMI."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fakes.aws.names import (
+from ops.fakes.aws.names import (
     ADDRESS,
     INTERNET_GATEWAY,
     LAUNCH_TEMPLATE,
@@ -19,12 +19,12 @@ from fakes.aws.names import (
     SUBNET,
     VPC,
 )
-from fakes.kinds import Kind, Reference
+from ops.fakes.kinds import Kind, Reference
 
 if TYPE_CHECKING:
-    from fakes.cloud import Cloud
-    from fakes.objects import CloudObject
-    from fakes.request import Answer, Created, Request
+    from ops.fakes.cloud import Cloud
+    from ops.fakes.objects import CloudObject
+    from ops.fakes.request import Answer, Created, Request
 
 
 def _missing(code: str, noun: str) -> str:

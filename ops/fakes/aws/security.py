@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fakes.aws.names import DEFAULT_SECURITY_GROUP, FLOW_LOG, LOG_GROUP, ROLE, SECURITY_GROUP, VPC
-from fakes.kinds import Kind, Reference
+from ops.fakes.aws.names import DEFAULT_SECURITY_GROUP, FLOW_LOG, LOG_GROUP, ROLE, SECURITY_GROUP, VPC
+from ops.fakes.kinds import Kind, Reference
 
 if TYPE_CHECKING:
-    from fakes.request import Created, Request
+    from ops.fakes.request import Created, Request
 
 _VPC: Final = Reference("vpcId", VPC, missing="InvalidVpcID.NotFound: The vpc ID '{value}' does not exist")
 

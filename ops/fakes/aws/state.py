@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fakes.aws.names import BUCKET, KEY, OIDC_PROVIDER, POLICY
-from fakes.kinds import Kind, Reference
+from ops.fakes.aws.names import BUCKET, KEY, OIDC_PROVIDER, POLICY
+from ops.fakes.kinds import Kind, Reference
 
 if TYPE_CHECKING:
-    from fakes.cloud import Cloud
-    from fakes.objects import CloudObject
-    from fakes.request import Created, Request
+    from ops.fakes.cloud import Cloud
+    from ops.fakes.objects import CloudObject
+    from ops.fakes.request import Created, Request
 
 _OF_A_BUCKET: Final = Reference(
     "bucket", BUCKET, by="bucket", missing="NoSuchBucket: The specified bucket does not exist", cascades=True

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from fakes.aws.names import ALARM, FUNCTION, LOG_GROUP, QUEUE, ROLE, SCHEDULE, SUBSCRIPTION, TOPIC
-from fakes.kinds import Kind, Reference, values_at
+from ops.fakes.aws.names import ALARM, FUNCTION, LOG_GROUP, QUEUE, ROLE, SCHEDULE, SUBSCRIPTION, TOPIC
+from ops.fakes.kinds import Kind, Reference, values_at
 
 if TYPE_CHECKING:
-    from fakes.cloud import Cloud
-    from fakes.objects import CloudObject
-    from fakes.request import Created, Request
+    from ops.fakes.cloud import Cloud
+    from ops.fakes.objects import CloudObject
+    from ops.fakes.request import Created, Request
 
 _SCHEDULED: Final = re.compile(r"rate\([1-9]\d* (minute|hour|day)s?\)|cron\(\S+ \S+ \S+ \S+ \S+ \S+\)|at\(\S+\)")
 _DAY: Final = 86_400

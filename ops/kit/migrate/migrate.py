@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from config.faults import Fault
-from kit.cirun import FILE, render
-from kit.documents import FileError, load_yaml
-from kit.migrate.runner import Note, updated
+from gpu_ci.repository.cirun import FILE, render
+from gpu_ci.repository.documents import FileError, load_yaml
+from gpu_ci.stack_file.faults import Fault
+from ops.kit.migrate.runner import Note, updated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,9 +11,9 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from config.cirun import cirun_label
-from gpu.nearest import did_you_mean
-from kit.cirun import ADDED_BY_CIRUN, EXTRA_KEYS, GCP_SCOPE, KEYS
+from gpu_ci.knowledge.nearest import did_you_mean
+from gpu_ci.repository.cirun import ADDED_BY_CIRUN, EXTRA_KEYS, GCP_SCOPE, KEYS
+from gpu_ci.stack_file.sections.cirun import cirun_label
 
 _DROPPED: Final = {
     "workflow": "dropped: cirun has not read it since July 2022; every workflow that requests the label is served",

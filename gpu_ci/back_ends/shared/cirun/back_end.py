@@ -5,18 +5,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Final
 
-from back_ends.protocol import RunsOn
-from config.cirun import cirun_label
-from kit.cirun import ADDED_BY_CIRUN, FILE, GLOBAL_FILE
-from kit.cirun_access import ACCESS_FILE, AccessFile, Grant, Policy, render_access
-from kit.cirun_runners import GpuRunner, cirun_yml, in_subnets
+from gpu_ci.back_ends.protocol import RunsOn
+from gpu_ci.repository.cirun import ADDED_BY_CIRUN, FILE, GLOBAL_FILE
+from gpu_ci.repository.cirun_access import ACCESS_FILE, AccessFile, Grant, Policy, render_access
+from gpu_ci.repository.cirun_runners import GpuRunner, cirun_yml, in_subnets
+from gpu_ci.stack_file.sections.cirun import cirun_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from back_ends.protocol import Repository
-    from config.cirun import CirunAccessSettings
-    from config.runners import RunnerSettings
+    from gpu_ci.back_ends.protocol import Repository
+    from gpu_ci.stack_file.sections.cirun import CirunAccessSettings
+    from gpu_ci.stack_file.sections.runners import RunnerSettings
 
 GLOBAL: Final = f"organisation/{GLOBAL_FILE}"
 """For the repository `.cirun` of an organisation: the same runners, for all its repositories."""

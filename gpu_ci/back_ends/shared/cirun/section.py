@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from config.section import Section
+from gpu_ci.stack_file.sections.section import Section
 
 
 class CirunSection(Section):

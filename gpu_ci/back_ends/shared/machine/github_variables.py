@@ -16,7 +16,7 @@ from pulumi import ResourceOptions
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from config.services import GitHubSettings
+    from gpu_ci.stack_file.sections.services import GitHubSettings
 
 _DOTCOM: Final = "github.com"
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from back_ends.machine.section import LABELS, OWN, STOCK, MachineSection
-from config.aws_rules import types_are_known, unknown_region, unknown_zone
-from config.faults import Fault
-from config.gcp_rules import takes_its_gpu, zones_are_known
-from config.runner_rules import other_gpus
-from config.values_github import GITHUB_LABELS
-from gpu.machines.zones import AWS_ZONES
-from gpu.regions import region_of
-from gpu.software.runner_releases import CHECKSUMS, NEWEST
+from gpu_ci.back_ends.shared.machine.section import LABELS, OWN, STOCK, MachineSection
+from gpu_ci.knowledge.machines.zones import AWS_ZONES
+from gpu_ci.knowledge.regions import region_of
+from gpu_ci.knowledge.software.runner_releases import CHECKSUMS, NEWEST
+from gpu_ci.stack_file.faults import Fault
+from gpu_ci.stack_file.rules.aws import types_are_known, unknown_region, unknown_zone
+from gpu_ci.stack_file.rules.gcp import takes_its_gpu, zones_are_known
+from gpu_ci.stack_file.rules.runners import other_gpus
+from gpu_ci.stack_file.values.github import GITHUB_LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from config.runners import RunnerSettings
-    from config.settings import Settings
-    from config.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.reading.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.sections.runners import RunnerSettings
+    from gpu_ci.stack_file.sections.settings import Settings
 
 _HTTPS: Final = 443
 _ARCHIVE_PORT: Final = 80

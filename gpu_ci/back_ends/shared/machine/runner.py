@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from back_ends.machine.hours import Hours
-    from back_ends.machine.section import MachineSection
-    from config.identity import Identity
-    from config.runners import RunnerSettings
+    from gpu_ci.back_ends.shared.machine.hours import Hours
+    from gpu_ci.back_ends.shared.machine.section import MachineSection
+    from gpu_ci.stack_file.identity import Identity
+    from gpu_ci.stack_file.sections.runners import RunnerSettings
 
 _LONGEST: Final = 50
 """Leaves room for a suffix in the 63 characters of a name on Google Cloud and the 64 of a schedule on AWS."""

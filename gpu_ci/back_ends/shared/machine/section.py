@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
-from config.section import Section
-from config.values import Matching, Size, in_quotes
-from config.values_gcp import DriverBranch
-from config.values_github import RunnerGroup
-from config.values_mail import Email
-from gpu.regions import region_of
-from gpu.software.runner_releases import NEWEST
+from gpu_ci.knowledge.regions import region_of
+from gpu_ci.knowledge.software.runner_releases import NEWEST
+from gpu_ci.stack_file.sections.section import Section
+from gpu_ci.stack_file.values.gcp import DriverBranch
+from gpu_ci.stack_file.values.general import Matching, Size, in_quotes
+from gpu_ci.stack_file.values.github import RunnerGroup
+from gpu_ci.stack_file.values.mail import Email
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

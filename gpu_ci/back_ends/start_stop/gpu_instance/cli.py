@@ -15,16 +15,16 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from back_ends.start_stop.gpu_instance.github_runners import GitHub
-from back_ends.start_stop.gpu_instance.guard import guard
-from back_ends.start_stop.gpu_instance.life import Life, SystemClock
-from back_ends.start_stop.gpu_instance.problems import Problem
+from gpu_ci.back_ends.start_stop.gpu_instance.github_runners import GitHub
+from gpu_ci.back_ends.start_stop.gpu_instance.guard import guard
+from gpu_ci.back_ends.start_stop.gpu_instance.life import Life, SystemClock
+from gpu_ci.back_ends.start_stop.gpu_instance.problems import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from back_ends.start_stop.gpu_instance.instance import Instance
-    from back_ends.start_stop.gpu_instance.life import Clock
+    from gpu_ci.back_ends.start_stop.gpu_instance.instance import Instance
+    from gpu_ci.back_ends.start_stop.gpu_instance.life import Clock
 
 FILE: Final = "instances.json"
 """The machines by the name of their runner: the cloud, and the facts that its module needs."""

@@ -17,8 +17,8 @@ from botocore.exceptions import (
     HTTPClientError,
 )
 
-from back_ends.start_stop.gpu_instance.instance import RUNNER_KEY, Runner, State
-from back_ends.start_stop.gpu_instance.problems import Denied, NoCapacity, NotFound, Problem, Unavailable
+from gpu_ci.back_ends.start_stop.gpu_instance.instance import RUNNER_KEY, Runner, State
+from gpu_ci.back_ends.start_stop.gpu_instance.problems import Denied, NoCapacity, NotFound, Problem, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

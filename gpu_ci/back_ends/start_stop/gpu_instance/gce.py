@@ -15,8 +15,8 @@ from google.api_core import exceptions
 from google.auth.exceptions import GoogleAuthError, TransportError
 from google.cloud import compute_v1
 
-from back_ends.start_stop.gpu_instance.instance import Runner, State
-from back_ends.start_stop.gpu_instance.problems import Denied, NoCapacity, NotFound, Problem, Unavailable
+from gpu_ci.back_ends.start_stop.gpu_instance.instance import Runner, State
+from gpu_ci.back_ends.start_stop.gpu_instance.problems import Denied, NoCapacity, NotFound, Problem, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

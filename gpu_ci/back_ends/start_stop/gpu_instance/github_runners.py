@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from back_ends.start_stop.gpu_instance.problems import Denied, Problem, Unavailable
+from gpu_ci.back_ends.start_stop.gpu_instance.problems import Denied, Problem, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

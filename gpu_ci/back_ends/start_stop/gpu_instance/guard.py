@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from back_ends.start_stop.gpu_instance.problems import TimedOut, Unavailable
+from gpu_ci.back_ends.start_stop.gpu_instance.problems import TimedOut, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from back_ends.start_stop.gpu_instance.github_runners import GitHub
-    from back_ends.start_stop.gpu_instance.life import Clock
+    from gpu_ci.back_ends.start_stop.gpu_instance.github_runners import GitHub
+    from gpu_ci.back_ends.start_stop.gpu_instance.life import Clock
 
 POLL: Final = timedelta(seconds=15)
 QUEUED: Final = frozenset({"queued", "requested", "waiting", "pending", None})

@@ -24,9 +24,9 @@ from jarvislabs.exceptions import (
     ValidationError,
 )
 
-from back_ends.start_stop.gpu_instance.github_runners import GitHub
-from back_ends.start_stop.gpu_instance.instance import Runner, State
-from back_ends.start_stop.gpu_instance.problems import Denied, NoCapacity, NotFound, Problem, Unavailable
+from gpu_ci.back_ends.start_stop.gpu_instance.github_runners import GitHub
+from gpu_ci.back_ends.start_stop.gpu_instance.instance import Runner, State
+from gpu_ci.back_ends.start_stop.gpu_instance.problems import Denied, NoCapacity, NotFound, Problem, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from jarvislabs.models import Instance as Machine
 
-    from back_ends.start_stop.gpu_instance.github_runners import JustInTime, Registered
+    from gpu_ci.back_ends.start_stop.gpu_instance.github_runners import JustInTime, Registered
 
 KEYS: Final = ("TOKEN_JARVIS", "JL_API_KEY")
 """Environment variables that may have the API key."""

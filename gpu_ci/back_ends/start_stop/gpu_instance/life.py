@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, Protocol
 
-from back_ends.start_stop.gpu_instance.instance import Runner, State
-from back_ends.start_stop.gpu_instance.problems import NoCapacity, RunnerFailed, TimedOut, Unavailable
+from gpu_ci.back_ends.start_stop.gpu_instance.instance import Runner, State
+from gpu_ci.back_ends.start_stop.gpu_instance.problems import NoCapacity, RunnerFailed, TimedOut, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from back_ends.start_stop.gpu_instance.instance import Instance
+    from gpu_ci.back_ends.start_stop.gpu_instance.instance import Instance
 
 POLL: Final = timedelta(seconds=10)
 AFTER_NO_CAPACITY: Final = timedelta(seconds=30)

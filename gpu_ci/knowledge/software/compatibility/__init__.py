@@ -1,8 +1,8 @@
-"""Compatibility of GPU, driver, CUDA, container image and frameworks, solved from the tables of `gpu.software`."""
+"""Compatibility of GPU, driver, CUDA, container image and frameworks, solved from the tables of `gpu_ci.knowledge.software`."""
 
 from __future__ import annotations
 
-from gpu.software.compatibility.query import Finding, Query
-from gpu.software.compatibility.solver import explain, findings
+from gpu_ci.knowledge.software.compatibility.query import Finding, Query
+from gpu_ci.knowledge.software.compatibility.solver import explain, findings
 
 __all__ = ["Finding", "Query", "explain", "findings"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from gpu.software.architectures import architecture
-from gpu.software.compatibility.query import Finding
-from gpu.software.compatibility.remedies import (
+from gpu_ci.knowledge.software.architectures import architecture
+from gpu_ci.knowledge.software.compatibility.query import Finding
+from gpu_ci.knowledge.software.compatibility.remedies import (
     best_branch,
     drives,
     either,
@@ -22,16 +22,16 @@ from gpu.software.compatibility.remedies import (
     use_gpu,
     use_runtime,
 )
-from gpu.software.cuda import FLOORS, Support, dropped, native, support
-from gpu.software.drivers import written
-from gpu.software.versions import dotted
-from gpu.verdict import Level
+from gpu_ci.knowledge.software.cuda import FLOORS, Support, dropped, native, support
+from gpu_ci.knowledge.software.drivers import written
+from gpu_ci.knowledge.software.versions import dotted
+from gpu_ci.knowledge.verdict import Level
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gpu.machines import GpuModel
-    from gpu.software.compatibility.query import Case, Runtime
+    from gpu_ci.knowledge.machines import GpuModel
+    from gpu_ci.knowledge.software.compatibility.query import Case, Runtime
 
 
 def driver_of_another_branch(case: Case) -> Iterator[Finding]:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from gpu.machines import GpuModel, gpu_model
-from gpu.nearest import UnknownName
-from gpu.software.cuda import TOOLKITS, Toolkit, toolkit
-from gpu.software.drivers import AS_OF, Driver, ubuntu_driver
-from gpu.software.frameworks import OnnxRuntimeBuild, TorchBuild, onnxruntime, torch
-from gpu.software.image_tags import ContainerImage, container_image
-from gpu.software.machine_images import driver_of
+from gpu_ci.knowledge.machines import GpuModel, gpu_model
+from gpu_ci.knowledge.nearest import UnknownName
+from gpu_ci.knowledge.software.cuda import TOOLKITS, Toolkit, toolkit
+from gpu_ci.knowledge.software.drivers import AS_OF, Driver, ubuntu_driver
+from gpu_ci.knowledge.software.frameworks import OnnxRuntimeBuild, TorchBuild, onnxruntime, torch
+from gpu_ci.knowledge.software.image_tags import ContainerImage, container_image
+from gpu_ci.knowledge.software.machine_images import driver_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
 
-    from gpu.verdict import Level
+    from gpu_ci.knowledge.verdict import Level
 
 _T = TypeVar("_T")
 
@@ -35,7 +35,7 @@ class Query:
     driver_is_shared: bool = False
     """Whether other queries have the same driver, so that the fix is another driver and not another CUDA version."""
     machine_image: str | None = None
-    """A machine image that brings a driver (`gpu.software.machine_images`)."""
+    """A machine image that brings a driver (`gpu_ci.knowledge.software.machine_images`)."""
     machine_image_key: str = ""
     """The path in the stack file that names the machine image; empty where the program chooses it."""
     cuda: str | None = None

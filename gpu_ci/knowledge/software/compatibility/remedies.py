@@ -9,20 +9,20 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from gpu.machines import GPU_MODELS, GpuModel
-from gpu.software.architectures import Architecture, architecture
-from gpu.software.cuda import TOOLKITS, Support, Toolkit, dropped, native, support
-from gpu.software.drivers import BRANCHES, Branch, Designation, Driver
-from gpu.software.frameworks import ONNXRUNTIME, TORCH, OnnxRuntimeBuild, TorchBuild
-from gpu.software.machine_images import states_a_branch
-from gpu.software.versions import dotted
+from gpu_ci.knowledge.machines import GPU_MODELS, GpuModel
+from gpu_ci.knowledge.software.architectures import Architecture, architecture
+from gpu_ci.knowledge.software.cuda import TOOLKITS, Support, Toolkit, dropped, native, support
+from gpu_ci.knowledge.software.drivers import BRANCHES, Branch, Designation, Driver
+from gpu_ci.knowledge.software.frameworks import ONNXRUNTIME, TORCH, OnnxRuntimeBuild, TorchBuild
+from gpu_ci.knowledge.software.machine_images import states_a_branch
+from gpu_ci.knowledge.software.versions import dotted
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import date
 
-    from gpu.software.architectures import KernelModule
-    from gpu.software.compatibility.query import Case, Runtime
+    from gpu_ci.knowledge.software.architectures import KernelModule
+    from gpu_ci.knowledge.software.compatibility.query import Case, Runtime
 
 
 def first_branch(wanted: Architecture) -> int:

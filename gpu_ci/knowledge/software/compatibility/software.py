@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from gpu.software.architectures import architecture, sm
-from gpu.software.compatibility.query import Finding
-from gpu.software.compatibility.remedies import (
+from gpu_ci.knowledge.software.architectures import architecture, sm
+from gpu_ci.knowledge.software.compatibility.query import Finding
+from gpu_ci.knowledge.software.compatibility.remedies import (
     either,
     identity,
     install,
@@ -15,13 +15,13 @@ from gpu.software.compatibility.remedies import (
     newest_torch,
     use_gpu,
 )
-from gpu.software.image_tags import Origin, deleted_from, end_of_life, newest_of, superseded
-from gpu.verdict import Level
+from gpu_ci.knowledge.software.image_tags import Origin, deleted_from, end_of_life, newest_of, superseded
+from gpu_ci.knowledge.verdict import Level
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gpu.software.compatibility.query import Case
+    from gpu_ci.knowledge.software.compatibility.query import Case
 
 
 def torch_and_gpu(case: Case) -> Iterator[Finding]:

@@ -5,21 +5,21 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from gpu.software.architectures import KernelModule, architecture
-from gpu.software.compatibility.hardware import HARDWARE
-from gpu.software.compatibility.query import Finding, Query, look_up
-from gpu.software.compatibility.remedies import identity
-from gpu.software.compatibility.software import SOFTWARE
-from gpu.software.cuda import FLOORS, Support, support
-from gpu.software.drivers import AS_OF, written
-from gpu.verdict import Level
+from gpu_ci.knowledge.software.architectures import KernelModule, architecture
+from gpu_ci.knowledge.software.compatibility.hardware import HARDWARE
+from gpu_ci.knowledge.software.compatibility.query import Finding, Query, look_up
+from gpu_ci.knowledge.software.compatibility.remedies import identity
+from gpu_ci.knowledge.software.compatibility.software import SOFTWARE
+from gpu_ci.knowledge.software.cuda import FLOORS, Support, support
+from gpu_ci.knowledge.software.drivers import AS_OF, written
+from gpu_ci.knowledge.verdict import Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import date
 
-    from gpu.nearest import UnknownName
-    from gpu.software.compatibility.query import Case
+    from gpu_ci.knowledge.nearest import UnknownName
+    from gpu_ci.knowledge.software.compatibility.query import Case
 
 
 @lru_cache(maxsize=4096)

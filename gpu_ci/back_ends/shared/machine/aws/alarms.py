@@ -13,13 +13,13 @@ import pulumi
 import pulumi_aws as aws
 from pulumi import Output, ResourceOptions
 
-from back_ends.machine.aws_permissions import NAMESPACE
-from back_ends.machine.hours import DAY, WEEK
+from gpu_ci.back_ends.shared.machine.aws.permissions import NAMESPACE
+from gpu_ci.back_ends.shared.machine.hours import DAY, WEEK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from back_ends.machine.hours import Hours
+    from gpu_ci.back_ends.shared.machine.hours import Hours
 
 _PERIOD: Final = 300
 _OFFLINE_PERIODS: Final = 4

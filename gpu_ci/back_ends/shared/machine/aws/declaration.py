@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from back_ends.machine.aws_permissions import STATUS_TAG, key_parameter
-from back_ends.machine.runner import machine_title
-from back_ends.machine.section import OWN, STOCK
-from config.values import gibibytes
-from gpu.regions import region_of
+from gpu_ci.back_ends.shared.machine.aws.permissions import STATUS_TAG, key_parameter
+from gpu_ci.back_ends.shared.machine.runner import machine_title
+from gpu_ci.back_ends.shared.machine.section import OWN, STOCK
+from gpu_ci.knowledge.regions import region_of
+from gpu_ci.stack_file.values.general import gibibytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pulumi
 
-    from back_ends.machine.aws_machine import Ec2Machine
-    from back_ends.machine.runner import MachineRunner
-    from back_ends.machine.section import MachineSection
-    from back_ends.protocol import Site
+    from gpu_ci.back_ends.protocol import Site
+    from gpu_ci.back_ends.shared.machine.aws.machine import Ec2Machine
+    from gpu_ci.back_ends.shared.machine.runner import MachineRunner
+    from gpu_ci.back_ends.shared.machine.section import MachineSection
 
 
 def declare(site: Site, kind: str, runners: Mapping[str, MachineRunner]) -> dict[str, Ec2Machine]:
@@ -34,7 +34,7 @@ def declare(site: Site, kind: str, runners: Mapping[str, MachineRunner]) -> dict
     if settings.aws is None or not runners:
         return {}
     # Imported here: a stack without AWS does not load its SDK.
-    from back_ends.machine.aws_machine import Ec2Machine, Ec2MachineArgs  # noqa: PLC0415
+    from gpu_ci.back_ends.shared.machine.aws.machine import Ec2Machine, Ec2MachineArgs  # noqa: PLC0415
 
     return {
         name: Ec2Machine(

@@ -9,19 +9,19 @@ import pulumi
 import pulumi_aws as aws
 from pulumi import Input, Output, ResourceOptions
 
-from back_ends.machine import aws_permissions
-from back_ends.machine.aws_alarms import MachineAlarms, MachineAlarmsArgs
-from back_ends.machine.aws_network import MachineNetwork, MachineNetworkArgs
-from back_ends.machine.aws_schedule import MachineSchedule, MachineScheduleArgs
-from back_ends.machine.aws_time_limit import TimeLimit, TimeLimitArgs
 from components.aws.documents import service_trust
-from gpu.regions import region_of
-from gpu.software.machine_images import ubuntu_parameter
+from gpu_ci.back_ends.shared.machine.aws import permissions as aws_permissions
+from gpu_ci.back_ends.shared.machine.aws.alarms import MachineAlarms, MachineAlarmsArgs
+from gpu_ci.back_ends.shared.machine.aws.network import MachineNetwork, MachineNetworkArgs
+from gpu_ci.back_ends.shared.machine.aws.schedule import MachineSchedule, MachineScheduleArgs
+from gpu_ci.back_ends.shared.machine.aws.time_limit import TimeLimit, TimeLimitArgs
+from gpu_ci.knowledge.regions import region_of
+from gpu_ci.knowledge.software.machine_images import ubuntu_parameter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from back_ends.machine.hours import Hours
+    from gpu_ci.back_ends.shared.machine.hours import Hours
 
 _SERIES: Final = {"22.04": "jammy", "24.04": "noble"}
 """The names of Ubuntu's releases: a name of a resource contains no version."""

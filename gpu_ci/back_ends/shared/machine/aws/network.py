@@ -14,7 +14,7 @@ import pulumi
 import pulumi_aws as aws
 from pulumi import Output, ResourceOptions
 
-from gpu.regions import region_of
+from gpu_ci.knowledge.regions import region_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

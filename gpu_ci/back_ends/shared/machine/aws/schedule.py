@@ -10,10 +10,10 @@ import pulumi
 import pulumi_aws as aws
 from pulumi import Output, ResourceOptions
 
-from back_ends.machine import aws_permissions
+from gpu_ci.back_ends.shared.machine.aws import permissions as aws_permissions
 
 if TYPE_CHECKING:
-    from back_ends.machine.hours import Hours
+    from gpu_ci.back_ends.shared.machine.hours import Hours
 
 _KEPT_SECONDS = 14 * 24 * 3600
 """The longest time for which a queue keeps a message."""

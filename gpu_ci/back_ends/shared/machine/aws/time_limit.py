@@ -11,8 +11,8 @@ import pulumi
 import pulumi_aws as aws
 from pulumi import Output, ResourceOptions
 
-from back_ends.machine import aws_permissions
 from components.aws.documents import service_trust
+from gpu_ci.back_ends.shared.machine.aws import permissions as aws_permissions
 
 MINUTES: Final = 15
 """Minutes between two checks. A lost stop costs at most `max-hours` and these minutes."""

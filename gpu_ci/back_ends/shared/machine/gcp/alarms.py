@@ -10,7 +10,7 @@ import pulumi_gcp as gcp
 from pulumi import Output, ResourceOptions
 
 if TYPE_CHECKING:
-    from back_ends.machine.hours import Hours
+    from gpu_ci.back_ends.shared.machine.hours import Hours
 
 METRICS: Final = "custom.googleapis.com/gpu-ci"
 """The prefix of the metrics that a machine writes each minute."""

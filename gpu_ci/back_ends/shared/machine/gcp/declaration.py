@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from back_ends.machine.runner import machine_title
-from back_ends.machine.section import OWN, STOCK
-from config.values import gibibytes
-from gpu.machines import attach, gpu_model
-from gpu.regions import region_of
+from gpu_ci.back_ends.shared.machine.runner import machine_title
+from gpu_ci.back_ends.shared.machine.section import OWN, STOCK
+from gpu_ci.knowledge.machines import attach, gpu_model
+from gpu_ci.knowledge.regions import region_of
+from gpu_ci.stack_file.values.general import gibibytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pulumi
 
-    from back_ends.machine.gcp_machine import GcpMachine
-    from back_ends.machine.runner import MachineRunner
-    from back_ends.machine.section import MachineSection
-    from back_ends.protocol import Site
-    from config.identity import Identity
+    from gpu_ci.back_ends.protocol import Site
+    from gpu_ci.back_ends.shared.machine.gcp.machine import GcpMachine
+    from gpu_ci.back_ends.shared.machine.runner import MachineRunner
+    from gpu_ci.back_ends.shared.machine.section import MachineSection
+    from gpu_ci.stack_file.identity import Identity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +54,8 @@ def declare(site: Site, kind: str, runners: Mapping[str, MachineRunner]) -> dict
     if settings.gcp is None or not runners:
         return {}
     # Imported here: a stack without Google Cloud does not load its SDK.
-    from back_ends.machine.gcp_base import GcpBase, GcpBaseArgs  # noqa: PLC0415
-    from back_ends.machine.gcp_machine import STOCK_IMAGES, GcpMachine, GcpMachineArgs  # noqa: PLC0415
+    from gpu_ci.back_ends.shared.machine.gcp.base import GcpBase, GcpBaseArgs  # noqa: PLC0415
+    from gpu_ci.back_ends.shared.machine.gcp.machine import STOCK_IMAGES, GcpMachine, GcpMachineArgs  # noqa: PLC0415
 
     shared, account = names(identity, kind), settings.gcp
     base = GcpBase(

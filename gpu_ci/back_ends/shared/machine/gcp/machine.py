@@ -10,15 +10,15 @@ import pulumi
 import pulumi_gcp as gcp
 from pulumi import Input, Output, ResourceOptions
 
-from back_ends.machine.gcp_alarms import GcpAlarms, GcpAlarmsArgs
-from gpu.regions import region_of
+from gpu_ci.back_ends.shared.machine.gcp.alarms import GcpAlarms, GcpAlarmsArgs
+from gpu_ci.knowledge.regions import region_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from back_ends.machine.gcp_base import GcpBase
-    from back_ends.machine.hours import Hours
-    from gpu.machines import MachineType
+    from gpu_ci.back_ends.shared.machine.gcp.base import GcpBase
+    from gpu_ci.back_ends.shared.machine.hours import Hours
+    from gpu_ci.knowledge.machines import MachineType
 
 STOCK_IMAGES: Final = {
     "ubuntu-24.04": "projects/ubuntu-os-cloud/global/images/ubuntu-2404-noble-amd64-v20260918",
