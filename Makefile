@@ -103,7 +103,7 @@ gpu_ci/policy/.venv/run: requirements/policy.txt tools/setup.sh
 	@tools/setup.sh requirements/policy.txt $@
 
 .PHONY: policy-pack
-policy-pack: gpu_ci/policy/.venv/run ## Set up the environment of the policy pack, for pulumi up --policy-pack policy
+policy-pack: gpu_ci/policy/.venv/run ## Set up the environment of the policy pack, for pulumi up --policy-pack gpu_ci/policy
 
 # Inspect a stack --------------------------------------------------------------------------------------------------
 

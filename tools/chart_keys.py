@@ -2,7 +2,8 @@
 
 `python -m tools.chart_keys` downloads the charts with `helm pull`. With `--charts FOLDER` it reads charts from
 `FOLDER/NAME` or `FOLDER/NAME-VERSION.tgz` instead. The charts and versions are those of the recorded plans, so a new
-version is one line in `gpu_ci/knowledge/pins.py`. It ends with 3 if a chart is missing, and with 2 if a version differs.
+version is one line in `gpu_ci/knowledge/pins.py`. It ends with 3 if a chart is missing, and with 2 if a version
+differs.
 
 The lists are an approximation from the text of values.yaml and the templates. Review their diff.
 """

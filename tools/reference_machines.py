@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from gpu_ci.back_ends.registry import stack_of
+from gpu_ci.back_ends.stack_file import settings_of
 from gpu_ci.checks.cost.bill import bill
 from gpu_ci.checks.cost.machine_groups import job_load
 from gpu_ci.knowledge.cost.month import Case
@@ -19,7 +20,6 @@ from gpu_ci.knowledge.machines.jarvis import JARVIS_GPUS, jarvis_instance
 from gpu_ci.knowledge.quotas.aws import TITLES, quota_code
 from gpu_ci.knowledge.quotas.gcp import METRICS, gpu_quota
 from gpu_ci.stack_file.identity import Identity
-from gpu_ci.stack_file.reading.load import settings_of
 from gpu_ci.stack_file.sections.runners import Workload
 from ops.plan.stack_file import read
 

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from gpu_ci.back_ends.stack_file import Settings
 from gpu_ci.stack_file.reading.schema import stack_schema
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ KEY_DESCRIPTION: Final = "The private key of the GitHub App, encrypted by `pulum
 
 def sections() -> str:
     """Return every section of the stack file as Markdown."""
-    schema = stack_schema()
+    schema = stack_schema(Settings)
     config = schema["properties"]["config"]
     return "\n".join(_sections(config["properties"], set(config["required"]), schema["$defs"]))
 

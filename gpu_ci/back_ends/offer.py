@@ -129,7 +129,7 @@ class HostSoftware:
     """The software of the machines, below the container of the job."""
 
     image: str | None = None
-    """The machine image, as `gpu_ci.knowledge.software.machine_images` names it; None where its software is not known."""
+    """The machine image, as `gpu_ci.knowledge.software.machine_images` names it; None if its software is unknown."""
     image_key: str = ""
     """The path in the stack file that names it, or states its driver; empty where the program chooses."""
     builds_image: bool = False

@@ -2,12 +2,12 @@
 
 A package has these modules:
 
-- `section.py`: `SECTION`, the typed section of a runner. It imports nothing above `gpu_ci.stack_file.sections.section`.
+- `section.py`: the typed section of a runner. It imports nothing above `gpu_ci.stack_file.sections`.
 - `rules.py`: `RULES`, the rules of that section over `Settings`, and `REFERENCES`, the rules that also need the names
-  that the file states (`gpu_ci/stack_file/reading/stated.py`). Either may be empty.
+  that the file states (`gpu_ci/stack_file/rules/stated.py`). Either may be empty.
 - `back_end.py`: `BACK_END`, an object with the methods of `BackEnd`.
 
-Nothing outside the package imports it or names it; `back_ends.NAMES` lists it.
+Nothing outside the package names it, except `stack_file.py` (section and rules) and `registry.py` (the back end).
 """
 
 from __future__ import annotations

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from gpu_ci.back_ends import NAMES
-from gpu_ci.back_ends.parts import part
+from gpu_ci.back_ends.arc.back_end import BACK_END as ARC
+from gpu_ci.back_ends.cirun_aws.back_end import BACK_END as CIRUN_AWS
+from gpu_ci.back_ends.cirun_gcp.back_end import BACK_END as CIRUN_GCP
 from gpu_ci.back_ends.stack import Stack
+from gpu_ci.back_ends.start_stop.back_end import BACK_END as START_STOP
+from gpu_ci.back_ends.vm.back_end import BACK_END as VM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,8 +18,14 @@ if TYPE_CHECKING:
     from gpu_ci.stack_file.identity import Identity
     from gpu_ci.stack_file.sections.settings import Settings
 
-BACK_ENDS: Final[Mapping[str, BackEnd]] = {name: part(name, "back_end", "BACK_END") for name in NAMES}
-"""Every back end that `back_ends.NAMES` lists, in its order."""
+BACK_ENDS: Final[Mapping[str, BackEnd]] = {
+    "arc": ARC,
+    "cirun_aws": CIRUN_AWS,
+    "cirun_gcp": CIRUN_GCP,
+    "vm": VM,
+    "start_stop": START_STOP,
+}
+"""Every back end, in the order of the fields of `gpu_ci.back_ends.stack_file.RunnerSettings`."""
 
 
 def stack_of(settings: Settings, identity: Identity) -> Stack:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gpu_ci.stack_file.sections.machine_images import Ec2ImageSettings, EksImageSettings, MachineImageSettings
     from gpu_ci.stack_file.sections.settings import Settings
 
-DOCUMENTS: Final = Path(__file__).resolve().parent.parent / "ami"
+DOCUMENTS: Final = Path(__file__).resolve().parents[2] / "ami"
 """The folder of the documents."""
 SAMPLE: Final = "nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda11.7.1-ubuntu20.04"
 """NVIDIA's sample that adds two vectors in a kernel, for every driver from branch 450 and every GPU from Maxwell."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gpu_ci.knowledge.machines import Catalogue
     from gpu_ci.stack_file.sections.gcp import HostImageSettings, VerifierSettings
 
-INSTALLER: Final = Path(__file__).resolve().parent.parent / FOLDER
+INSTALLER: Final = Path(__file__).resolve().parents[2] / FOLDER
 """The folder of the project's installer."""
 
 

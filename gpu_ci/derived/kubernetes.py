@@ -158,7 +158,7 @@ def _enables(settings: Settings, path: str) -> bool:
         if value is None:
             return False
         if not hasattr(value, name := key.replace("-", "_")):
-            fix = "write the key of an option in gpu_ci/knowledge/kubernetes/add_ons.py, or add the option to gpu_ci/stack_file/sections/services.py"
+            fix = "correct the key in knowledge/kubernetes/add_ons.py, or add it to stack_file/sections/services.py"
             raise Incomplete(f"no section of the stack file has the key {path}, which enables an add-on", fix)
         value = getattr(value, name)
     return value is not None and value is not False

@@ -1,4 +1,4 @@
-"""The rules as a Pulumi policy pack: `pulumi preview --policy-pack policy`.
+"""The rules as a Pulumi policy pack: `pulumi preview --policy-pack gpu_ci/policy`.
 
 The policy engine runs this file as a script, in the environment of the pack (`gpu_ci/policy/requirements.txt`). That
 environment has neither the packages of the clouds nor the rest of the project.
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 # The engine adds the folder of the pack to the path, but the modules are imported from the folder above.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import pulumi
 import pulumi_policy  # type: ignore[import-not-found, unused-ignore]  # pyright: ignore[reportMissingImports]  # only in the environment of the pack

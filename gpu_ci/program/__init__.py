@@ -15,6 +15,7 @@ import gpu_ci.checks
 import gpu_ci.program.refusal
 from gpu_ci.back_ends.protocol import Site
 from gpu_ci.back_ends.registry import BACK_ENDS, stack_of
+from gpu_ci.back_ends.stack_file import load
 from gpu_ci.derived import outputs
 from gpu_ci.derived import prerequisites as tools
 from gpu_ci.program.aws import aws
@@ -22,7 +23,6 @@ from gpu_ci.program.declared import Declared
 from gpu_ci.program.gcp import gcp
 from gpu_ci.program.github import github
 from gpu_ci.stack_file.identity import Identity
-from gpu_ci.stack_file.reading.load import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,7 +1,8 @@
 """The format of `.cirun.yml` and `.cirun.global.yml`: names of files, labels and keys.
 
 The keys are those of cirun's reference (AktechLabs/cirun-docs, `docs/reference/yaml.md`, 18 May 2026).
-`gpu_ci.repository.cirun_runners` writes the file of a stack, `gpu_ci.repository.cirun_checks` checks a file, and `ops.kit.migrate` updates an old one.
+`gpu_ci.repository.cirun_runners` writes the file of a stack, `gpu_ci.repository.cirun_checks` checks a file, and
+`ops.kit.migrate` updates an old one.
 """
 
 from __future__ import annotations

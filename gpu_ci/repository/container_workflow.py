@@ -17,7 +17,7 @@ from gpu_ci.repository.documents import BRANCH, FileError, value_faults
 from gpu_ci.repository.image_workflow import PROVIDER
 from gpu_ci.repository.render import render
 
-RECIPES: Final = Path(__file__).resolve().parent.parent / "docker"
+RECIPES: Final = Path(__file__).resolve().parents[2] / "docker"
 _REFERENCE: Final = r"[a-z0-9][a-z0-9.-]*(/[a-z0-9._-]+)+"
 _ARGUMENT: Final = r"[A-Za-z0-9][A-Za-z0-9 ._/:@+-]*"
 

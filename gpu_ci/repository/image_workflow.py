@@ -21,7 +21,7 @@ FOLDER: Final = str(PurePosixPath(RUN_FILE).parent)
 PROVIDER: Final = "GPU_CI_WORKLOAD_IDENTITY_PROVIDER"
 """The repository variable that names the identity provider."""
 
-_RECIPE: Final = Path(__file__).resolve().parent.parent / "docker" / "gpu-tests"
+_RECIPE: Final = Path(__file__).resolve().parents[2] / "docker" / "gpu-tests"
 _FILES: Final = (
     ".dockerignore",
     "Dockerfile",

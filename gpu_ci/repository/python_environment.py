@@ -1,8 +1,8 @@
 """The environment of micromamba: Python, and libraries that agree with the CUDA version of a runner.
 
 The wheels of PyTorch are built for one minor version of CUDA, and those of ONNX Runtime for one major version; the
-tables of `gpu_ci.knowledge.software.frameworks` have both. The newest builds for the CUDA version are used, unless the runner states
-others. transformers and tokenizers only have to agree with each other.
+tables of `gpu_ci.knowledge.software.frameworks` have both. The newest builds for the CUDA version are used, unless the
+runner states others. transformers and tokenizers only have to agree with each other.
 """
 
 from __future__ import annotations

@@ -265,7 +265,7 @@ def project_options() -> Any:
 
 def _run_program() -> None:
     """Run the project's program; its packages are slow to import, so they are imported here."""
-    cast("Callable[[], None]", importlib.import_module("program").run)()
+    cast("Callable[[], None]", importlib.import_module("gpu_ci.program").run)()
 
 
 def _written(stack_file: StackFile) -> dict[str, Any]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from ops.pipeline.pulumi_run import Ended
 
-PACK: Final = ("--policy-pack", "policy")
+PACK: Final = ("--policy-pack", "gpu_ci/policy")
 CHANGING: Final = frozenset({"update", "destroy"})
 """Kinds of updates after which the stack has the content of their commit."""
 POLICY: Final = re.compile(r"mandatory\]", re.IGNORECASE)

@@ -57,7 +57,7 @@ def record(
 
 def _the_program(*, refuse: bool) -> Iterable[Verdict] | None:
     """Import and run the project's own program. Its packages take most of the time of a first plan."""
-    return cast("Callable[..., Iterable[Verdict] | None]", importlib.import_module("program").run)(refuse=refuse)
+    return cast("Callable[..., Iterable[Verdict] | None]", importlib.import_module("gpu_ci.program").run)(refuse=refuse)
 
 
 class Recorder(mocks.MockMonitor):

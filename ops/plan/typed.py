@@ -10,8 +10,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gpu_ci.back_ends.stack_file import settings_of
 from gpu_ci.stack_file.identity import PROJECT
-from gpu_ci.stack_file.reading.load import StackFileError, settings_of
+from gpu_ci.stack_file.reading.load import StackFileError
 from gpu_ci.stack_file.values.general import IN_QUOTES
 
 if TYPE_CHECKING:

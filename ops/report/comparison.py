@@ -120,4 +120,4 @@ def compare(
 
 def _unrefused() -> None:
     """Run the project's program without its refusal by the checks."""
-    cast("Callable[..., object]", importlib.import_module("program").run)(refuse=False)
+    cast("Callable[..., object]", importlib.import_module("gpu_ci.program").run)(refuse=False)

@@ -145,12 +145,12 @@ def test_the_newest_commit_is_planned_and_deployed_with_the_policy_pack(
     assert (code, "Updating\nstate written\n" in output) == (0, True)
     assert pipeline.holds("outputs") == "changes=true\n"
     options = "--stack staging --non-interactive --diff"
-    common, events = f"{options} --policy-pack policy", f"--event-log {pipeline.folder}/deploy-staging.events"
+    common, events = f"{options} --policy-pack gpu_ci/policy", f"--event-log {pipeline.folder}/deploy-staging.events"
     assert pipeline.holds("arguments") == f"preview {common} --save-plan {pipeline.plan}/plan.json {events}"
 
     code, output = pipeline.run("apply")
     assert (code, "Updating\nstate written\n" in output) == (0, True)
-    common = f"{options} --yes --policy-pack policy"
+    common = f"{options} --yes --policy-pack gpu_ci/policy"
     assert pipeline.holds("arguments") == f"up {common} --plan {pipeline.plan}/plan.json {events}"
     assert pipeline.run("finish") == (0, "")
 

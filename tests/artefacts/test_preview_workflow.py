@@ -56,7 +56,7 @@ def test_the_preview_is_in_the_log_and_in_the_summary(tmp_path: Path, code: int)
 
     assert ended.returncode == code
     assert ended.stdout.splitlines() == [
-        "pulumi preview --stack staging --non-interactive --color never --diff --refresh=false --policy-pack policy",
+        "pulumi preview --stack staging --non-interactive --color never --diff --refresh=false --policy-pack gpu_ci/policy",
         "error: a policy violation",
     ]
     assert summary == f"## Preview of staging\n````text\n{ended.stdout}\n````\n"

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from gpu_ci.back_ends.stack_file import settings_of
 from gpu_ci.checks.capacity import queue_time, quota
 from gpu_ci.checks.cost import money, spot_plan
 from gpu_ci.knowledge.verdict import Level
-from gpu_ci.stack_file.reading.load import settings_of
 from ops.plan.stack_file import read
 from tests.mistakes.catalogue import MISTAKES, OUT, Mistake, Severity
 from tests.mistakes.saying import write

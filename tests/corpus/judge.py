@@ -11,9 +11,10 @@ import yaml
 
 import gpu_ci.checks
 from gpu_ci.back_ends.registry import stack_of
+from gpu_ci.back_ends.stack_file import settings_of
 from gpu_ci.knowledge.verdict import Level
 from gpu_ci.stack_file.identity import PROJECT, Identity
-from gpu_ci.stack_file.reading.load import StackFileError, settings_of
+from gpu_ci.stack_file.reading.load import StackFileError
 from ops.cli.options import ROOT
 from ops.plan.stack_file import UnreadableStackFileError, read
 

@@ -144,7 +144,7 @@ def test_a_line_as_programs_print_it_is_found(name: str, line: str) -> None:
 
 
 def test_every_own_message_is_in_a_script_or_a_template_of_this_project() -> None:
-    folders = ("back_ends", "components/kubernetes/arc/hooks", "gpu_ci/repository/templates")
+    folders = ("gpu_ci/back_ends", "components/kubernetes/arc/hooks", "gpu_ci/repository/templates")
     paths = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in {".py", ".sh", ".j2"}]
     text = "\n".join(path.read_text(encoding="utf-8") for path in paths)
 

@@ -24,7 +24,7 @@ with pathlib.Path({calls!r}).open("a") as calls:
     calls.write(" ".join(words) + "\\n")
 if words[0] in ("preview", "up"):
     # The pack has an environment of its own, which tests of the engine do not have.
-    words = [word for word in words if word not in ("--policy-pack", "policy")] + {options!r}
+    words = [word for word in words if word not in ("--policy-pack", "gpu_ci/policy")] + {options!r}
 os.execv({cli!r}, [{cli!r}, *words])
 """
 

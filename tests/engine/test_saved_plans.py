@@ -82,8 +82,8 @@ def test_an_update_does_what_was_planned(stack: Stack) -> None:
     pipeline, program = stack.pipeline, stack.program
     calls = [line for line in pipeline.calls.read_text().splitlines() if line.startswith(("preview", "up"))]
     assert [line.split(" --event-log")[0] for line in calls] == [
-        f"preview --stack small --non-interactive --diff --policy-pack policy --save-plan {stack.folder}/plan.json",
-        f"up --stack small --non-interactive --diff --yes --policy-pack policy --plan {stack.folder}/plan.json",
+        f"preview --stack small --non-interactive --diff --policy-pack gpu_ci/policy --save-plan {stack.folder}/plan.json",
+        f"up --stack small --non-interactive --diff --yes --policy-pack gpu_ci/policy --plan {stack.folder}/plan.json",
     ]
     assert "+ create   kms/key first" in pipeline.summary.read_text()
     assert programs.SECRET not in (stack.folder / "plan.json").read_text()

@@ -13,9 +13,9 @@ from components.kubernetes.arc import arc_controller
 from components.kubernetes.arc.arc_controller_values import controller_values
 from gpu_ci.back_ends.protocol import Site
 from gpu_ci.back_ends.registry import BACK_ENDS, stack_of
+from gpu_ci.back_ends.stack_file import load
 from gpu_ci.knowledge import pins
 from gpu_ci.stack_file.identity import Identity
-from gpu_ci.stack_file.reading.load import load
 from ops.engine.engine import Engine
 from ops.fakes import arc
 from ops.fakes.kinds import value_at

@@ -31,11 +31,11 @@ from components.gcp.host_image import HostImageArgs
 from components.gcp.image_archive import ImageArchive, ImageArchiveArgs
 from components.gcp.runner_account import RunnerAccount, RunnerAccountArgs
 from gpu_ci.back_ends.cirun_gcp.permissions import permissions as gcp_permissions
+from gpu_ci.back_ends.stack_file import settings_of
 from gpu_ci.derived import host_image
 from gpu_ci.knowledge.machines.zones import GCP_ZONES
 from gpu_ci.knowledge.regions import region_of
 from gpu_ci.stack_file.identity import Identity
-from gpu_ci.stack_file.reading.load import settings_of
 from ops.kit import stack as kit
 from ops.plan.recorder import record
 from tests.components.made import names, only, part, waits_for

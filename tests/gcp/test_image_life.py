@@ -12,12 +12,12 @@ import pytest
 
 from gpu_ci.back_ends.protocol import Site
 from gpu_ci.back_ends.registry import stack_of
+from gpu_ci.back_ends.stack_file import load, settings_of
 from gpu_ci.derived import host_image
 from gpu_ci.derived.host_image import INSTALLER
 from gpu_ci.program.gcp import gcp
 from gpu_ci.repository.cirun import FILE, read
 from gpu_ci.stack_file.identity import Identity
-from gpu_ci.stack_file.reading.load import load, settings_of
 from ops.engine import rehearsal
 from ops.engine.engine import Engine
 from ops.kit import stack as kit

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import pytest
 
+from gpu_ci.back_ends.stack_file import Settings
 from gpu_ci.stack_file.reading.schema import stack_schema
 
 pytestmark = pytest.mark.pure
@@ -93,7 +94,7 @@ def proof_exists(proof: str) -> bool:
 @cache
 def the_schema() -> dict[str, Any]:
     """Return the schema of the stack file."""
-    return stack_schema()
+    return stack_schema(Settings)
 
 
 def key_exists(path: str) -> bool:

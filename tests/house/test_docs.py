@@ -194,7 +194,7 @@ def test_every_file_of_the_project_that_a_page_names_exists(page: Path) -> None:
 
 
 def test_the_outputs_page_lists_exactly_the_exported_outputs() -> None:
-    sources = [*(ROOT / "program").glob("*.py"), *(ROOT / "back_ends").rglob("*.py")]
+    sources = [*(ROOT / "gpu_ci" / "program").glob("*.py"), *(ROOT / "gpu_ci" / "back_ends").rglob("*.py")]
     exported = {
         re.sub(r"\{\w+\}", "NAME", name)
         for path in sources

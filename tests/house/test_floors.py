@@ -128,7 +128,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
             "gpu_ci.stack_file.rules.between_sections",
             "gpu_ci.stack_file.reading.schema",
             "gpu_ci.stack_file.rules.stack_name",
-            "gpu_ci.stack_file.reading.stated",
+            "gpu_ci.stack_file.rules.stated",
             "gpu_ci.stack_file.reading.translate",
         ),
         BLOCKS: BUILDING_BLOCKS,

@@ -38,7 +38,7 @@ def stated() -> dict[str, list[Requirement]]:
         "requirements/dev.txt": [Requirement(text) for text in [*run, *dev]],
         "requirements/policy.txt": [
             Requirement(line)
-            for line in (ROOT / "policy" / "requirements.txt").read_text().splitlines()
+            for line in (ROOT / "gpu_ci" / "policy" / "requirements.txt").read_text().splitlines()
             if line and not line.startswith("#")
         ],
     }

@@ -12,7 +12,7 @@ import yaml
 pytestmark = pytest.mark.pure
 
 ROOT = Path(__file__).resolve().parents[2]
-PINS = (ROOT / "config" / "pins.py").read_text()
+PINS = (ROOT / "gpu_ci" / "knowledge" / "pins.py").read_text()
 FILES = [
     path.relative_to(ROOT).as_posix()
     for folder in ("config", "kit", "gpu_ci/back_ends/start_stop")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from gpu_ci.back_ends.stack_file import Settings as StackSettings
 from gpu_ci.stack_file.identity import Identity
-from gpu_ci.stack_file.reading.stated import settle
+from gpu_ci.stack_file.reading.settle import settle
 from ops.kit import stack as kit
 from tests.stack_file import stacks
 
@@ -85,7 +86,7 @@ def files(stack: str, entry: Mapping[str, Any] | None = None) -> dict[str, str] 
         raw["gpu-tests"] = {NAME: dict(entry)}
     if stacks.faults(raw):
         return None
-    settings = settle(raw)[0]
+    settings = settle(raw, StackSettings)[0]
     name = NAME if entry is not None else next(iter(settings.gpu_tests), None)
     return kit.files(settings, Identity(project="gpu-ci", stack="staging"), repository=name)
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from gpu_ci.back_ends.stack_file import settings_of
 from gpu_ci.knowledge.software.image_tags import cuda_base
 from gpu_ci.repository.image_workflow import IMAGE_FILE
-from gpu_ci.stack_file.reading.load import settings_of
 from ops.kit.stack import files
 from ops.plan.recorder import record
 from ops.plan.stack_file import read

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from gpu_ci.back_ends.stack_file import Settings as StackSettings
 from gpu_ci.derived.outputs import gpu_test_image
 from gpu_ci.knowledge.verdict import Level
 from gpu_ci.repository.documents import FileError
 from gpu_ci.repository.gpu_workflow import TESTS_FILE, GpuTests, workflows
 from gpu_ci.stack_file.identity import Identity
-from gpu_ci.stack_file.reading.stated import settle
+from gpu_ci.stack_file.reading.settle import settle
 from ops.cli import main as cli
 from ops.cli.options import ROOT
 from ops.kit import stack as kit
@@ -51,12 +52,12 @@ def two() -> dict[str, Any]:
 
 def workflow(raw: Mapping[str, Any], repository: str | None = None) -> Any:
     assert stacks.faults(raw) == []
-    text = kit.files(settle(raw)[0], IDENTITY, repository=repository)[TESTS_FILE]
+    text = kit.files(settle(raw, StackSettings)[0], IDENTITY, repository=repository)[TESTS_FILE]
     return yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - keeps `on` a word
 
 
 def warnings(raw: Mapping[str, Any], repository: str | None, found: Found) -> list[tuple[str, str]]:
-    settings = settle(raw)[0]
+    settings = settle(raw, StackSettings)[0]
     tests = gpu_tests(settings, IDENTITY, repository, gpu_test_image(settings))
     assert tests is not None
     verdicts = taken_for_granted(tests, settings, repository, found)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import yaml
 
+from gpu_ci.back_ends.stack_file import Settings as StackSettings
 from gpu_ci.repository.gpu_workflow import TESTS_FILE
 from gpu_ci.repository.python_environment import ENVIRONMENT_FILE
 from gpu_ci.stack_file.identity import Identity
-from gpu_ci.stack_file.reading.stated import settle
+from gpu_ci.stack_file.reading.settle import settle
 from ops.kit import stack as kit
 from tests.stack_file import stacks
 
@@ -31,7 +32,7 @@ def written(entry: Mapping[str, Any], needs: Mapping[str, Any] | None = None) ->
     raw = stacks.sections(STACK, {"gpu-tests": {"vision": dict(entry)}})
     raw["runners"]["gpu-vm"]["needs"].update(needs or {})
     assert stacks.faults(raw) == []
-    return kit.files(settle(raw)[0], Identity(project="gpu-ci", stack="vm"), repository="vision")
+    return kit.files(settle(raw, StackSettings)[0], Identity(project="gpu-ci", stack="vm"), repository="vision")
 
 
 def workflow(entry: Mapping[str, Any]) -> Any:

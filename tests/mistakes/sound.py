@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gpu_ci.checks
 from gpu_ci.back_ends.registry import stack_of
+from gpu_ci.back_ends.stack_file import settings_of
 from gpu_ci.stack_file.identity import Identity
-from gpu_ci.stack_file.reading.load import settings_of
 from ops.cli.options import ROOT
 from ops.plan.stack_file import read
 from tests.stack_file.stacks import STAGING

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.pure
 
 NAMES: Final = {check.CHECK for check in gpu_ci.checks.CHECKS}
 """The name of every check."""
-FOLDER: Final = ROOT / "checks"
+FOLDER: Final = ROOT / "gpu_ci" / "checks"
 INDEX: Final = ROOT / "docs" / "explanation" / "checks" / "index.md"
 FOUND_BY_CHECKS: Final = [mistake for mistake in MISTAKES if mistake.level in {Severity.ERROR, Severity.WARNING}]
 

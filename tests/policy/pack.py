@@ -19,7 +19,7 @@ from ops.cli.options import ROOT
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
 
-PACK: Final = ROOT / "policy"
+PACK: Final = ROOT / "gpu_ci" / "policy"
 INTERPRETERS: Final = (PACK / ".venv" / "bin" / "python", Path(sys.executable))
 
 

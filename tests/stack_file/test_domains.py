@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from gpu_ci.back_ends.stack_file import Settings
+from gpu_ci.back_ends.stack_file import Settings as StackSettings
 from gpu_ci.stack_file.reading.schema import stack_schema
-from gpu_ci.stack_file.reading.stated import MAPS, settle
+from gpu_ci.stack_file.reading.settle import settle
+from gpu_ci.stack_file.rules.stated import MAPS
 from tests.mistakes.sound import verdicts
 from tests.stack_file import stacks
 from tests.stack_file.domains import ACCEPTED, CHECKED, ENTRIES, FULL, KEY, OTHERWISE, REFUSED
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.pure
 
-SCHEMA: Final = stack_schema()
+SCHEMA: Final = stack_schema(Settings)
 ITEMS: Final = "[]"
 """The last step of the path of a list, for its length and its order."""
 WRONG: Final[Mapping[str, tuple[Any, ...]]] = {
@@ -159,7 +162,7 @@ def test_a_value_at_the_edge_is_accepted(path: str, value: Any) -> None:
 @pytest.mark.parametrize(("path", "value"), cases(CHECKED))
 def test_a_value_that_the_facts_refute_is_an_error(path: str, value: Any) -> None:
     def errors(raw: dict[str, Any]) -> set[str]:
-        return {str(verdict) for verdict in verdicts(settle(raw)[0]) if verdict.level == "error"}
+        return {str(verdict) for verdict in verdicts(settle(raw, StackSettings)[0]) if verdict.level == "error"}
 
     raw = stated(path, value)
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from gpu_ci.stack_file.reading.stated import settle
+from gpu_ci.back_ends.stack_file import Settings as StackSettings
+from gpu_ci.stack_file.reading.settle import settle
 from tests.mistakes.catalogue import MISTAKES, Mistake, Severity, merge
 from tests.stack_file import stacks
 from tests.stack_file.stacks import STAGING
@@ -156,7 +157,7 @@ def lines_of(mistake: Mistake, faults: list[str]) -> list[str]:
 
 def is_invalid(mistake: Mistake) -> bool:
     """Return whether the value itself is invalid; else a rule is broken."""
-    return bool(settle(merge(VALID, mistake.change))[1])
+    return bool(settle(merge(VALID, mistake.change), StackSettings)[1])
 
 
 FAULTS: Final = {

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpu_ci.back_ends.stack_file import load
 from gpu_ci.stack_file.faults import Fault
-from gpu_ci.stack_file.reading.load import StackFileError, load
+from gpu_ci.stack_file.reading.load import StackFileError
 from ops.cli.options import ROOT
 from ops.plan import isolation
 from ops.plan.recorder import Recorder

@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
-from gpu_ci.stack_file.reading.stated import SECTIONS
 from gpu_ci.stack_file.rules import between_sections as rules
+from gpu_ci.stack_file.rules.stated import SECTIONS
 from gpu_ci.stack_file.sections.runners import BACK_ENDS
 from gpu_ci.stack_file.values.general import IN_QUOTES
 from tests.stack_file import (

@@ -11,6 +11,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpu_ci.back_ends.stack_file import Settings
 from gpu_ci.stack_file.reading.schema import stack_schema
 from ops.cli import terminal
 from ops.cli.options import ROOT
@@ -19,7 +20,7 @@ from tests.stack_file.stacks import OUT, STAGING
 
 pytestmark = pytest.mark.pure
 
-SCHEMA = stack_schema()
+SCHEMA = stack_schema(Settings)
 CHECK = jsonschema.Draft202012Validator(SCHEMA)
 
 

@@ -14,7 +14,7 @@ from gpu_ci.stack_file.values.github import GITHUB_IMAGES, GITHUB_LABELS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpu_ci.stack_file.reading.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
     from gpu_ci.stack_file.sections.settings import Settings
 
 NAME_LIMIT: Final = 45

@@ -52,6 +52,3 @@ class ArcSection(Section):
     """Labels that a job may ask for in addition to the name. GitHub accepts them only when the scale set is created."""
     image_pull_secret: SecretName | None = None
     """The Kubernetes Secret in the namespace `arc-jobs` with which the pods of jobs pull the images of `container:`."""
-
-
-SECTION = ArcSection

@@ -39,6 +39,3 @@ class CirunAwsSection(CirunSection):
     def amis(self) -> Mapping[str, tuple[str, str]]:
         """Return the images."""
         return {f"images.{region}": (region, image) for region, image in self.images.items()}
-
-
-SECTION = CirunAwsSection

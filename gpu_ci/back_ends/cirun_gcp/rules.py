@@ -15,7 +15,7 @@ from gpu_ci.stack_file.rules.gcp import takes_its_gpu, zones_are_known
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpu_ci.stack_file.reading.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
     from gpu_ci.stack_file.sections.settings import Settings
 
 

@@ -26,6 +26,3 @@ class CirunGcpSection(CirunSection):
     disk: Size = "100Gi"
     at_once: Positive = 1
     """Jobs at the same time, for the checks of quota and cost. cirun itself has no limit."""
-
-
-SECTION = CirunGcpSection

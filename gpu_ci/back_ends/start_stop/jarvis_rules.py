@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gpu_ci.back_ends.start_stop.section import JarvisSettings
-    from gpu_ci.stack_file.reading.stated import Rule
+    from gpu_ci.stack_file.rules.stated import Rule
     from gpu_ci.stack_file.sections.runners import RunnerSettings
     from gpu_ci.stack_file.sections.settings import Settings
 

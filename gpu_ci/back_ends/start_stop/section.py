@@ -85,6 +85,3 @@ class StartStopSection(Section):
         """Return the image of the machine, if it is an AMI."""
         inside = self.machine.amis() if self.machine is not None else {}
         return {f"machine.{key}": found for key, found in inside.items()}
-
-
-SECTION = StartStopSection

@@ -57,6 +57,3 @@ class VmSection(MachineSection):
         if self.schedule is not None and "idle_stop_minutes" not in self.model_fields_set:
             return 0
         return self.idle_stop_minutes
-
-
-SECTION = VmSection

@@ -2,7 +2,8 @@
 
 Zones: SkyPilot's catalogue of Google Cloud, version 8 (undated, read in November 2026), for the models and regions that
 it lists completely. `gcloud compute accelerator-types list` prints the current state. Nothing is reported for other
-regions. All zones that exist are in `gpu_ci.knowledge.machines.zones`, and the regions of Jarvis Labs in `gpu_ci.knowledge.machines.jarvis`.
+regions. All zones that exist are in `gpu_ci.knowledge.machines.zones`, and the regions of Jarvis Labs in
+`gpu_ci.knowledge.machines.jarvis`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Check that a runner's pod fits on every instance type of its pools, and that the disk holds its image.
 
-The kubelet and the DaemonSets take their part of a node first (`gpu_ci.knowledge.kubernetes.allocatable`). The scheduler ignores the
-size of images, which are on the same disk as the files of pods. Unpacked, an image takes at least the size that is
-pulled; only an image that cannot fit is refused. `gpu_ci.checks.nodes.scale_from_zero` checks labels and taints.
+The kubelet and the DaemonSets take their part of a node first (`gpu_ci.knowledge.kubernetes.allocatable`). The
+scheduler ignores the size of images, which are on the same disk as the files of pods. Unpacked, an image takes at least
+the size that is pulled; only an image that cannot fit is refused. `gpu_ci.checks.nodes.scale_from_zero` checks labels
+and taints.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Check that a job fits a machine of its own, with CPU, memory, GPUs and disk. Nodes of a cluster are in `gpu_ci.checks.nodes.fit`.
+"""Check that a job fits a machine of its own: CPU, memory, GPUs and disk. `gpu_ci.checks.nodes.fit` checks nodes.
 
-Hypervisor and kernel use a part of the memory, as on EKS nodes (`gpu_ci.knowledge.kubernetes.allocatable`), and the system, Docker
-and the runner use one gibibyte. No scheduler compares this sum with the job, so a job that needs more gets a warning,
-and only one that needs more than the whole memory is an error. On the disk the system uses at least the 10 GB that
-Google's Ubuntu images are made for. A disk is never smaller than its image (Compute Engine documentation, 2026).
+Hypervisor and kernel use a part of the memory, as on EKS nodes (`gpu_ci.knowledge.kubernetes.allocatable`), and the
+system, Docker and the runner use one gibibyte. No scheduler compares this sum with the job, so a job that needs more
+gets a warning, and only one that needs more than the whole memory is an error. On the disk the system uses at least the
+10 GB that Google's Ubuntu images are made for. A disk is never smaller than its image (Compute Engine documentation,
+2026).
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Check that an empty pool gets its first node for a runner, and that the runner can run on it.
 
-The check compares two nodes: the one that the autoscaler assumes (`gpu_ci.knowledge.kubernetes.template_node`) and the one that
-joins the cluster (`gpu_ci.knowledge.kubernetes.node_group`). If the assumed node refuses the pod, the pool never starts. If the real
-node refuses it, the autoscaler starts and deletes nodes forever. `gpu_ci.checks.nodes.fit` checks CPU and memory.
+The check compares two nodes: the one that the autoscaler assumes (`gpu_ci.knowledge.kubernetes.template_node`) and the
+one that joins the cluster (`gpu_ci.knowledge.kubernetes.node_group`). If the assumed node refuses the pod, the pool
+never starts. If the real node refuses it, the autoscaler starts and deletes nodes forever. `gpu_ci.checks.nodes.fit`
+checks CPU and memory.
 """
 
 from __future__ import annotations

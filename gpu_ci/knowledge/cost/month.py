@@ -3,10 +3,10 @@
 Idle is the cost without a job. Expected adds the stated jobs, each on a machine of its own: its start, its minutes, the
 minutes until the machine is removed, attempts lost to interruptions, and the useless machine that follows a lost one.
 Jobs that share a machine or find a warm one cost less, so the figure is on the high side. Worst has every machine at
-its maximum for the whole month, at the most expensive of its types, markets and regions. `gpu_ci.knowledge.cost.running` has the
-hours of a machine that exists between jobs; its disk and its alarms cost the whole month, also while it is stopped.
-Sums of money are exact decimals. Egress traffic, support plans and taxes are not included, and neither are schedulers
-and the functions that they start, which cost less than a cent a month.
+its maximum for the whole month, at the most expensive of its types, markets and regions.
+`gpu_ci.knowledge.cost.running` has the hours of a machine that exists between jobs; its disk and its alarms cost the
+whole month, also while it is stopped. Sums of money are exact decimals. Egress traffic, support plans and taxes are not
+included, and neither are schedulers and the functions that they start, which cost less than a cent a month.
 """
 
 from __future__ import annotations

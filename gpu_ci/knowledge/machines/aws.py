@@ -2,8 +2,8 @@
 
 The answers of DescribeInstanceTypes of us-east-1 that moto 5.2.5 (October 2026) records; interfaces and addresses are
 those of the default network card. p3: the Cluster Autoscaler's static list (`ec2_instance_types.go`) and Karpenter
-v1.14.1 (`zz_generated.vpclimits.go`, August 2026). Types without a GPU are in `gpu_ci.knowledge.machines.aws_families`, prices in
-`gpu_ci.knowledge.cost.prices_aws`.
+v1.14.1 (`zz_generated.vpclimits.go`, August 2026). Types without a GPU are in `gpu_ci.knowledge.machines.aws_families`,
+prices in `gpu_ci.knowledge.cost.prices_aws`.
 """
 
 from __future__ import annotations

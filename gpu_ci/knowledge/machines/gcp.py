@@ -5,7 +5,8 @@ Autoscaler (public copy, 2026). Other sizes and the numbers of attachable GPUs: 
 generally known. Read in Google's price list (August 2026): one and two L4 of g2-standard-16 and g2-standard-24, and
 one, two or four T4 of n1. G4: Google's Dataflow documentation (2026). The largest number of vCPUs of an n1 with GPUs:
 Google's "GPU machine types" (2026); for P100, where it differs by zone, the larger number. Custom types: "Create a VM
-with a custom machine type" (2026). Zones are in `gpu_ci.knowledge.machines.zones`, prices in `gpu_ci.knowledge.cost.prices_gcp`.
+with a custom machine type" (2026). Zones are in `gpu_ci.knowledge.machines.zones`, prices in
+`gpu_ci.knowledge.cost.prices_gcp`.
 """
 
 from __future__ import annotations

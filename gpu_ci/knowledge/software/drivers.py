@@ -1,10 +1,11 @@
 """NVIDIA's driver branches and the Ubuntu packages that install them.
 
-Designations and ends of life: NVIDIA's data centre driver documentation, "Supported Drivers and CUDA Toolkit
-Versions": edition of 2026-09-09 for R535, R580, R595 and R610, of 2025-08-04 for R570. NVIDIA gives months; the last
-day is meant. A branch that an edition lists as ended without a date ended "on or before" that edition. A branch's own
-CUDA: the CUDA release notes (`gpu_ci.knowledge.software.cuda`). R615 has documentation and no row in that table yet. Transitional
-packages: packages.ubuntu.com, noble, 2026. The drivers of machine images are in `gpu_ci.knowledge.software.machine_images`.
+Designations and ends of life: NVIDIA's data centre driver documentation, "Supported Drivers and CUDA Toolkit Versions":
+edition of 2026-09-09 for R535, R580, R595 and R610, of 2025-08-04 for R570. NVIDIA gives months; the last day is meant.
+A branch that an edition lists as ended without a date ended "on or before" that edition. A branch's own CUDA: the CUDA
+release notes (`gpu_ci.knowledge.software.cuda`). R615 has documentation and no row in that table yet. Transitional
+packages: packages.ubuntu.com, noble, 2026. The drivers of machine images are in
+`gpu_ci.knowledge.software.machine_images`.
 """
 
 from __future__ import annotations

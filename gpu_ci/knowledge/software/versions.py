@@ -1,6 +1,7 @@
 """Version numbers, and the known version that is nearest to an unknown one.
 
-`gpu_ci.knowledge.nearest` compares the letters of names. For versions the numbers count: 13.4 is nearer to 14.0 than 11.0.
+`gpu_ci.knowledge.nearest` compares the letters of names. For versions the numbers count: 13.4 is nearer to 14.0 than
+11.0.
 """
 
 from __future__ import annotations

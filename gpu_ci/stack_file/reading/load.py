@@ -16,9 +16,9 @@ from gpu_ci.stack_file.identity import PROJECT
 from gpu_ci.stack_file.reading import translate
 from gpu_ci.stack_file.reading.credentials import CREDENTIAL, contradiction_faults, credential_faults
 from gpu_ci.stack_file.reading.respelling import meant, respelled
-from gpu_ci.stack_file.reading.stated import SECTIONS, Stated, settle
-from gpu_ci.stack_file.rules.between_sections import broken
+from gpu_ci.stack_file.reading.settle import settle
 from gpu_ci.stack_file.rules.stack_name import stack_name_faults
+from gpu_ci.stack_file.rules.stated import SECTIONS, Grammar, Stated
 from gpu_ci.stack_file.sections.settings import GITHUB_APP_PRIVATE_KEY, SECRETS, Settings
 
 _EMPTY: Final = "is empty"
@@ -43,7 +43,7 @@ class Secrets:
     """The GitHub App's key in PEM form, where the stack registers runners at GitHub."""
 
 
-def load() -> tuple[Settings, Secrets]:
+def load(grammar: Grammar) -> tuple[Settings, Secrets]:
     """Read the stack file of the running Pulumi program.
 
     Raises:
@@ -54,11 +54,13 @@ def load() -> tuple[Settings, Secrets]:
     config = {**get_config_env(), **CONFIG.get()}
     secret = frozenset(key for key in config if is_config_secret(key))
     stack = pulumi.get_stack()
-    settings = settings_of(config, secret, stack, f"Pulumi.{stack}.yaml")
+    settings = settings_of(grammar, config, secret, stack, f"Pulumi.{stack}.yaml")
     return settings, Secrets(github_app_private_key=pulumi.Config(PROJECT).get_secret(GITHUB_APP_PRIVATE_KEY))
 
 
-def settings_of(config: Mapping[str, str], secret_keys: frozenset[str], stack: str, source: str) -> Settings:
+def settings_of(
+    grammar: Grammar, config: Mapping[str, str], secret_keys: frozenset[str], stack: str, source: str
+) -> Settings:
     """Return the settings in `config`: keys with their namespace, values as JSON, as Pulumi hands them over.
 
     Raises:
@@ -69,8 +71,8 @@ def settings_of(config: Mapping[str, str], secret_keys: frozenset[str], stack: s
     raw = {
         name: _section(name, text, faults, secret=name in secret) for name, text in texts.items() if name in SECTIONS
     }
-    sections, misspelt, moved = respelled(raw)
-    settings, invalid = settle(sections)
+    sections, misspelt, moved = respelled(raw, grammar.settings)
+    settings, invalid = settle(sections, grammar.settings)
     stated = Stated.of(sections, frozenset(name for name in SECRETS if name in texts))
     unknown = tuple(fault.path for fault in (*misspelt, *invalid) if fault.problem == translate.UNKNOWN)
     places = {fault: _moved(fault.path, moved) for fault in faults}
@@ -82,7 +84,7 @@ def settings_of(config: Mapping[str, str], secret_keys: frozenset[str], stack: s
     ]
     faults += [
         fault
-        for fault in (*invalid, *broken(settings, stated))
+        for fault in (*invalid, *grammar.broken(settings, stated))
         if fault.problem == translate.UNKNOWN or not _within(fault.path, tuple(places.values()))
     ]
     faults += misspelt

@@ -31,29 +31,35 @@ def meant(name: str, known: Iterable[str]) -> str | None:
     return nearest(name, known, cutoff=_CLOSE)
 
 
-def respelled(raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault], dict[str, str]]:
+def respelled(raw: Mapping[str, Any], kind: type[Settings]) -> tuple[dict[str, Any], list[Fault], dict[str, str]]:
     """Return the sections with the known names of misspelt keys, the faults, and the known path of each such path."""
     sections, faults, moved = copy.deepcopy(dict(raw)), list[Fault](), dict[str, str]()
     while True:
         before = len(faults)
         try:
-            Settings.model_validate_json(json.dumps(sections), by_alias=True, by_name=False)
+            kind.model_validate_json(json.dumps(sections), by_alias=True, by_name=False)
         except ValidationError as error:
             for detail in error.errors(include_url=False):
-                _respell(sections, detail, faults, moved)
+                _respell(sections, detail, kind, faults, moved)
         if len(faults) == before:
             return sections, faults, moved
 
 
-def _respell(sections: dict[str, Any], detail: Mapping[str, Any], faults: list[Fault], moved: dict[str, str]) -> None:
+def _respell(
+    sections: dict[str, Any],
+    detail: Mapping[str, Any],
+    kind: type[Settings],
+    faults: list[Fault],
+    moved: dict[str, str],
+) -> None:
     """Rename a key, if `detail` reports one that is misspelt."""
     location = [part for part in detail["loc"] if part != "[key]"]
-    fault = translate.fault(detail, Settings)
+    fault = translate.fault(detail, kind)
     inside, name = _holder(sections, location), str(location[-1])
     if inside is None or name not in inside:
         return
     if detail["type"] == "extra_forbidden":
-        known = meant(name, [key for key in translate.siblings(detail["loc"], Settings) if key not in inside])
+        known = meant(name, [key for key in translate.siblings(detail["loc"], kind) if key not in inside])
     elif detail["loc"][-1] == "[key]":
         folded = re.sub(r"[ _.]+", "-", name.lower())
         known = folded if _NAME.fullmatch(folded) and folded not in inside else None

@@ -8,9 +8,9 @@ from gpu_ci.stack_file.identity import PROJECT
 from gpu_ci.stack_file.sections.settings import SECRETS, Settings
 
 
-def stack_schema() -> dict[str, Any]:
+def stack_schema(kind: type[Settings]) -> dict[str, Any]:
     """Return the JSON schema (draft 2020-12) of `Pulumi.<stack>.yaml`."""
-    model = Settings.model_json_schema(by_alias=True, ref_template="#/$defs/{model}")
+    model = kind.model_json_schema(by_alias=True, ref_template="#/$defs/{model}")
     _close(model)
     definitions = model.pop("$defs")
     secure = {"type": "object", "required": ["secure"], "properties": {"secure": {"type": "string"}}}

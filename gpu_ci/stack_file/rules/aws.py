@@ -16,7 +16,7 @@ from gpu_ci.stack_file.sections.instance_types import or_state
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from gpu_ci.stack_file.reading.stated import Rule, Stated
+    from gpu_ci.stack_file.rules.stated import Rule, Stated
     from gpu_ci.stack_file.sections.settings import Settings
 
 PRIVATE: Final = tuple(IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, get_args
 
-from gpu_ci.back_ends import NAMES
-from gpu_ci.back_ends.parts import part
 from gpu_ci.stack_file.faults import Fault, listed
 from gpu_ci.stack_file.rules import (
     aws as aws_rules,
@@ -43,14 +41,13 @@ from gpu_ci.stack_file.rules import (
 from gpu_ci.stack_file.rules import (
     tags as tag_rules,
 )
-from gpu_ci.stack_file.sections.runners import SECTIONS
 from gpu_ci.stack_file.sections.section import Section, kebab
 from gpu_ci.stack_file.sections.settings import GITHUB_APP_PRIVATE_KEY, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from gpu_ci.stack_file.reading.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
 
 NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     kebab(name): needed
@@ -77,8 +74,7 @@ def _needs(settings: Settings, stated: Stated) -> Iterator[tuple[str, tuple[str,
     """Yield each part of the stack file with the sections that it needs."""
     yield from ((section, needed) for section, needed in NEEDS.items() if section in stated.sections)
     for name, runner in settings.runners.items():
-        for back_end in runner.stated:
-            section = SECTIONS[back_end]
+        for section in runner.stated.values():
             yield f"runners.{name}", section.NEEDS if runner.needs.gpu else section.NEEDS_WITHOUT_GPU or section.NEEDS
     if settings.cluster is not None and settings.cluster.existing is None:
         yield "cluster", ("system-nodes",)
@@ -114,7 +110,6 @@ def _repeated(path: str, value: object) -> Iterator[Fault]:
                 yield Fault(f"{path}[{index}]", f"{shown} is listed twice", "list it once")
 
 
-# The back ends of cirun share rules, so each rule is listed once.
 RULES: Final[tuple[Rule, ...]] = (
     nothing_is_listed_twice,
     *pool_rules.RULES,
@@ -129,7 +124,6 @@ RULES: Final[tuple[Rule, ...]] = (
     *gpu_tests_rules.RULES,
     *instance_type_rules.RULES,
     *exception_rules.RULES,
-    *dict.fromkeys(rule for name in NAMES for rule in part(name, "rules", "RULES")),
 )
 REFERENCES: Final[tuple[Reference, ...]] = (
     sections_have_what_they_need,
@@ -139,11 +133,4 @@ REFERENCES: Final[tuple[Reference, ...]] = (
     *image_rules.REFERENCES,
     *gcp_rules.REFERENCES,
     *gpu_tests_rules.REFERENCES,
-    *dict.fromkeys(rule for name in NAMES for rule in part(name, "rules", "REFERENCES")),
 )
-
-
-def broken(settings: Settings, stated: Stated) -> list[Fault]:
-    """Return every fault that a rule finds."""
-    found = [fault for rule in RULES for fault in rule(settings)]
-    return found + [fault for rule in REFERENCES for fault in rule(settings, stated)]

@@ -9,7 +9,7 @@ from gpu_ci.stack_file.faults import Fault
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpu_ci.stack_file.reading.stated import Rule
+    from gpu_ci.stack_file.rules.stated import Rule
     from gpu_ci.stack_file.sections.settings import Settings
 
 

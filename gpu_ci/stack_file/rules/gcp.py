@@ -18,7 +18,7 @@ from gpu_ci.stack_file.values.general import MULTI_REGIONS, mebibytes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gpu_ci.stack_file.reading.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
     from gpu_ci.stack_file.sections.settings import Settings
 
 BUILD_DISK: Final = "pd-balanced"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gpu_ci.knowledge.machines import InstanceType, MachineType
-    from gpu_ci.stack_file.reading.stated import Rule
+    from gpu_ci.stack_file.rules.stated import Rule
     from gpu_ci.stack_file.sections.instance_types import InstanceTypeSettings
     from gpu_ci.stack_file.sections.settings import Settings
 

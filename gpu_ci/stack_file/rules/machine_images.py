@@ -17,7 +17,7 @@ from gpu_ci.stack_file.values.general import gibibytes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpu_ci.stack_file.reading.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
     from gpu_ci.stack_file.sections.machine_images import MachineImageSettings
     from gpu_ci.stack_file.sections.settings import Settings
 

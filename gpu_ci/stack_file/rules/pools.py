@@ -15,7 +15,7 @@ from gpu_ci.stack_file.sections.machines import PoolSettings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpu_ci.stack_file.reading.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
     from gpu_ci.stack_file.sections.settings import Settings
 
 RESERVED_DOMAINS: Final = ("gpu-ci", "nvidia.com", "kubernetes.io", "k8s.io", "eks.amazonaws.com", "k8s.amazonaws.com")

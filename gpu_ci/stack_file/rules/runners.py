@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Final
 from gpu_ci.knowledge.machines import GPU_MODELS
 from gpu_ci.knowledge.nearest import did_you_mean
 from gpu_ci.stack_file.faults import Fault, listed
-from gpu_ci.stack_file.sections.runners import BACK_ENDS, SECTIONS
 from gpu_ci.stack_file.sections.section import kebab
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from gpu_ci.knowledge.machines import InstanceType
-    from gpu_ci.stack_file.reading.stated import Rule
+    from gpu_ci.stack_file.rules.stated import Rule
     from gpu_ci.stack_file.sections.settings import Settings
 
 
@@ -23,7 +22,9 @@ def a_runner_has_one_back_end(settings: Settings) -> Iterator[Fault]:
     for name, runner in settings.runners.items():
         path, stated = f"runners.{name}", [kebab(back_end) for back_end in runner.stated]
         if not stated:
-            yield Fault(path, "no back end serves it", f"state one of {', '.join(BACK_ENDS)}")
+            yield Fault(
+                path, "no back end serves it", f"state one of {', '.join(kebab(one) for one in runner.back_ends())}"
+            )
         elif len(stated) > 1:
             yield Fault(
                 path,
@@ -51,9 +52,9 @@ def a_gpu_has_its_software(settings: Settings) -> Iterator[Fault]:
             continue
         for key in sorted(needs.model_fields_set & {"gpus", "cuda", "torch", "onnxruntime"}):
             yield Fault(f"{path}.{key}", "has no effect without gpu", "state gpu, as in gpu: t4, or remove it")
-        for back_end in runner.stated:
-            if not SECTIONS[back_end].NEEDS_WITHOUT_GPU:
-                serving = listed([kebab(one) for one, section in SECTIONS.items() if section.NEEDS_WITHOUT_GPU])
+        for back_end, section in runner.stated.items():
+            if not section.NEEDS_WITHOUT_GPU:
+                serving = listed([kebab(one) for one, kind in runner.back_ends().items() if kind.NEEDS_WITHOUT_GPU])
                 problem = f"missing, but {kebab(back_end)} only serves jobs with a GPU"
                 yield Fault(f"{path}.gpu", problem, f"state it, as in gpu: t4, or state {serving} instead")
 

@@ -11,7 +11,7 @@ from gpu_ci.stack_file.identity import label, own_tags
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpu_ci.stack_file.reading.stated import Rule
+    from gpu_ci.stack_file.rules.stated import Rule
     from gpu_ci.stack_file.sections.settings import Settings
 
 OWN_TAGS: Final = ("Project", "Environment", "ManagedBy", "Name")

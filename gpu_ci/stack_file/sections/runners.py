@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - pydantic reads the annotations
-from typing import TYPE_CHECKING, Annotated, Final, TypeVar
+from typing import Annotated, Final, TypeVar, get_args
 
-from pydantic import Field, create_model
+from pydantic import Field
 
-from gpu_ci.back_ends import NAMES
-from gpu_ci.back_ends.parts import part
-from gpu_ci.stack_file.sections.section import Section, kebab
+from gpu_ci.stack_file.sections.section import Section
 from gpu_ci.stack_file.values.general import CudaVersion, Name, Size, Version
 
 LONGEST_JOB: Final = 5 * 24 * 60
@@ -53,7 +51,7 @@ class Workload(Section):
 _S = TypeVar("_S", bound=Section)
 
 
-class RunnerBase(Section):
+class RunnerSettings(Section):
     """One runner that a workflow can name in `runs-on`."""
 
     needs: Needs
@@ -63,10 +61,21 @@ class RunnerBase(Section):
     queue_target_minutes: Annotated[int, Field(ge=1, le=1440)] | None = None
     """The longest time in minutes that a job should wait for its first step, at the 95th percentile."""
 
+    @classmethod
+    def back_ends(cls) -> Mapping[str, type[Section]]:
+        """Return the back ends that a runner can name: the package to its section. A subclass has a field for each."""
+        return {
+            name: kind
+            for name, field in cls.model_fields.items()
+            if name not in RunnerSettings.model_fields
+            for kind in get_args(field.annotation)
+            if issubclass(kind, Section)
+        }
+
     @property
     def stated(self) -> Mapping[str, Section]:
         """The sections of back ends that are stated, by the name of the back end's package; one in a valid file."""
-        return {name: section for name in NAMES if (section := getattr(self, name, None)) is not None}
+        return {name: section for name in self.back_ends() if (section := getattr(self, name)) is not None}
 
     @property
     def back_end(self) -> str:
@@ -84,20 +93,3 @@ class RunnerBase(Section):
         if not isinstance(section, kind):
             raise TypeError(f"the runner is served by {self.back_end}")
         return section
-
-
-SECTIONS: Final[Mapping[str, type[Section]]] = {name: part(name, "section", "SECTION") for name in NAMES}
-"""Package of a back end to the section of a runner that it serves."""
-
-if TYPE_CHECKING:
-    RunnerSettings = RunnerBase
-else:
-    RunnerSettings = create_model(
-        "RunnerSettings",
-        __base__=RunnerBase,
-        __doc__=RunnerBase.__doc__,
-        **{name: (section | None, None) for name, section in SECTIONS.items()},
-    )
-
-BACK_ENDS: Final = tuple(kebab(name) for name in NAMES)
-"""The keys of the back ends' sections, as the stack file spells them."""

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from gpu_ci.back_ends.stack_file import Settings
 from gpu_ci.stack_file.reading.schema import stack_schema
 from ops.cli import terminal
 from ops.cli.options import ROOT
@@ -20,7 +21,7 @@ def main(
     ] = False,
 ) -> None:
     """Write the JSON schema of the stack file, which editors use for completion and checks."""
-    content = terminal.encoded(stack_schema())
+    content = terminal.encoded(stack_schema(Settings))
     name = _PATH.relative_to(ROOT)
     if not check:
         terminal.write_json(content, _PATH)

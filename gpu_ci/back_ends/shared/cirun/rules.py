@@ -12,7 +12,7 @@ from gpu_ci.stack_file.sections.cirun import ONE_LINE, cirun_label
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpu_ci.stack_file.reading.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
     from gpu_ci.stack_file.sections.settings import Settings
 
 

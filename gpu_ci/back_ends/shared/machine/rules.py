@@ -18,7 +18,7 @@ from gpu_ci.stack_file.values.github import GITHUB_LABELS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from gpu_ci.stack_file.reading.stated import Reference, Rule, Stated
+    from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
     from gpu_ci.stack_file.sections.runners import RunnerSettings
     from gpu_ci.stack_file.sections.settings import Settings
 

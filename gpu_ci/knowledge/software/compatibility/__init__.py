@@ -1,4 +1,4 @@
-"""Compatibility of GPU, driver, CUDA, container image and frameworks, solved from the tables of `gpu_ci.knowledge.software`."""
+"""Compatibility of GPU, driver, CUDA, container image and frameworks, solved from the tables of `knowledge.software`."""
 
 from __future__ import annotations
 

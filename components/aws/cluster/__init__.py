@@ -1,0 +1,1 @@
+"""The EKS cluster: control plane, add-ons, node groups and their alarms."""

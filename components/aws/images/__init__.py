@@ -1,0 +1,1 @@
+"""Images on AWS: machine images, and registries of container images."""

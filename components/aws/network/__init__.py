@@ -1,0 +1,1 @@
+"""Networks on AWS: the VPC of the cluster, and those of runners."""

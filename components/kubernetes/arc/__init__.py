@@ -1,0 +1,1 @@
+"""The Actions Runner Controller and its scale sets."""

@@ -1,0 +1,1 @@
+"""GPUs in the cluster: the device plugin, metrics and the smoke test."""

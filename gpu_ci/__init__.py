@@ -1,0 +1,1 @@
+"""The program: what `pulumi up` imports, besides the components in `components/`."""

@@ -1,0 +1,1 @@
+"""Code that several back ends share. It contains no back end."""

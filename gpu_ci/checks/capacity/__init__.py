@@ -1,0 +1,1 @@
+"""Checks of capacity: counts, quotas, zones and waiting time."""

@@ -1,0 +1,1 @@
+"""Checks of money: the bill of a month, and what Spot saves."""

@@ -1,0 +1,1 @@
+"""Checks of images: their software, their pins and their regions."""

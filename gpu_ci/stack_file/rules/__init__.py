@@ -1,0 +1,1 @@
+"""Rules of the stack file: functions of the whole settings that report faults."""

@@ -1,0 +1,1 @@
+"""Value types of the stack file."""

@@ -1,0 +1,1 @@
+"""The writer of a repository's files: `make kit`."""

@@ -1,0 +1,1 @@
+"""Steps of this repository's pipelines: deploy, look for drift, and comment on pull requests."""

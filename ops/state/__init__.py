@@ -1,0 +1,1 @@
+"""The state of a stack: what endangers the next update, and its repair."""
