@@ -9,8 +9,6 @@ import pulumi
 import pulumi_docker_build as docker_build
 from pulumi import Output, ResourceOptions
 
-from gpu_ci.knowledge.software.image_tags import cuda_base
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -28,8 +26,8 @@ class GpuTestImageArgs:
     """`REGION-docker.pkg.dev/PROJECT/REPOSITORY`. Docker must be logged in there."""
     tag: str
     """The tag that is pushed."""
-    cuda_image: str
-    """The base image: a tag of nvidia/cuda, or the reference of a copy."""
+    base_image: str
+    """The reference of the image that it is built from: nvidia/cuda, or a copy of it."""
     name: str = "gpu-tests"
     """The name of the image in the repository."""
     arguments: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -47,7 +45,7 @@ class GpuTestImage(pulumi.ComponentResource):
         image = docker_build.Image(
             name,
             context={"location": CONTEXT},
-            build_args={"CUDA_IMAGE": cuda_base(args.cuda_image), **args.arguments},
+            build_args={"CUDA_IMAGE": args.base_image, **args.arguments},
             platforms=[docker_build.Platform.LINUX_AMD64],
             tags=[Output.concat(args.repository_url, f"/{args.name}:", args.tag)],
             push=True,

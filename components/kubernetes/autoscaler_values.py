@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from gpu_ci.knowledge.kubernetes.priority_expander import Group, priorities
+from components.kubernetes.priority_expander import Group, priorities
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

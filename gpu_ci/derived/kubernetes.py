@@ -22,6 +22,7 @@ from components.kubernetes.autoscaler_values import AutoscalerValues
 from components.kubernetes.gpus.device_plugin_values import DevicePluginValues, device_plugin_values
 from components.kubernetes.gpus.gpu_metrics_values import GpuMetricsValues, gpu_metrics_values
 from components.kubernetes.gpus.smoke_job import SmokeJob
+from components.kubernetes.taints import ApiTaint
 from gpu_ci.knowledge import pins
 from gpu_ci.knowledge.incomplete import Incomplete
 from gpu_ci.knowledge.kubernetes import add_ons as table
@@ -30,7 +31,6 @@ from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
 from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
 from gpu_ci.knowledge.kubernetes.pods import SystemPods, pod_from_template
 from gpu_ci.knowledge.kubernetes.quantities import EPHEMERAL_STORAGE, MIB
-from gpu_ci.knowledge.kubernetes.taints import ApiTaint
 from gpu_ci.stack_file.values.general import gibibytes
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from components.kubernetes.gpu_names import GPU
 from components.kubernetes.namespaces import RUNNERS, SYSTEMS
 from gpu_ci.back_ends.registry import BACK_ENDS
-from gpu_ci.knowledge.kubernetes.quantities import GPU
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -67,7 +67,9 @@ def control_plane(*, site: Site, account: AwsSettings, stated: ClusterSettings, 
         ),
         site.aws,
     )
-    add_ons = AddOnsArgs(cluster_name=cluster.facts.name, version=stated.version, add_ons=kubernetes.add_ons(settings))
+    add_ons = AddOnsArgs(
+        cluster_name=cluster.facts.name, add_ons=[one.managed(stated.version) for one in kubernetes.add_ons(settings)]
+    )
     node_add_ons = NodeAddOns("node-add-ons", add_ons, site.aws)
     role = NodeRole("node-role", NodeRoleArgs(), site.aws)
     return ControlPlane(

@@ -11,6 +11,7 @@ from pulumi import Output, ResourceOptions
 from gpu_ci.derived import host_image, outputs
 from gpu_ci.knowledge.quotas.gcp import METRICS
 from gpu_ci.knowledge.regions import region_of
+from gpu_ci.knowledge.software.image_tags import cuda_base
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -125,7 +126,7 @@ def _test_image(*, stated: GpuTestImageSettings, images: DockerRepository, opts:
         GpuTestImageArgs(
             repository_url=images.url,
             tag=stated.tag,
-            cuda_image=stated.cuda_image,
+            base_image=cuda_base(stated.cuda_image),
             name=stated.name,
             arguments=stated.arguments,
         ),

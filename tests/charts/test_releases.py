@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pulumi_kubernetes as k8s
 import pytest
 
+from components.kubernetes.taints import EFFECTS
 from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
 from gpu_ci.knowledge.kubernetes.pods import Taint, pod_from_template
 from gpu_ci.knowledge.kubernetes.scheduling import Node, label_refusals, lands, taint_refusals
-from gpu_ci.knowledge.kubernetes.taints import EFFECTS
 from tests.charts import objects, releases
 from tests.charts.releases import CONTROLLER, SCALE_SET, STACKS
 from tests.plan import stacks

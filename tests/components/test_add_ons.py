@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from components.aws.cluster.add_on import AddOnRole
 from gpu_ci.derived import kubernetes
 from gpu_ci.knowledge.kubernetes import add_ons
-from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS, AddOn, AddOnRole
+from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS, AddOn
 from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
 from gpu_ci.knowledge.kubernetes.pods import Pod, SystemPods
 from gpu_ci.knowledge.kubernetes.quantities import CPU, Resources

@@ -117,7 +117,7 @@ def both() -> Plan:
     """System nodes, their role and every add-on."""
 
     def build(here: ResourceOptions) -> None:
-        add_ons = AddOnsArgs(cluster_name="gpu-ci-small", version="1.35", add_ons=ADD_ONS)
+        add_ons = AddOnsArgs(cluster_name="gpu-ci-small", add_ons=[one.managed("1.35") for one in ADD_ONS])
         first = NodeAddOns("node-add-ons", add_ons, here)
         role = NodeRole("node-role", NodeRoleArgs(), here)
         nodes = system(here, *first.all, *role.policies)
@@ -220,7 +220,7 @@ def test_every_add_on_has_its_pinned_version_and_overwrites_conflicts(both: Plan
 
 def test_only_the_stated_add_ons_are_created() -> None:
     few = [add_on for add_on in ADD_ONS if add_on.section is None]
-    plan = made(lambda here: ClusterAddOns("extra", AddOnsArgs(cluster_name="c", version="1.35", add_ons=few), here))
+    plan = made(lambda here: ClusterAddOns("extra", AddOnsArgs(cluster_name="c", add_ons=few), here))
 
     assert names(plan, ADD_ON) == ["extra-coredns"]
     assert plan.of("aws:iam/role:Role") == ()

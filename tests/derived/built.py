@@ -6,11 +6,11 @@ import base64
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from components.kubernetes.taints import ApiTaint
 from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS
 from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
 from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
 from gpu_ci.knowledge.kubernetes.pods import Pod, pod_from_template
-from gpu_ci.knowledge.kubernetes.taints import ApiTaint
 
 if TYPE_CHECKING:
     from ops.plan.model import Plan, Planned

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from components.kubernetes.taints import ApiTaint
 from gpu_ci.checks.nodes.scale_from_zero import scale_from_zero
 from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS
 from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
 from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
 from gpu_ci.knowledge.kubernetes.pods import Pod, Requirement, Toleration, pod_from_template
 from gpu_ci.knowledge.kubernetes.quantities import Resources
-from gpu_ci.knowledge.kubernetes.taints import ApiTaint
 from gpu_ci.knowledge.kubernetes.template_node import LABEL_TAG, RESOURCE_TAG, TAINT_TAG
 
 if TYPE_CHECKING:

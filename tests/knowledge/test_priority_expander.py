@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_ci.knowledge.kubernetes.priority_expander import Group, priorities
+from components.kubernetes.priority_expander import Group, priorities
 
 pytestmark = pytest.mark.pure
 

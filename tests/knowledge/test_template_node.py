@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from components.kubernetes.gpu_names import GPU
 from gpu_ci.knowledge.kubernetes.node_group import real_node
 from gpu_ci.knowledge.kubernetes.pods import Taint
-from gpu_ci.knowledge.kubernetes.quantities import CPU, EPHEMERAL_STORAGE, GIB, GPU, MEMORY, PODS, Resources
+from gpu_ci.knowledge.kubernetes.quantities import CPU, EPHEMERAL_STORAGE, GIB, MEMORY, PODS, Resources
 from gpu_ci.knowledge.kubernetes.template_node import LABEL_TAG, RESOURCE_TAG, template_node
 from tests.knowledge.pools import POOL, TAGGED
 

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from components.kubernetes.gpu_names import GPU_PRESENT
+from components.kubernetes.taints import EFFECTS, ApiTaint
 from gpu_ci.checks.nodes.scale_from_zero import scale_from_zero
 from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
-from gpu_ci.knowledge.kubernetes.node_group import GPU_PRESENT, NodeGroupFacts
+from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
 from gpu_ci.knowledge.kubernetes.pods import Pod, pod_from_template
-from gpu_ci.knowledge.kubernetes.taints import EFFECTS, ApiTaint
 from gpu_ci.knowledge.kubernetes.template_node import LABEL_TAG, RESOURCE_TAG, TAINT_TAG
 from gpu_ci.knowledge.verdict import Level, Verdict
 from ops.plan.recorder import record

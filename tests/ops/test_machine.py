@@ -109,7 +109,7 @@ def test_a_back_end_without_a_module_says_what_to_do(module: str) -> None:
 
 def test_an_add_on_without_a_version_says_what_to_do() -> None:
     with pytest.raises(Incomplete, match=r'no version for Kubernetes 1\.99; add "1\.99" to its versions in gpu/kub'):
-        ADD_ONS[0].version("1.99")
+        ADD_ONS[0].managed("1.99")
 
 
 def test_an_incomplete_change_exits_with_3(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

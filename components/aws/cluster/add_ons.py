@@ -15,7 +15,7 @@ from components.aws.cluster.workload_role import WorkloadRole, WorkloadRoleArgs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gpu_ci.knowledge.kubernetes.add_ons import AddOn, AddOnRole
+    from components.aws.cluster.add_on import AddOnRole, ManagedAddOn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,9 +23,7 @@ class AddOnsArgs:
     """The add-ons of a cluster. Each component creates its own part of them."""
 
     cluster_name: Input[str]
-    version: str
-    """Kubernetes minor version, for example `1.35`."""
-    add_ons: Sequence[AddOn]
+    add_ons: Sequence[ManagedAddOn]
     """Every add-on of the cluster, in the order of creation."""
     after: Sequence[pulumi.Resource] = ()
     """Node groups that exist before add-ons that need nodes. Without an untainted node such an add-on fails."""
@@ -59,14 +57,14 @@ class ClusterAddOns(pulumi.ComponentResource):
 
 
 def _add_on(
-    name: str, add_on: AddOn, args: AddOnsArgs, child: ResourceOptions, placed: ResourceOptions
+    name: str, add_on: ManagedAddOn, args: AddOnsArgs, child: ResourceOptions, placed: ResourceOptions
 ) -> aws.eks.Addon:
     role = _role(name, add_on.role, args, child) if add_on.role else None
     return aws.eks.Addon(
         f"{name}-{add_on.name}",
         cluster_name=args.cluster_name,
         addon_name=add_on.name,
-        addon_version=add_on.version(args.version),
+        addon_version=add_on.version,
         resolve_conflicts_on_create="OVERWRITE",
         resolve_conflicts_on_update="OVERWRITE",
         pod_identity_associations=(

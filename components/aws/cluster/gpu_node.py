@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gpu_ci.knowledge.kubernetes.node_group import ACCELERATOR, GPU_PRESENT
-from gpu_ci.knowledge.kubernetes.quantities import GPU
-from gpu_ci.knowledge.kubernetes.taints import API_EFFECTS
+from components.kubernetes.gpu_names import ACCELERATOR, GPU, GPU_PRESENT
+from components.kubernetes.taints import API_EFFECTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from components.aws.cluster.gpu_node import POOL_LABEL
 from components.kubernetes.arc.hooks import ENVIRONMENT, MOUNT
+from components.kubernetes.gpu_names import GPU
 from components.kubernetes.namespaces import JOB_CREATOR, JOBS
-from gpu_ci.knowledge.kubernetes.quantities import GPU
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,8 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gpu_ci.knowledge.kubernetes.node_group import GPU_PRESENT
-from gpu_ci.knowledge.kubernetes.quantities import GPU
+from components.kubernetes.gpu_names import GPU, GPU_PRESENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from components.aws.cluster.gpu_node import POOL_LABEL
-from gpu_ci.knowledge.kubernetes.quantities import GPU
+from components.kubernetes.gpu_names import GPU
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from components.kubernetes.gpu_names import GPU
 from components.kubernetes.gpus.smoke_job import pod_template
 from gpu_ci.derived import kubernetes
 from gpu_ci.knowledge.kubernetes.allocatable import node_room, root_disk_for
@@ -20,7 +21,6 @@ from gpu_ci.knowledge.kubernetes.quantities import (
     CPU,
     EPHEMERAL_STORAGE,
     GIB,
-    GPU,
     MEMORY,
     MIB,
     PODS,

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from components.kubernetes.gpu_names import GPU
 from gpu_ci.checks.nodes.fit import holds
 from gpu_ci.derived import kubernetes
 from gpu_ci.knowledge.kubernetes.node_group import real_node
-from gpu_ci.knowledge.kubernetes.quantities import EPHEMERAL_STORAGE, GPU, format_amount
+from gpu_ci.knowledge.kubernetes.quantities import EPHEMERAL_STORAGE, format_amount
 from gpu_ci.knowledge.kubernetes.scheduling import (
     label_refusals,
     landing,

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from components.aws.cluster.add_on import AddOnRole, ManagedAddOn
 from gpu_ci.knowledge.incomplete import Incomplete
 from gpu_ci.knowledge.kubernetes.daemonsets import EVERYWHERE, DaemonSet
 from gpu_ci.knowledge.kubernetes.pods import Pod, SystemPods
@@ -20,17 +21,6 @@ from gpu_ci.knowledge.kubernetes.quantities import Resources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddOnRole:
-    """The IAM role that EKS Pod Identity gives to an add-on's pods in `kube-system`."""
-
-    name: str
-    """The end of the role's resource name. It is part of a URN: do not change it."""
-    service_account: str
-    managed_policy: str
-    """The ARN of an AWS managed policy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,17 +43,23 @@ class AddOn:
     configuration: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Configuration values; empty for the defaults of EKS."""
 
-    def version(self, kubernetes: str) -> str:
-        """Return the add-on's version for a Kubernetes minor version.
+    def managed(self, kubernetes: str) -> ManagedAddOn:
+        """Return the add-on in its version for a Kubernetes minor version.
 
         Raises:
-            Incomplete: the table has none.
+            Incomplete: the table has no version.
 
         """
         if kubernetes not in self.versions:
             problem = f"the add-on {self.name} has no version for Kubernetes {kubernetes}"
             raise Incomplete(problem, f'add "{kubernetes}" to its versions in gpu_ci/knowledge/kubernetes/add_ons.py')
-        return self.versions[kubernetes]
+        return ManagedAddOn(
+            name=self.name,
+            version=self.versions[kubernetes],
+            needs_nodes=self.needs_nodes,
+            role=self.role,
+            configuration=self.configuration,
+        )
 
 
 def _everywhere(name: str, **requests: str) -> DaemonSet:

@@ -9,24 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from components.kubernetes.gpu_names import GPU_PRESENT
+from components.kubernetes.taints import EFFECTS
 from gpu_ci.knowledge.kubernetes.allocatable import node_room
 from gpu_ci.knowledge.kubernetes.pods import Taint
 from gpu_ci.knowledge.kubernetes.scheduling import Node
 from gpu_ci.knowledge.kubernetes.sharing import advertised
-from gpu_ci.knowledge.kubernetes.taints import EFFECTS
 from gpu_ci.knowledge.machines import TABLES, Catalogue
 from gpu_ci.knowledge.regions import region_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gpu_ci.knowledge.kubernetes.taints import ApiTaint
+    from components.kubernetes.taints import ApiTaint
     from gpu_ci.knowledge.machines import InstanceType
-
-GPU_PRESENT: Final = "nvidia.com/gpu.present"
-"""The label by which NVIDIA's charts find a GPU node."""
-ACCELERATOR: Final = "k8s.amazonaws.com/accelerator"
-"""The label by which the autoscaler knows that a node gets a GPU before the node is ready."""
 
 _LABELS_ITSELF_SINCE: Final = (1, 35)
 """The Kubernetes version from which nodeadm sets `GPU_PRESENT` on a node with an NVIDIA device (EKS AMI, 2026)."""

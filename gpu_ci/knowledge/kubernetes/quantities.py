@@ -20,8 +20,6 @@ CPU = "cpu"
 MEMORY = "memory"
 EPHEMERAL_STORAGE = "ephemeral-storage"
 PODS = "pods"
-GPU = "nvidia.com/gpu"
-"""The resource that the device plugin advertises. The label and the taint of GPU nodes have the same key."""
 
 MIB, GIB = 1024**2, 1024**3
 

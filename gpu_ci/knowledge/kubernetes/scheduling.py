@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from components.kubernetes.taints import HARD_EFFECTS
 from gpu_ci.knowledge.kubernetes.quantities import NOTHING, PODS, Resources, describe, total
-from gpu_ci.knowledge.kubernetes.taints import HARD_EFFECTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpu_ci.knowledge.kubernetes.quantities import GPU, Resources
+from components.kubernetes.gpu_names import GPU
+from gpu_ci.knowledge.kubernetes.quantities import Resources
 
 if TYPE_CHECKING:
     from gpu_ci.knowledge.machines import InstanceType

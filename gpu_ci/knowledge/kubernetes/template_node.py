@@ -13,11 +13,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from components.kubernetes.gpu_names import GPU
+from components.kubernetes.taints import EFFECTS
 from gpu_ci.knowledge.kubernetes.node_group import machine_labels
 from gpu_ci.knowledge.kubernetes.pods import Pod, Taint
-from gpu_ci.knowledge.kubernetes.quantities import CPU, GPU, MEMORY, MIB, PODS, Resources, describe, parse_amount
+from gpu_ci.knowledge.kubernetes.quantities import CPU, MEMORY, MIB, PODS, Resources, describe, parse_amount
 from gpu_ci.knowledge.kubernetes.scheduling import Node
-from gpu_ci.knowledge.kubernetes.taints import EFFECTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

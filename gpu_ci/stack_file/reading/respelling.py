@@ -16,10 +16,11 @@ from pydantic import ValidationError
 from gpu_ci.knowledge.nearest import nearest
 from gpu_ci.stack_file.faults import Fault
 from gpu_ci.stack_file.reading import translate
-from gpu_ci.stack_file.sections.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from gpu_ci.stack_file.sections.settings import Settings
 
 _CLOSE: Final = 0.85
 """The smallest similarity (difflib's ratio) of a misspelt name."""

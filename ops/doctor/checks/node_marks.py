@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from components.kubernetes.taints import EFFECTS
 from gpu_ci.derived.kubernetes import node_groups
-from gpu_ci.knowledge.kubernetes.taints import EFFECTS
 from ops.doctor import kubernetes
 from ops.doctor.sections import cluster as applies
 from ops.doctor.verdict import broken, works

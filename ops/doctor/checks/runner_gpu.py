@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from components.kubernetes.gpu_names import GPU
 from components.kubernetes.namespaces import RUNNERS
-from gpu_ci.knowledge.kubernetes.quantities import GPU
 from ops.doctor import kubernetes
 from ops.doctor.scale_sets import job_pods, names
 from ops.doctor.sections import arc as applies

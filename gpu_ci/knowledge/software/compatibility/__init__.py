@@ -1,4 +1,4 @@
-"""Compatibility of GPU, driver, CUDA, container image and frameworks, solved from the tables of `knowledge.software`."""
+"""Compatibility of GPU, driver, CUDA, container image and frameworks, solved from dated tables."""
 
 from __future__ import annotations
 
