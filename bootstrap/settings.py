@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from gpu_ci.stack_file.faults import Fault
 from gpu_ci.stack_file.reading.load import StackFileError
+from gpu_ci.stack_file.reading.stack_name import stack_name_faults
 from gpu_ci.stack_file.reading.translate import faults
-from gpu_ci.stack_file.rules.stack_name import stack_name_faults
 from gpu_ci.stack_file.sections.section import Section
 from gpu_ci.stack_file.values.general import Account, GcpProject, GcpRegion, Region
 from gpu_ci.stack_file.values.github import Branch, EnvironmentName, FullName, GitHubId

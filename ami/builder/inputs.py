@@ -1,4 +1,4 @@
-"""The environment variables `GPU_IMAGE_*` of the builder, as `components.gcp.controlled_image` sets them.
+"""The environment variables `GPU_IMAGE_*` of the builder, as `components.gcp.images.controlled_image` sets them.
 
 The stack file validates most values. A variable that is missing or empty is an error, because a filter with an empty
 value could match the images of another stack.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ami.builder.content_hash import ImageContent, image_name
 from ami.builder.images import GUEST_FEATURES
 from ami.builder.startup_script import INSTALL_FILES
-from components.gcp.host_image import FOLDER
+from components.gcp.images.host_image import FOLDER
 from gpu_ci.knowledge.machines import gpu_model
 from gpu_ci.knowledge.regions import Cloud
 from gpu_ci.knowledge.software.cuda import toolkit

@@ -16,13 +16,13 @@ from components.aws.cluster.gpu_node import (
     node_labels,
     tolerations,
 )
+from components.aws.cluster.taints import ApiTaint
 from components.kubernetes.arc.arc_controller_values import CONTROLLER_RESOURCES
 from components.kubernetes.autoscaler_values import RESOURCES as AUTOSCALER_RESOURCES
 from components.kubernetes.autoscaler_values import AutoscalerValues
 from components.kubernetes.gpus.device_plugin_values import DevicePluginValues, device_plugin_values
 from components.kubernetes.gpus.gpu_metrics_values import GpuMetricsValues, gpu_metrics_values
 from components.kubernetes.gpus.smoke_job import SmokeJob
-from components.kubernetes.taints import ApiTaint
 from gpu_ci.knowledge import pins
 from gpu_ci.knowledge.incomplete import Incomplete
 from gpu_ci.knowledge.kubernetes import add_ons as table

@@ -16,9 +16,9 @@ from gpu_ci.knowledge.software.image_tags import cuda_base
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from components.gcp.controlled_image import ControlledImage
-    from components.gcp.declared_image import DeclaredImage
-    from components.gcp.docker_repository import DockerRepository
+    from components.gcp.images.controlled_image import ControlledImage
+    from components.gcp.images.declared_image import DeclaredImage
+    from components.gcp.images.docker_repository import DockerRepository
     from gpu_ci.back_ends.protocol import Site
     from gpu_ci.program.declared import Declared
     from gpu_ci.stack_file.sections.gcp import GcpSettings, GpuTestImageSettings, HostImageSettings
@@ -36,8 +36,8 @@ def gcp(*, site: Site, account: GcpSettings, installer: Path = host_image.INSTAL
     import pulumi_command as command
 
     from components.gcp.apis import Apis, ApisArgs
-    from components.gcp.docker_repository import DockerRepository, DockerRepositoryArgs
     from components.gcp.federation import Federation, FederationArgs
+    from components.gcp.images.docker_repository import DockerRepository, DockerRepositoryArgs
     from components.gcp.provider import gcp_provider
     from components.gcp.runner_account import RunnerAccount, RunnerAccountArgs
 
@@ -118,7 +118,7 @@ def _test_image(*, stated: GpuTestImageSettings, images: DockerRepository, opts:
         return images
     import pulumi_docker_build as docker_build
 
-    from components.gcp.gpu_test_image import GpuTestImage, GpuTestImageArgs
+    from components.gcp.images.gpu_test_image import GpuTestImage, GpuTestImageArgs
 
     builder = ResourceOptions(providers=[docker_build.Provider("docker-build")], depends_on=[images])
     return GpuTestImage(
@@ -139,10 +139,10 @@ def _host_image(
 ) -> ControlledImage | DeclaredImage:
     """Declare the network of the image's builders, its archive, and the image in the stated mode."""
     from components.gcp.build_network import BuildNetwork, BuildNetworkArgs
-    from components.gcp.controlled_image import ArchiveArgs, ControlledImage, ControlledImageArgs
-    from components.gcp.declared_image import DeclaredImage, DeclaredImageArgs
-    from components.gcp.host_image import HostImageArgs
-    from components.gcp.image_archive import ImageArchive, ImageArchiveArgs
+    from components.gcp.images.controlled_image import ArchiveArgs, ControlledImage, ControlledImageArgs
+    from components.gcp.images.declared_image import DeclaredImage, DeclaredImageArgs
+    from components.gcp.images.host_image import HostImageArgs
+    from components.gcp.images.image_archive import ImageArchive, ImageArchiveArgs
 
     prefix, machines = site.stack.identity.prefix, site.stack.settings.machines
 

@@ -23,7 +23,7 @@ from components.aws.cluster.gpu_node import (
     node_taints,
     tolerations,
 )
-from components.kubernetes.taints import API_EFFECTS
+from components.aws.cluster.taints import API_EFFECTS
 from gpu_ci.knowledge.kubernetes.pods import Pod, Taint, pod_from_template
 from gpu_ci.knowledge.kubernetes.scheduling import Node, taint_refusals
 

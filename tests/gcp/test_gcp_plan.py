@@ -23,12 +23,12 @@ from components.gcp.apis import Apis, ApisArgs
 from components.gcp.build_network import BuildNetwork, BuildNetworkArgs
 from components.gcp.build_ranges import REGIONS, range_of
 from components.gcp.cirun_access import CirunGcpAccess, CirunGcpArgs
-from components.gcp.controlled_image import ArchiveArgs, ControlledImage, ControlledImageArgs, longest_minutes
-from components.gcp.declared_image import DeclaredImage, DeclaredImageArgs
-from components.gcp.docker_repository import DockerRepository, DockerRepositoryArgs
 from components.gcp.federation import Federation, FederationArgs, condition
-from components.gcp.host_image import HostImageArgs
-from components.gcp.image_archive import ImageArchive, ImageArchiveArgs
+from components.gcp.images.controlled_image import ArchiveArgs, ControlledImage, ControlledImageArgs, longest_minutes
+from components.gcp.images.declared_image import DeclaredImage, DeclaredImageArgs
+from components.gcp.images.docker_repository import DockerRepository, DockerRepositoryArgs
+from components.gcp.images.host_image import HostImageArgs
+from components.gcp.images.image_archive import ImageArchive, ImageArchiveArgs
 from components.gcp.runner_account import RunnerAccount, RunnerAccountArgs
 from gpu_ci.back_ends.cirun_gcp.permissions import permissions as gcp_permissions
 from gpu_ci.back_ends.stack_file import settings_of

@@ -36,7 +36,7 @@ BUILDING_BLOCKS: Final = (
     "components.aws.cluster.node_group",
     "components.aws.cluster.workload_role",
     "components.gcp.closed_network",
-    "components.gcp.host_image",
+    "components.gcp.images.host_image",
     "components.gcp.provider",
     "components.kubernetes.chart",
 )
@@ -127,7 +127,7 @@ LAYERS: Final[tuple[Mapping[str, tuple[str, ...]], ...]] = (
             "gpu_ci.stack_file.reading.respelling",
             "gpu_ci.stack_file.rules.between_sections",
             "gpu_ci.stack_file.reading.schema",
-            "gpu_ci.stack_file.rules.stack_name",
+            "gpu_ci.stack_file.reading.stack_name",
             "gpu_ci.stack_file.rules.stated",
             "gpu_ci.stack_file.reading.translate",
         ),

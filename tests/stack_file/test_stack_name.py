@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpu_ci.stack_file.reading.load import StackFileError
-from gpu_ci.stack_file.rules.stack_name import GCP_STACK_NAME_LIMIT, STACK_NAME_LIMIT, stack_name_faults
+from gpu_ci.stack_file.reading.stack_name import GCP_STACK_NAME_LIMIT, STACK_NAME_LIMIT, stack_name_faults
 from ops.plan.recorder import record
 from ops.plan.stack_file import read
 

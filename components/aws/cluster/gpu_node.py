@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from components.aws.cluster.taints import API_EFFECTS
 from components.kubernetes.gpu_names import ACCELERATOR, GPU, GPU_PRESENT
-from components.kubernetes.taints import API_EFFECTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -17,7 +17,7 @@ from gpu_ci.stack_file.reading import translate
 from gpu_ci.stack_file.reading.credentials import CREDENTIAL, contradiction_faults, credential_faults
 from gpu_ci.stack_file.reading.respelling import meant, respelled
 from gpu_ci.stack_file.reading.settle import settle
-from gpu_ci.stack_file.rules.stack_name import stack_name_faults
+from gpu_ci.stack_file.reading.stack_name import stack_name_faults
 from gpu_ci.stack_file.rules.stated import SECTIONS, Grammar, Stated
 from gpu_ci.stack_file.sections.settings import GITHUB_APP_PRIVATE_KEY, SECRETS, Settings
 

@@ -15,7 +15,7 @@ from pulumi import Output, ResourceOptions
 
 from ami.builder.images import GUEST_FEATURES
 from ami.builder.startup_script import HASH_OPTION, INSTALL_HOME, startup_script
-from components.gcp.host_image import HostImageArgs, share
+from components.gcp.images.host_image import HostImageArgs, share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from pulumi import Output, ResourceOptions
 
 from ami.builder.images import EXPORT_SECONDS
 from ami.builder.inputs import IDENTITY, PREFIX
-from components.gcp.host_image import FOLDER, HostImageArgs, share
+from components.gcp.images.host_image import FOLDER, HostImageArgs, share
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

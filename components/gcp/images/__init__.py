@@ -1,0 +1,1 @@
+"""Images on Google Cloud: the host image, and repositories of container images."""
