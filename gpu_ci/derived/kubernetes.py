@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from components.aws.cluster.cpu_node import CpuNode, cpu_labels, cpu_tags, cpu_taints
-from components.aws.cluster.gpu_node import (
+from components.aws.nodes.cpu_node import CpuNode, cpu_labels, cpu_tags, cpu_taints
+from components.aws.nodes.gpu_node import (
     GpuNode,
     api_taints,
     autoscaler_tags,
@@ -16,7 +16,7 @@ from components.aws.cluster.gpu_node import (
     node_labels,
     tolerations,
 )
-from components.aws.cluster.taints import ApiTaint
+from components.aws.nodes.taints import ApiTaint
 from components.kubernetes.arc.arc_controller_values import CONTROLLER_RESOURCES
 from components.kubernetes.autoscaler_values import RESOURCES as AUTOSCALER_RESOURCES
 from components.kubernetes.autoscaler_values import AutoscalerValues

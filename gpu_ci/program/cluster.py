@@ -18,7 +18,7 @@ from gpu_ci.stack_file.values.general import gibibytes
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from components.aws.cluster.gpu_pool import GpuPool
+    from components.aws.nodes.gpu_pool import GpuPool
     from gpu_ci.back_ends.protocol import Site
     from gpu_ci.program.network import Subnets
     from gpu_ci.stack_file.sections.aws import AwsSettings, ClusterSettings
@@ -39,10 +39,10 @@ def eks_cluster(
     Of an existing cluster only the pools are declared, and what runs in it for the runners.
     """
     from components.aws.cluster.add_ons import ClusterAddOns
-    from components.aws.cluster.cpu_pool import CpuPool, CpuPoolArgs
-    from components.aws.cluster.gpu_pool import GpuPool, GpuPoolArgs, OwnImage
-    from components.aws.cluster.node_group import Disk, NodeGroupArgs
-    from components.aws.cluster.nodes import SystemNodes
+    from components.aws.nodes.cpu_pool import CpuPool, CpuPoolArgs
+    from components.aws.nodes.gpu_pool import GpuPool, GpuPoolArgs, OwnImage
+    from components.aws.nodes.node_group import Disk, NodeGroupArgs
+    from components.aws.nodes.nodes import SystemNodes
     from components.kubernetes.connection import Connection, ConnectionArgs
 
     settings, identity = site.stack.settings, site.stack.identity
@@ -160,7 +160,7 @@ def eks_cluster(
 
 def _pool_alarms(site: Site, pools: Mapping[str, GpuPool]) -> Declared:
     """Declare the alarms of CloudWatch about the machines of the GPU pools."""
-    from components.aws.cluster.pool_alarms import PoolAlarms, PoolAlarmsArgs
+    from components.aws.nodes.pool_alarms import PoolAlarms, PoolAlarmsArgs
 
     monitoring = site.stack.settings.monitoring
     if monitoring is None or (stated := monitoring.cloudwatch) is None:

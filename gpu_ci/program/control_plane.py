@@ -43,7 +43,7 @@ def control_plane(*, site: Site, account: AwsSettings, stated: ClusterSettings, 
     """Declare a control plane with the add-ons that nodes need, or connect to one that exists."""
     from components.aws.cluster.add_ons import AddOnsArgs, NodeAddOns
     from components.aws.cluster.cluster import Cluster, ClusterArgs
-    from components.aws.cluster.nodes import NodeRole, NodeRoleArgs
+    from components.aws.nodes.nodes import NodeRole, NodeRoleArgs
 
     if stated.existing is not None:
         return _existing(site=site, account=account, stated=stated.existing)
@@ -86,7 +86,7 @@ def control_plane(*, site: Site, account: AwsSettings, stated: ClusterSettings, 
 def _existing(*, site: Site, account: AwsSettings, stated: ExistingClusterSettings) -> ControlPlane:
     """Return the facts of a cluster that exists, and declare the role of its nodes unless one is stated."""
     from components.aws.cluster.cluster import ClusterFacts
-    from components.aws.cluster.nodes import NODE_POLICIES, NodeRole, NodeRoleArgs
+    from components.aws.nodes.nodes import NODE_POLICIES, NodeRole, NodeRoleArgs
 
     arn = f"arn:aws:eks:{account.region}:{account.account}:cluster/{stated.name}"
     facts = ClusterFacts(

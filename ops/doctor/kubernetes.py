@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from components.aws.cluster.gpu_node import POOL_LABEL
+from components.aws.nodes.gpu_node import POOL_LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from components.aws.cluster.gpu_node import POOL_LABEL
+from components.aws.nodes.gpu_node import POOL_LABEL
 from gpu_ci.derived import kubernetes
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from components.aws.cluster.gpu_node import POOL_LABEL
+from components.aws.nodes.gpu_node import POOL_LABEL
 from components.kubernetes.gpus.smoke_job import LABEL, NAMESPACE, job_name, job_spec
 from ops.doctor.source import Unanswered
 from ops.smoke.reasons import PULLS, Reason, reason

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pulumi_kubernetes as k8s
 import pytest
 
-from components.aws.cluster.taints import EFFECTS
+from components.aws.nodes.taints import EFFECTS
 from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
 from gpu_ci.knowledge.kubernetes.pods import Taint, pod_from_template
 from gpu_ci.knowledge.kubernetes.scheduling import Node, label_refusals, lands, taint_refusals

@@ -10,11 +10,11 @@ import pytest
 
 from components.aws.cluster.add_ons import AddOnsArgs, ClusterAddOns, NodeAddOns
 from components.aws.cluster.cluster import Cluster, ClusterArgs
-from components.aws.cluster.gpu_node import GpuNode, autoscaler_tags, node_labels
-from components.aws.cluster.gpu_pool import GpuPool, GpuPoolArgs
-from components.aws.cluster.node_group import Disk, NodeGroupArgs
-from components.aws.cluster.nodes import NodeRole, NodeRoleArgs, SystemNodes
 from components.aws.images.registry import Registry, RegistryArgs, RepositoryArgs
+from components.aws.nodes.gpu_node import GpuNode, autoscaler_tags, node_labels
+from components.aws.nodes.gpu_pool import GpuPool, GpuPoolArgs
+from components.aws.nodes.node_group import Disk, NodeGroupArgs
+from components.aws.nodes.nodes import NodeRole, NodeRoleArgs, SystemNodes
 from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS
 from tests.components.made import TAGS, made, names, only, part, waits_for
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from components.aws.cluster.gpu_pool import GpuPool, GpuPoolArgs, OwnImage
 from components.aws.images.image_content import IN_USE_TAG, LIMIT, ImageContent, document
 from components.aws.images.image_factory import BUILD_LIMIT, OWNER_TAG, ImageFactory, ImageFactoryArgs
 from components.aws.images.pinned_images import PinnedImages, PinnedImagesArgs
+from components.aws.nodes.gpu_pool import GpuPool, GpuPoolArgs, OwnImage
 from ops.fakes.aws.image_builder import BUILD_MINUTES
 from tests.components.made import TAGS, made, only, part, waits_for
 from tests.components.test_cluster_plan import GROUP, POOL, TEMPLATE

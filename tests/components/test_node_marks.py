@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.aws.cluster.bootstrap import user_data
-from components.aws.cluster.gpu_node import (
+from components.aws.nodes.bootstrap import user_data
+from components.aws.nodes.gpu_node import (
     NODE_TEMPLATE,
     POOL_LABEL,
     GpuNode,
@@ -23,7 +23,7 @@ from components.aws.cluster.gpu_node import (
     node_taints,
     tolerations,
 )
-from components.aws.cluster.taints import API_EFFECTS
+from components.aws.nodes.taints import API_EFFECTS
 from gpu_ci.knowledge.kubernetes.pods import Pod, Taint, pod_from_template
 from gpu_ci.knowledge.kubernetes.scheduling import Node, taint_refusals
 

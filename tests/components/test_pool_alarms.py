@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from components.aws.cluster.pool_alarm_rules import PERIOD, pool_alarms
+from components.aws.nodes.pool_alarm_rules import PERIOD, pool_alarms
 from gpu_ci.checks.cost import bill
 from gpu_ci.derived.kubernetes import job_pools
 from ops.fakes.aws.watch import TABLE

@@ -6,7 +6,7 @@ import base64
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from components.aws.cluster.taints import ApiTaint
+from components.aws.nodes.taints import ApiTaint
 from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS
 from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
 from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts

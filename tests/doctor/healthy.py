@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bootstrap.grants import Place
 from bootstrap.permissions_aws import deploy_policies
-from components.aws.cluster.gpu_node import node_labels, node_taints
+from components.aws.nodes.gpu_node import node_labels, node_taints
 from gpu_ci.derived import kubernetes
 from gpu_ci.derived.kubernetes import gpu_node
 from gpu_ci.knowledge import pins

@@ -33,7 +33,7 @@ COMPONENTS: Final = "components"
 
 BUILDING_BLOCKS: Final = (
     "components.aws.job_role",
-    "components.aws.cluster.node_group",
+    "components.aws.nodes.node_group",
     "components.aws.cluster.workload_role",
     "components.gcp.closed_network",
     "components.gcp.images.host_image",
@@ -346,10 +346,10 @@ LOWEST = {
         ),
         (
             {
-                "components.aws.cluster.node_group": "from components.aws.a import A",
+                "components.aws.nodes.node_group": "from components.aws.a import A",
                 "components.aws.a": "import pulumi",
             },
-            "components.aws.cluster.node_group: imports components.aws.a, which is in layer 4; its own layer is 3",
+            "components.aws.nodes.node_group: imports components.aws.a, which is in layer 4; its own layer is 3",
         ),
         (
             {
@@ -397,11 +397,11 @@ def test_a_violation_of_the_layers_is_reported(broken: dict[str, str], message: 
 def test_imports_of_lower_layers_are_allowed() -> None:
     allowed = {
         "gpu.pods": "from gpu_ci.knowledge.verdict import Verdict",
-        "components.aws.cluster.node_group": "import pulumi",
+        "components.aws.nodes.node_group": "import pulumi",
         "components.aws.names": "import json\nfrom gpu_ci.knowledge.verdict import Verdict",
-        "components.aws.cluster.nodes": "import pulumi\nfrom components.aws.cluster.node_group import node_group\nfrom components.aws import names",
+        "components.aws.nodes.nodes": "import pulumi\nfrom components.aws.nodes.node_group import node_group\nfrom components.aws import names",
         "gpu_ci.stack_file.identity": "from config import pins",
-        "gpu_ci.back_ends.arc.back_end": "from components.aws.cluster.nodes import Nodes",
+        "gpu_ci.back_ends.arc.back_end": "from components.aws.nodes.nodes import Nodes",
         "gpu_ci.checks.nodes.fit": "from gpu.pods import fit\nfrom gpu_ci.back_ends.arc import back_end",
         "program": "import gpu_ci.checks.nodes.fit",
         "ops.kit.stack": "from program import run",

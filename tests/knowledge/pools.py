@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from components.aws.cluster.taints import ApiTaint
+from components.aws.nodes.taints import ApiTaint
 from gpu_ci.checks.nodes.scale_from_zero import scale_from_zero
 from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS
 from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet

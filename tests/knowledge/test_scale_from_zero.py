@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from components.aws.cluster.taints import ApiTaint
+from components.aws.nodes.taints import ApiTaint
 from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
 from gpu_ci.knowledge.kubernetes.template_node import RESOURCE_TAG
 from gpu_ci.knowledge.verdict import Level, worst

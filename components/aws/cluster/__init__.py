@@ -1,1 +1,1 @@
-"""The EKS cluster: control plane, add-ons, node groups and their alarms."""
+"""The EKS cluster: the control plane, its add-ons, and roles for its pods."""

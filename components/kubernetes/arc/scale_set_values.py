@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from components.aws.cluster.gpu_node import POOL_LABEL
+from components.aws.nodes.gpu_node import POOL_LABEL
 from components.kubernetes.arc.hooks import ENVIRONMENT, MOUNT
 from components.kubernetes.gpu_names import GPU
 from components.kubernetes.namespaces import JOB_CREATOR, JOBS

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from components.aws.cluster.gpu_node import POOL_LABEL
+from components.aws.nodes.gpu_node import POOL_LABEL
 from components.kubernetes.gpu_names import GPU
 
 if TYPE_CHECKING:

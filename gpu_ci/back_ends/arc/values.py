@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from components.aws.cluster.cpu_node import CPU_TAINT_KEY
-from components.aws.cluster.gpu_node import GPU_TAINT_KEY, every_toleration
+from components.aws.nodes.cpu_node import CPU_TAINT_KEY
+from components.aws.nodes.gpu_node import GPU_TAINT_KEY, every_toleration
 from components.kubernetes.arc.scale_set_values import ScaleSetValues
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from components.aws.cluster.pool_alarm_rules import pool_alarms
+from components.aws.nodes.pool_alarm_rules import pool_alarms
 from gpu_ci.checks.cost.machine_groups import build_groups, factory_groups, machine_groups
 from gpu_ci.derived.kubernetes import job_pools
 from gpu_ci.knowledge.cost.month import Bill, Item, Quantity, group_hours, machine_items, running_items

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from components.aws.cluster.taints import EFFECTS
+from components.aws.nodes.taints import EFFECTS
 from components.kubernetes.gpu_names import GPU_PRESENT
 from gpu_ci.knowledge.kubernetes.allocatable import node_room
 from gpu_ci.knowledge.kubernetes.pods import Taint
@@ -21,7 +21,7 @@ from gpu_ci.knowledge.regions import region_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from components.aws.cluster.taints import ApiTaint
+    from components.aws.nodes.taints import ApiTaint
     from gpu_ci.knowledge.machines import InstanceType
 
 _LABELS_ITSELF_SINCE: Final = (1, 35)

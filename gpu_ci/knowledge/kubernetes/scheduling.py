@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from components.aws.cluster.taints import HARD_EFFECTS
+from components.aws.nodes.taints import HARD_EFFECTS
 from gpu_ci.knowledge.kubernetes.quantities import NOTHING, PODS, Resources, describe, total
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from components.aws.cluster.taints import EFFECTS
+from components.aws.nodes.taints import EFFECTS
 from components.kubernetes.gpu_names import GPU
 from gpu_ci.knowledge.kubernetes.node_group import machine_labels
 from gpu_ci.knowledge.kubernetes.pods import Pod, Taint

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
-from components.aws.cluster.taints import API_EFFECTS
+from components.aws.nodes.taints import API_EFFECTS
 from gpu_ci.stack_file.sections.section import Section
 from gpu_ci.stack_file.values.general import Count, InstanceType, Invalid, Matching, Positive, Size, Zone, gibibytes
 

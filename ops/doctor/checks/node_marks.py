@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from components.aws.cluster.taints import EFFECTS
+from components.aws.nodes.taints import EFFECTS
 from gpu_ci.derived.kubernetes import node_groups
 from ops.doctor import kubernetes
 from ops.doctor.sections import cluster as applies

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from components.aws.cluster.gpu_node import POOL_LABEL, in_api_form, template_tags
+from components.aws.nodes.gpu_node import POOL_LABEL, in_api_form, template_tags
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

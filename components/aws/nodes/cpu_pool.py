@@ -9,8 +9,8 @@ import pulumi
 import pulumi_aws as aws  # noqa: TC002  # Pulumi reads the annotations of components
 from pulumi import ResourceOptions
 
-from components.aws.cluster.cpu_node import CpuNode, cpu_labels, cpu_tags, cpu_taints
-from components.aws.cluster.node_group import PREFIX_LIMIT, NodeGroupArgs, node_group, tag_auto_scaling_group
+from components.aws.nodes.cpu_node import CpuNode, cpu_labels, cpu_tags, cpu_taints
+from components.aws.nodes.node_group import PREFIX_LIMIT, NodeGroupArgs, node_group, tag_auto_scaling_group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

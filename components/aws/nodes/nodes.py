@@ -9,8 +9,8 @@ import pulumi
 import pulumi_aws as aws
 from pulumi import Output, ResourceOptions
 
-from components.aws.cluster.node_group import NodeGroupArgs, node_group
 from components.aws.documents import service_trust
+from components.aws.nodes.node_group import NodeGroupArgs, node_group
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,9 +9,9 @@ import pulumi
 import pulumi_aws as aws  # noqa: TC002  # Pulumi reads the annotations of components
 from pulumi import Input, Output, ResourceOptions
 
-from components.aws.cluster.bootstrap import own_image_user_data, user_data
-from components.aws.cluster.gpu_node import GpuNode, api_taints, autoscaler_tags, node_labels, node_taints
-from components.aws.cluster.node_group import (
+from components.aws.nodes.bootstrap import own_image_user_data, user_data
+from components.aws.nodes.gpu_node import GpuNode, api_taints, autoscaler_tags, node_labels, node_taints
+from components.aws.nodes.node_group import (
     PREFIX_LIMIT,
     NodeGroupArgs,
     auto_scaling_group,

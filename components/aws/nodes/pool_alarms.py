@@ -9,7 +9,7 @@ import pulumi
 import pulumi_aws as aws
 from pulumi import Input, ResourceOptions
 
-from components.aws.cluster.pool_alarm_rules import pool_alarms
+from components.aws.nodes.pool_alarm_rules import pool_alarms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

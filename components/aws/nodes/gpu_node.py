@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from components.aws.cluster.taints import API_EFFECTS
+from components.aws.nodes.taints import API_EFFECTS
 from components.kubernetes.gpu_names import ACCELERATOR, GPU, GPU_PRESENT
 
 if TYPE_CHECKING:

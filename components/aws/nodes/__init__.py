@@ -1,0 +1,1 @@
+"""Node groups of the EKS cluster, their labels and taints, and their alarms."""
