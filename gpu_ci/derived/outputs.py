@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from components.kubernetes.gpu_names import GPU
+from components.gpu_names import GPU
 from components.kubernetes.namespaces import RUNNERS, SYSTEMS
 from gpu_ci.back_ends.registry import BACK_ENDS
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from components.aws.nodes.gpu_node import POOL_LABEL
-from components.kubernetes.gpu_names import GPU
+from components.gpu_names import GPU
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

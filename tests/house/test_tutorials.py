@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from gpu_ci.back_ends import NAMES
+from gpu_ci.back_ends.registry import BACK_ENDS
 from ops.plan.recorder import record
 from ops.plan.stack_file import StackFile, read
 from tests.house.test_docs import overlaid
@@ -61,7 +61,7 @@ def test_every_back_end_has_a_tutorial_and_an_example_in_the_readme() -> None:
     rows = re.findall(r"^\| [^|]+ \| `([\w-]+)` \| (.+) \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
     linked = {name: re.findall(r"\]\(([^)]+)\)", cells) for name, cells in rows}
 
-    assert sorted(linked) == sorted(name.replace("_", "-") for name in NAMES)
+    assert sorted(linked) == sorted(name.replace("_", "-") for name in BACK_ENDS)
     for links in linked.values():
         assert [
             part for part in ("docs/tutorial/", "examples/", "docs/coming-from/") if part not in " ".join(links)

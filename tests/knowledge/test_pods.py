@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.kubernetes.gpu_names import GPU
+from components.gpu_names import GPU
 from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
 from gpu_ci.knowledge.kubernetes.pods import Pod, Requirement, Taint, Toleration, pod_from_template
 from gpu_ci.knowledge.kubernetes.quantities import CPU, GIB, MEMORY, Resources

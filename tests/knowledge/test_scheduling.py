@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.kubernetes.gpu_names import GPU
+from components.gpu_names import GPU
 from gpu_ci.knowledge.kubernetes.pods import Pod, Requirement, Taint, Toleration
 from gpu_ci.knowledge.kubernetes.quantities import CPU, GIB, MEMORY, PODS, Resources
 from gpu_ci.knowledge.kubernetes.scheduling import Node, landing, lands, refusals

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.kubernetes.gpu_names import GPU
+from components.gpu_names import GPU
 from gpu_ci.knowledge.kubernetes.node_group import real_node
 from gpu_ci.knowledge.kubernetes.pods import Taint
 from gpu_ci.knowledge.kubernetes.quantities import CPU, EPHEMERAL_STORAGE, GIB, MEMORY, PODS, Resources

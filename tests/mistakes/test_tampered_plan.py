@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from components.aws.nodes.taints import EFFECTS, ApiTaint
-from components.kubernetes.gpu_names import GPU_PRESENT
+from components.gpu_names import GPU_PRESENT
 from gpu_ci.checks.nodes.scale_from_zero import scale_from_zero
 from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
 from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts

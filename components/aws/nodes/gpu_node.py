@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from components.aws.nodes.taints import API_EFFECTS
-from components.kubernetes.gpu_names import ACCELERATOR, GPU, GPU_PRESENT
+from components.gpu_names import ACCELERATOR, GPU, GPU_PRESENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

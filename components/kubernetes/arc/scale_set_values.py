@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from components.aws.nodes.gpu_node import POOL_LABEL
+from components.gpu_names import GPU
 from components.kubernetes.arc.hooks import ENVIRONMENT, MOUNT
-from components.kubernetes.gpu_names import GPU
 from components.kubernetes.namespaces import JOB_CREATOR, JOBS
 
 if TYPE_CHECKING:

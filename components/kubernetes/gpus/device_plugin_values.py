@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from components.kubernetes.gpu_names import GPU, GPU_PRESENT
+from components.gpu_names import GPU, GPU_PRESENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

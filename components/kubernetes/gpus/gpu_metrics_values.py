@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from components.kubernetes.gpu_names import GPU_PRESENT
+from components.gpu_names import GPU_PRESENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

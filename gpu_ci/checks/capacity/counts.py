@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import gcd
 from typing import TYPE_CHECKING, Final
 
-from components.kubernetes.gpu_names import GPU
+from components.gpu_names import GPU
 from gpu_ci.checks.nodes.fit import place
 from gpu_ci.derived import kubernetes
 from gpu_ci.knowledge.kubernetes.quantities import CPU, EPHEMERAL_STORAGE, GIB, MEMORY, PODS, Resources, describe

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from components.kubernetes.gpu_names import GPU
+from components.gpu_names import GPU
 from components.kubernetes.gpus.smoke_job import pod_template
 from gpu_ci.derived import kubernetes
 from gpu_ci.knowledge.kubernetes.allocatable import node_room, root_disk_for

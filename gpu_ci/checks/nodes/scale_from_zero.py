@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from components.kubernetes.gpu_names import GPU
+from components.gpu_names import GPU
 from gpu_ci.checks.nodes.fit import holds
 from gpu_ci.derived import kubernetes
 from gpu_ci.knowledge.kubernetes.node_group import real_node

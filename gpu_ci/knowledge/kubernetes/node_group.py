@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from components.aws.nodes.taints import EFFECTS
-from components.kubernetes.gpu_names import GPU_PRESENT
+from components.gpu_names import GPU_PRESENT
 from gpu_ci.knowledge.kubernetes.allocatable import node_room
 from gpu_ci.knowledge.kubernetes.pods import Taint
 from gpu_ci.knowledge.kubernetes.scheduling import Node

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from components.kubernetes.gpu_names import GPU
+from components.gpu_names import GPU
 from gpu_ci.knowledge.kubernetes.quantities import Resources
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from components.aws.nodes.taints import EFFECTS
-from components.kubernetes.gpu_names import GPU
+from components.gpu_names import GPU
 from gpu_ci.knowledge.kubernetes.node_group import machine_labels
 from gpu_ci.knowledge.kubernetes.pods import Pod, Taint
 from gpu_ci.knowledge.kubernetes.quantities import CPU, MEMORY, MIB, PODS, Resources, describe, parse_amount

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from components.kubernetes.gpu_names import GPU
+from components.gpu_names import GPU
 from ops.doctor import kubernetes
 from ops.doctor.sections import gpu_pools as applies
 from ops.doctor.verdict import broken, doubtful, works

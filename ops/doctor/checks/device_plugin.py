@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from components.kubernetes.gpu_names import GPU_PRESENT
+from components.gpu_names import GPU_PRESENT
 from ops.doctor import kubernetes
 from ops.doctor.verdict import broken, works
 

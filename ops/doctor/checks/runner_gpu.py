@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from components.kubernetes.gpu_names import GPU
+from components.gpu_names import GPU
 from components.kubernetes.namespaces import RUNNERS
 from ops.doctor import kubernetes
 from ops.doctor.scale_sets import job_pods, names
