@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from gpu_ci.back_ends.registry import BACK_ENDS
+from gpu_ci.back_ends.stack_file import RunnerSettings
 from tests.sources import python_files
 
 if TYPE_CHECKING:

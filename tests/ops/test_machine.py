@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gpu_ci.back_ends.parts import part
 from gpu_ci.knowledge.incomplete import Incomplete
 from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS
 from ops.cli import machine
@@ -99,16 +98,8 @@ def test_another_exception_is_not_a_fault_of_the_machine() -> None:
     assert machine.described(KeyError("x")) is None
 
 
-@pytest.mark.parametrize("module", ["section", "nowhere"])
-def test_a_back_end_without_a_module_says_what_to_do(module: str) -> None:
-    with pytest.raises(
-        Incomplete, match=rf'gpu_ci/back_ends/arc/{module}.py does not define THING; remove "arc" from NAMES'
-    ):
-        part("arc", module, "THING")
-
-
 def test_an_add_on_without_a_version_says_what_to_do() -> None:
-    with pytest.raises(Incomplete, match=r'no version for Kubernetes 1\.99; add "1\.99" to its versions in gpu/kub'):
+    with pytest.raises(Incomplete, match=r'no version for Kubernetes 1\.99; add "1\.99" to its versions in gpu_ci/kno'):
         ADD_ONS[0].managed("1.99")
 
 

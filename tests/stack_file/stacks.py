@@ -8,12 +8,11 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from gpu_ci.back_ends.stack_file import GRAMMAR, load
 from gpu_ci.back_ends.stack_file import Settings as StackSettings
-from gpu_ci.back_ends.stack_file import load
 from gpu_ci.stack_file.identity import PROJECT
 from gpu_ci.stack_file.reading.load import StackFileError
 from gpu_ci.stack_file.reading.settle import settle
-from gpu_ci.stack_file.rules import between_sections as rules
 from gpu_ci.stack_file.rules.stated import Stated
 from gpu_ci.stack_file.sections.settings import SECRETS, Settings
 from ops.cli.options import ROOT
@@ -78,15 +77,15 @@ def settings(name: str = STAGING, changes: Mapping[str, Any] | None = None) -> S
 def faults(raw: Mapping[str, Any], secrets: Iterable[str] = SECRETS) -> list[str]:
     """Return every fault of these sections, a line each."""
     valid, invalid = settle(raw, StackSettings)
-    return [str(fault) for fault in sorted({*invalid, *rules.broken(valid, Stated.of(raw, frozenset(secrets)))})]
+    return [str(fault) for fault in sorted({*invalid, *GRAMMAR.broken(valid, Stated.of(raw, frozenset(secrets)))})]
 
 
 def breaking(raw: Mapping[str, Any], secrets: Iterable[str] = SECRETS) -> list[str]:
     """Return the names of the rules that these sections break."""
     valid, _ = settle(raw, StackSettings)
     stated = Stated.of(raw, frozenset(secrets))
-    found = [rule.__name__ for rule in rules.RULES if list(rule(valid))]
-    return found + [rule.__name__ for rule in rules.REFERENCES if list(rule(valid, stated))]
+    found = [rule.__name__ for rule in GRAMMAR.rules if list(rule(valid))]
+    return found + [rule.__name__ for rule in GRAMMAR.references if list(rule(valid, stated))]
 
 
 def loaded(config: Mapping[str, str], secret_keys: Iterable[str] = ()) -> Settings:

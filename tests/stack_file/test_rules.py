@@ -6,9 +6,11 @@ from typing import Final
 
 import pytest
 
+from gpu_ci.back_ends.registry import BACK_ENDS
+from gpu_ci.back_ends.stack_file import GRAMMAR
 from gpu_ci.stack_file.rules import between_sections as rules
 from gpu_ci.stack_file.rules.stated import SECTIONS
-from gpu_ci.stack_file.sections.runners import BACK_ENDS
+from gpu_ci.stack_file.sections.section import kebab
 from gpu_ci.stack_file.values.general import IN_QUOTES
 from tests.stack_file import (
     stacks,
@@ -291,7 +293,7 @@ CASES = (
     broken(
         "a_runner_has_one_back_end",
         {"runners/gpu-t4/arc": OUT},
-        f"runners.gpu-t4: no back end serves it; state one of {', '.join(BACK_ENDS)}",
+        f"runners.gpu-t4: no back end serves it; state one of {', '.join(kebab(one) for one in BACK_ENDS)}",
     ),
     broken(
         "a_runner_has_one_back_end",
@@ -387,7 +389,7 @@ def test_every_rule_is_broken_by_some_case() -> None:
         *test_start_stop_rules.CASES,
     )
 
-    assert {rule.__name__ for rule in (*rules.RULES, *rules.REFERENCES)} == {
+    assert {rule.__name__ for rule in (*GRAMMAR.rules, *GRAMMAR.references)} == {
         *(rule for case in cases for rule in case.rules),
         *test_rules_of_mistakes.LINES,
     }

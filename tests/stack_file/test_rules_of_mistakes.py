@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from gpu_ci.stack_file.rules import between_sections as rules
+from gpu_ci.back_ends.stack_file import GRAMMAR
 from tests.mistakes.catalogue import MISTAKES, merge
 from tests.stack_file import stacks
 from tests.stack_file.test_faults_together import VALID
@@ -107,7 +107,7 @@ LINES: Final = {
 def test_a_mistake_breaks_its_rule_and_no_other(rule: str) -> None:
     name, line = LINES[rule]
     (mistake,) = [one for one in MISTAKES if one.name == name]
-    (known,) = [one for one in (*rules.RULES, *rules.REFERENCES) if one.__name__ == rule]
+    (known,) = [one for one in (*GRAMMAR.rules, *GRAMMAR.references) if one.__name__ == rule]
 
     assert known.__name__ == rule
     assert stacks.faults(merge(VALID, mistake.change)) == [line]
