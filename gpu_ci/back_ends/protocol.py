@@ -51,7 +51,7 @@ class RunsOn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
+class ProgramContext:
     """The resources and options that exist before the back ends declare theirs."""
 
     stack: Stack
@@ -112,7 +112,7 @@ class BackEnd(Protocol):
         """Return how a workflow asks for one runner."""
         ...
 
-    def declare(self, site: Site) -> Mapping[str, pulumi.Resource]:
+    def declare(self, context: ProgramContext) -> Mapping[str, pulumi.Resource]:
         """Declare the resources of all its runners; return them by the path in the stack file that asked for them."""
         ...
 

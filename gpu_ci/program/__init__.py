@@ -13,11 +13,10 @@ import pulumi
 
 import gpu_ci.checks
 import gpu_ci.program.refusal
-from gpu_ci.back_ends.protocol import Site
+from gpu_ci.back_ends.protocol import ProgramContext
 from gpu_ci.back_ends.registry import BACK_ENDS, stack_of
 from gpu_ci.back_ends.stack_file import load
-from gpu_ci.derived import outputs
-from gpu_ci.derived import prerequisites as tools
+from gpu_ci.derived import outputs, prerequisites
 from gpu_ci.program.aws import aws
 from gpu_ci.program.declared import Declared
 from gpu_ci.program.gcp import gcp
@@ -55,17 +54,17 @@ def run(on_path: Callable[[str], str | None] | None = None, *, refuse: bool = Tr
     if refuse:
         gpu_ci.program.refusal.refuse(findings)
     if on_path is not None:
-        tools.check(settings, on_path)
+        prerequisites.check(settings, on_path)
 
-    site, declared = Site(stack=stack, secrets=secrets, repositories={}), Declared()
+    context, declared = ProgramContext(stack=stack, secrets=secrets, repositories={}), Declared()
     if settings.aws is not None:
-        site, on_aws = aws(site=site, account=settings.aws)
+        context, on_aws = aws(context=context, account=settings.aws)
         declared |= on_aws
     if settings.gcp is not None:
-        site, on_gcp = gcp(site=site, account=settings.gcp)
+        context, on_gcp = gcp(context=context, account=settings.gcp)
         declared |= on_gcp
     for back_end in BACK_ENDS.values():
-        declared |= back_end.declare(site)
+        declared |= back_end.declare(context)
     declared |= github(settings)
 
     pulumi.export("runs_on", outputs.runs_on(settings))

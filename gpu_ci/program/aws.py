@@ -17,17 +17,17 @@ from gpu_ci.program.network import network
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gpu_ci.back_ends.protocol import Site
+    from gpu_ci.back_ends.protocol import ProgramContext
     from gpu_ci.stack_file.sections.aws import AwsSettings
 
 
-def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
+def aws(*, context: ProgramContext, account: AwsSettings) -> tuple[ProgramContext, Declared]:
     """Declare the provider and the image repositories; and the network and the cluster where they are stated."""
     import pulumi_aws
 
     from components.aws.images.registry import Registry, RegistryArgs, RepositoryArgs
 
-    settings, identity = site.stack.settings, site.stack.identity
+    settings, identity = context.stack.settings, context.stack.identity
     declared: Declared = {}
 
     provider = pulumi_aws.Provider(
@@ -37,7 +37,7 @@ def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
         allowed_account_ids=[account.account],
         default_tags={"tags": identity.tags},
     )
-    site = replace(site, aws=ResourceOptions(providers=[provider]))
+    context = replace(context, aws=ResourceOptions(providers=[provider]))
 
     if settings.ecr:
         registry = Registry(
@@ -56,39 +56,39 @@ def aws(*, site: Site, account: AwsSettings) -> tuple[Site, Declared]:
                     for name, repository in settings.ecr.items()
                 },
             ),
-            site.aws,
+            context.aws,
         )
         declared["ecr"] = registry
-        site = replace(site, repositories=registry.urls)
+        context = replace(context, repositories=registry.urls)
         pulumi.export("repositories", dict(registry.urls))
         pulumi.export("registry_login", outputs.ecr_login(account.account, account.region))
-        declared |= _push_roles(site=site, account=account)
+        declared |= _push_roles(context=context, account=account)
 
-    images, built = _machine_images(site=site, account=account)
+    images, built = _machine_images(context=context, account=account)
     declared |= built
-    site = replace(site, images=images.get("ec2-image", {}))
+    context = replace(context, images=images.get("ec2-image", {}))
 
     if settings.network is None:
-        return site, declared
-    subnets, inside = network(site=site, account=account, stated=settings.network)
+        return context, declared
+    subnets, inside = network(context=context, account=account, stated=settings.network)
     declared |= inside
 
     if settings.cluster is None:
-        return site, declared
-    site, inside = eks_cluster(
-        site=site, account=account, stated=settings.cluster, nodes=settings.system_nodes, subnets=subnets,
+        return context, declared
+    context, inside = eks_cluster(
+        context=context, account=account, stated=settings.cluster, nodes=settings.system_nodes, subnets=subnets,
         own_images=images.get("eks-image", {}),
     )  # fmt: skip
-    return site, {**declared, **inside}
+    return context, {**declared, **inside}
 
 
-def _push_roles(*, site: Site, account: AwsSettings) -> Declared:
+def _push_roles(*, context: ProgramContext, account: AwsSettings) -> Declared:
     """Declare a role for each image repository that the workflows of a GitHub repository push to."""
     from components.aws.images.push_role import PushRole, PushRoleArgs
     from components.aws.job_role import TrustedJobs
 
-    prefix, declared = site.stack.identity.prefix, Declared()
-    for name, repository in site.stack.settings.ecr.items():
+    prefix, declared = context.stack.identity.prefix, Declared()
+    for name, repository in context.stack.settings.ecr.items():
         if (pusher := repository.pushed_by) is None:
             continue
         declared[f"ecr.{name}.pushed-by"] = PushRole(
@@ -105,12 +105,14 @@ def _push_roles(*, site: Site, account: AwsSettings) -> Declared:
                     ref=f"refs/heads/{pusher.branch}",
                 ),
             ),
-            site.aws,
+            context.aws,
         )
     return declared
 
 
-def _machine_images(*, site: Site, account: AwsSettings) -> tuple[dict[str, Mapping[str, Output[str]]], Declared]:
+def _machine_images(
+    *, context: ProgramContext, account: AwsSettings
+) -> tuple[dict[str, Mapping[str, Output[str]]], Declared]:
     """Declare the machine images and their networks; return the AMIs by section and region."""
     import pulumi_command as command
 
@@ -118,7 +120,7 @@ def _machine_images(*, site: Site, account: AwsSettings) -> tuple[dict[str, Mapp
     from components.aws.images.pinned_images import PinnedImages, PinnedImagesArgs
     from components.aws.network.runner_network import RunnerNetwork, RunnerNetworkArgs
 
-    settings, identity = site.stack.settings, site.stack.identity
+    settings, identity = context.stack.settings, context.stack.identity
     images: dict[str, Mapping[str, Output[str]]] = {}
     declared: Declared = {}
     contents = aws_images.contents(settings, account.region)
@@ -126,7 +128,7 @@ def _machine_images(*, site: Site, account: AwsSettings) -> tuple[dict[str, Mapp
     for path, (stated, content) in contents.items():
         title = f"{identity.prefix}-{path}"
         network = RunnerNetwork(
-            f"{path}-network", RunnerNetworkArgs(title=title, zones={account.region: [stated.zone]}), site.aws
+            f"{path}-network", RunnerNetworkArgs(title=title, zones={account.region: [stated.zone]}), context.aws
         )
         factory = ImageFactory(
             path,
@@ -140,10 +142,10 @@ def _machine_images(*, site: Site, account: AwsSettings) -> tuple[dict[str, Mapp
                 keep=stated.keep,
                 tags=identity.tags,
             ),
-            ResourceOptions.merge(site.aws, commands),
+            ResourceOptions.merge(context.aws, commands),
         )
         images[path], declared[path] = factory.amis, factory
         pulumi.export(path.replace("-", "_"), {"base": content.parent, "content": content.hash, "amis": factory.amis})
     if pinned := aws_images.pinned(settings):
-        PinnedImages("pinned-images", PinnedImagesArgs(amis=pinned), site.aws)
+        PinnedImages("pinned-images", PinnedImagesArgs(amis=pinned), context.aws)
     return images, declared

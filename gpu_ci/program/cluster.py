@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from components.aws.nodes.gpu_pool import GpuPool
-    from gpu_ci.back_ends.protocol import Site
+    from gpu_ci.back_ends.protocol import ProgramContext
     from gpu_ci.program.network import Subnets
     from gpu_ci.stack_file.sections.aws import AwsSettings, ClusterSettings
     from gpu_ci.stack_file.sections.machines import NodePool, SystemNodesSettings
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 def eks_cluster(
     *,
-    site: Site,
+    context: ProgramContext,
     account: AwsSettings,
     stated: ClusterSettings,
     nodes: SystemNodesSettings | None,
     subnets: Subnets,
     own_images: Mapping[str, Output[str]],
-) -> tuple[Site, Declared]:
+) -> tuple[ProgramContext, Declared]:
     """Declare the control plane, its add-ons and nodes, and the provider for what runs in the cluster.
 
     Of an existing cluster only the pools are declared, and what runs in it for the runners.
@@ -45,8 +45,8 @@ def eks_cluster(
     from components.aws.nodes.nodes import SystemNodes
     from components.kubernetes.connection import Connection, ConnectionArgs
 
-    settings, identity = site.stack.settings, site.stack.identity
-    plane = control_plane(site=site, account=account, stated=stated, subnets=subnets)
+    settings, identity = context.stack.settings, context.stack.identity
+    plane = control_plane(context=context, account=account, stated=stated, subnets=subnets)
     facts = plane.facts
 
     def node_group(group: SystemNodesSettings | NodePool, *, title: str) -> NodeGroupArgs:
@@ -69,7 +69,7 @@ def eks_cluster(
     declared: Declared = {}
     node_groups: list[pulumi.Resource] = []
     if nodes is not None:
-        system = SystemNodes("system-nodes", node_group(nodes, title=f"{identity.prefix}-system"), site.aws)
+        system = SystemNodes("system-nodes", node_group(nodes, title=f"{identity.prefix}-system"), context.aws)
         declared["system-nodes"] = system
         node_groups.append(system.node_group)
 
@@ -94,7 +94,7 @@ def eks_cluster(
                 fast_image_pull=pool.fast_image_pull,
                 image=own_image(pool.image),
             ),
-            site.aws,
+            context.aws,
         )
         for name, pool in settings.gpu_pools.items()
     }
@@ -107,7 +107,7 @@ def eks_cluster(
                 node=kubernetes.cpu_node(name, pool, settings.machines),
                 capacity=pool.capacity,
             ),
-            site.aws,
+            context.aws,
         )
         for name, pool in settings.cpu_pools.items()
     }
@@ -116,7 +116,7 @@ def eks_cluster(
     after += [pool.node_group for pool in cpu_pools.values()]
     if plane.add_ons is not None:
         # Its add-ons need a node without taints.
-        after += ClusterAddOns("cluster-add-ons", replace(plane.add_ons, after=node_groups), site.aws).all
+        after += ClusterAddOns("cluster-add-ons", replace(plane.add_ons, after=node_groups), context.aws).all
 
     connection = Connection(
         "kubernetes",
@@ -128,7 +128,7 @@ def eks_cluster(
             region=account.region,
             after=after,
         ),
-        site.aws,
+        context.aws,
     )
 
     pulumi.export(
@@ -143,38 +143,38 @@ def eks_cluster(
         },
     )
     pulumi.export("kubeconfig", connection.kubeconfig)
-    pulumi.export("configure_kubectl", outputs.configure_kubectl(site.stack.cluster_name, account.region))
+    pulumi.export("configure_kubectl", outputs.configure_kubectl(context.stack.cluster_name, account.region))
     pulumi.export("verify", outputs.verify(settings))
-    inside = ResourceOptions.merge(site.aws, ResourceOptions(providers=[connection.provider]))
-    site = replace(site, cluster=inside, kubeconfig=connection.kubeconfig)
+    inside = ResourceOptions.merge(context.aws, ResourceOptions(providers=[connection.provider]))
+    context = replace(context, cluster=inside, kubeconfig=connection.kubeconfig)
     if plane.component is not None:
         declared["cluster"] = plane.component
-    return site, {
+    return context, {
         **declared,
         **{f"gpu-pools.{name}": pool for name, pool in pools.items()},
         **{f"cpu-pools.{name}": pool for name, pool in cpu_pools.items()},
-        **_pool_alarms(site, pools),
-        **_services(site=site, account=account, version=stated.version, cluster_name=facts.name),
+        **_pool_alarms(context, pools),
+        **_services(context=context, account=account, version=stated.version, cluster_name=facts.name),
     }
 
 
-def _pool_alarms(site: Site, pools: Mapping[str, GpuPool]) -> Declared:
+def _pool_alarms(context: ProgramContext, pools: Mapping[str, GpuPool]) -> Declared:
     """Declare the alarms of CloudWatch about the machines of the GPU pools."""
     from components.aws.nodes.pool_alarms import PoolAlarms, PoolAlarmsArgs
 
-    monitoring = site.stack.settings.monitoring
+    monitoring = context.stack.settings.monitoring
     if monitoring is None or (stated := monitoring.cloudwatch) is None:
         return {}
     args = PoolAlarmsArgs(
-        title=site.stack.identity.prefix,
+        title=context.stack.identity.prefix,
         email=stated.email,
         groups={name: pool.auto_scaling_group for name, pool in pools.items()},
-        idle_minutes=dict.fromkeys(kubernetes.job_pools(site.stack), stated.idle_minutes),
+        idle_minutes=dict.fromkeys(kubernetes.job_pools(context.stack), stated.idle_minutes),
     )
-    return {"monitoring.cloudwatch": PoolAlarms("pool-alarms", args, site.aws)}
+    return {"monitoring.cloudwatch": PoolAlarms("pool-alarms", args, context.aws)}
 
 
-def _services(*, site: Site, account: AwsSettings, version: str, cluster_name: Output[str]) -> Declared:
+def _services(*, context: ProgramContext, account: AwsSettings, version: str, cluster_name: Output[str]) -> Declared:
     """Declare what runs in the cluster for every runner: storage, device plugin, autoscaler, metrics, smoke tests."""
     from components.kubernetes.autoscaler import Autoscaler, AutoscalerArgs
     from components.kubernetes.gpus.device_plugin import DevicePlugin, DevicePluginArgs
@@ -182,18 +182,18 @@ def _services(*, site: Site, account: AwsSettings, version: str, cluster_name: O
     from components.kubernetes.gpus.smoke_test import SmokeTest, SmokeTestArgs
     from components.kubernetes.storage import Storage, StorageArgs
 
-    settings, declared = site.stack.settings, Declared()
+    settings, declared = context.stack.settings, Declared()
 
     if settings.storage is not None:
         declared["storage"] = Storage(
-            "storage", StorageArgs(default_class=settings.storage.default_class), site.cluster
+            "storage", StorageArgs(default_class=settings.storage.default_class), context.cluster
         )
 
     if settings.device_plugin is not None:
         declared["device-plugin"] = DevicePlugin(
             "device-plugin",
             DevicePluginArgs(version=pins.DEVICE_PLUGIN_CHART, values=kubernetes.device_plugin(settings)),
-            site.cluster,
+            context.cluster,
         )
 
     if settings.autoscaler is not None:
@@ -201,11 +201,11 @@ def _services(*, site: Site, account: AwsSettings, version: str, cluster_name: O
             "autoscaler",
             AutoscalerArgs(
                 cluster_name=cluster_name,
-                known_cluster_name=site.stack.cluster_name,
+                known_cluster_name=context.stack.cluster_name,
                 version=pins.CLUSTER_AUTOSCALER_CHART,
                 values=kubernetes.autoscaler(settings, settings.autoscaler, region=account.region, version=version),
             ),
-            site.cluster,
+            context.cluster,
         )
 
     if settings.monitoring is not None and (dcgm := settings.monitoring.dcgm) is not None:
@@ -216,21 +216,21 @@ def _services(*, site: Site, account: AwsSettings, version: str, cluster_name: O
                 values=kubernetes.gpu_metrics(settings, dcgm),
                 alerts=dcgm.alerts,
                 dashboard=dcgm.dashboard,
-                to_zero=kubernetes.job_pools(site.stack) == frozenset(settings.gpu_pools),
+                to_zero=kubernetes.job_pools(context.stack) == frozenset(settings.gpu_pools),
                 namespace_labels=dcgm.namespace_labels,
             ),
-            site.cluster,
+            context.cluster,
         )
 
     if (smoke := settings.smoke_test) is not None:
         declared["smoke-test"] = SmokeTest(
             "smoke-test",
             SmokeTestArgs(
-                image=site.image(settings.images[smoke.image]),
+                image=context.image(settings.images[smoke.image]),
                 jobs=kubernetes.smoke_jobs(settings) if smoke.on_up else (),
                 after=list(declared.values()),
             ),
-            site.cluster,
+            context.cluster,
         )
 
     return declared

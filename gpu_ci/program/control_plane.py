@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from components.aws.cluster.add_ons import AddOnsArgs
     from components.aws.cluster.cluster import Cluster, ClusterFacts
-    from gpu_ci.back_ends.protocol import Site
+    from gpu_ci.back_ends.protocol import ProgramContext
     from gpu_ci.program.network import Subnets
     from gpu_ci.stack_file.sections.aws import AwsSettings, ClusterSettings, ExistingClusterSettings
 
@@ -39,19 +39,21 @@ class ControlPlane:
     """None for a cluster that exists: its own add-ons are not taken over."""
 
 
-def control_plane(*, site: Site, account: AwsSettings, stated: ClusterSettings, subnets: Subnets) -> ControlPlane:
+def control_plane(
+    *, context: ProgramContext, account: AwsSettings, stated: ClusterSettings, subnets: Subnets
+) -> ControlPlane:
     """Declare a control plane with the add-ons that nodes need, or connect to one that exists."""
     from components.aws.cluster.add_ons import AddOnsArgs, NodeAddOns
     from components.aws.cluster.cluster import Cluster, ClusterArgs
     from components.aws.nodes.nodes import NodeRole, NodeRoleArgs
 
     if stated.existing is not None:
-        return _existing(site=site, account=account, stated=stated.existing)
-    settings = site.stack.settings
+        return _existing(context=context, account=account, stated=stated.existing)
+    settings = context.stack.settings
     cluster = Cluster(
         "cluster",
         ClusterArgs(
-            cluster_name=site.stack.cluster_name,
+            cluster_name=context.stack.cluster_name,
             account=account.account,
             region=account.region,
             version=stated.version,
@@ -65,13 +67,13 @@ def control_plane(*, site: Site, account: AwsSettings, stated: ClusterSettings, 
             extended_support=stated.support == "extended",
             protect=settings.stack.protect,
         ),
-        site.aws,
+        context.aws,
     )
     add_ons = AddOnsArgs(
         cluster_name=cluster.facts.name, add_ons=[one.managed(stated.version) for one in kubernetes.add_ons(settings)]
     )
-    node_add_ons = NodeAddOns("node-add-ons", add_ons, site.aws)
-    role = NodeRole("node-role", NodeRoleArgs(), site.aws)
+    node_add_ons = NodeAddOns("node-add-ons", add_ons, context.aws)
+    role = NodeRole("node-role", NodeRoleArgs(), context.aws)
     return ControlPlane(
         facts=cluster.facts,
         role_arn=role.arn,
@@ -83,7 +85,7 @@ def control_plane(*, site: Site, account: AwsSettings, stated: ClusterSettings, 
     )
 
 
-def _existing(*, site: Site, account: AwsSettings, stated: ExistingClusterSettings) -> ControlPlane:
+def _existing(*, context: ProgramContext, account: AwsSettings, stated: ExistingClusterSettings) -> ControlPlane:
     """Return the facts of a cluster that exists, and declare the role of its nodes unless one is stated."""
     from components.aws.cluster.cluster import ClusterFacts
     from components.aws.nodes.nodes import NODE_POLICIES, NodeRole, NodeRoleArgs
@@ -99,5 +101,5 @@ def _existing(*, site: Site, account: AwsSettings, stated: ExistingClusterSettin
         return ControlPlane(facts=facts, role_arn=stated.node_role, joinable=())
     # The network add-on of the cluster may rely on the role of the nodes.
     policies = {**NODE_POLICIES, "network": "arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy"}
-    role = NodeRole("node-role", NodeRoleArgs(policies=policies), site.aws)
+    role = NodeRole("node-role", NodeRoleArgs(policies=policies), context.aws)
     return ControlPlane(facts=facts, role_arn=role.arn, joinable=role.policies)

@@ -19,16 +19,18 @@ if TYPE_CHECKING:
     from components.gcp.images.controlled_image import ControlledImage
     from components.gcp.images.declared_image import DeclaredImage
     from components.gcp.images.docker_repository import DockerRepository
-    from gpu_ci.back_ends.protocol import Site
+    from gpu_ci.back_ends.protocol import ProgramContext
     from gpu_ci.program.declared import Declared
     from gpu_ci.stack_file.sections.gcp import GcpSettings, GpuTestImageSettings, HostImageSettings
 
 
-def gcp(*, site: Site, account: GcpSettings, installer: Path = host_image.INSTALLER) -> tuple[Site, Declared]:
+def gcp(
+    *, context: ProgramContext, account: GcpSettings, installer: Path = host_image.INSTALLER
+) -> tuple[ProgramContext, Declared]:
     """Declare everything on Google Cloud that no single back end owns.
 
     Args:
-        site: what is declared already.
+        context: what is declared already.
         account: the section `gcp`.
         installer: the folder of the host image's installer.
 
@@ -41,21 +43,21 @@ def gcp(*, site: Site, account: GcpSettings, installer: Path = host_image.INSTAL
     from components.gcp.provider import gcp_provider
     from components.gcp.runner_account import RunnerAccount, RunnerAccountArgs
 
-    settings, identity = site.stack.settings, site.stack.identity
+    settings, identity = context.stack.settings, context.stack.identity
 
     provider = gcp_provider(project=account.project, region=account.region, labels=identity.labels)
     providers = ResourceOptions(providers=[provider, command.Provider("command")])
 
-    apis = Apis("apis", ApisArgs(project=account.project, apis=host_image.apis(site.stack)), providers)
+    apis = Apis("apis", ApisArgs(project=account.project, apis=host_image.apis(context.stack)), providers)
     # The engine sees no edge from a resource to the API that creates it.
-    site = replace(site, gcp=ResourceOptions.merge(providers, ResourceOptions(depends_on=[apis])))
+    context = replace(context, gcp=ResourceOptions.merge(providers, ResourceOptions(depends_on=[apis])))
     declared: Declared = {"gcp": apis}
 
     runner = RunnerAccount(
-        "runner-account", RunnerAccountArgs(project=account.project, account=f"{identity.prefix}-runner"), site.gcp
+        "runner-account", RunnerAccountArgs(project=account.project, account=f"{identity.prefix}-runner"), context.gcp
     )
     declared["gcp.runner-account"] = runner
-    site = replace(site, runner_account=runner.account_id)
+    context = replace(context, runner_account=runner.account_id)
     pulumi.export("runner_service_account", runner.email)
 
     pushing: dict[str, Output[str]] = {}
@@ -69,10 +71,10 @@ def gcp(*, site: Site, account: GcpSettings, installer: Path = host_image.INSTAL
                 repositories=settings.github_federation.repositories,
                 branches=settings.github_federation.branches,
             ),
-            site.gcp,
+            context.gcp,
         )
         pushing = {f"github-{name}": member for name, member in federation.trusted.items()}
-        site = replace(site, identity_pool=federation.pool_name)
+        context = replace(context, identity_pool=federation.pool_name)
         declared["github-federation"] = federation
         pulumi.export("workload_identity_provider", federation.provider_name)
 
@@ -93,7 +95,7 @@ def gcp(*, site: Site, account: GcpSettings, installer: Path = host_image.INSTAL
                 force_delete=repository.force_delete,
                 protect=settings.stack.protect,
             ),
-            site.gcp,
+            context.gcp,
         )
         declared[f"artifact-registry.{name}"] = images
         pulumi.export(f"repository_{name}", images.url)
@@ -104,11 +106,11 @@ def gcp(*, site: Site, account: GcpSettings, installer: Path = host_image.INSTAL
     image = None
     if settings.host_image is not None:
         image = host_image.name(settings.host_image, account.region, installer)
-        built = _host_image(site=site, stated=settings.host_image, account=account, installer=installer)
+        built = _host_image(context=context, stated=settings.host_image, account=account, installer=installer)
         declared["host-image"] = built
-        site = replace(site, host_image=built.name)
+        context = replace(context, host_image=built.name)
     pulumi.export("storage_locations", outputs.storage_locations(settings, image))
-    return site, declared
+    return context, declared
 
 
 def _test_image(*, stated: GpuTestImageSettings, images: DockerRepository, opts: ResourceOptions) -> pulumi.Resource:
@@ -135,7 +137,7 @@ def _test_image(*, stated: GpuTestImageSettings, images: DockerRepository, opts:
 
 
 def _host_image(
-    *, site: Site, stated: HostImageSettings, account: GcpSettings, installer: Path
+    *, context: ProgramContext, stated: HostImageSettings, account: GcpSettings, installer: Path
 ) -> ControlledImage | DeclaredImage:
     """Declare the network of the image's builders, its archive, and the image in the stated mode."""
     from components.gcp.build_network import BuildNetwork, BuildNetworkArgs
@@ -144,7 +146,7 @@ def _host_image(
     from components.gcp.images.host_image import HostImageArgs
     from components.gcp.images.image_archive import ImageArchive, ImageArchiveArgs
 
-    prefix, machines = site.stack.identity.prefix, site.stack.settings.machines
+    prefix, machines = context.stack.identity.prefix, context.stack.settings.machines
 
     network = BuildNetwork(
         "build-network",
@@ -154,7 +156,7 @@ def _host_image(
             regions={region_of(zone) for zone in stated.zones},
             nat=not account.public_addresses,
         ),
-        site.gcp,
+        context.gcp,
     )
 
     host = HostImageArgs(
@@ -175,7 +177,7 @@ def _host_image(
         return DeclaredImage(
             "host-image",
             DeclaredImageArgs(host=host, phase=stated.phase, keep_on_destroy=stated.keep_on_destroy),
-            site.gcp,
+            context.gcp,
         )
 
     archive = None
@@ -190,7 +192,7 @@ def _host_image(
                 keep_on_destroy=stated.keep_on_destroy,
                 prefix=prefix,
             ),
-            site.gcp,
+            context.gcp,
         )
         archive = ArchiveArgs(
             bucket=bucket.bucket, build_account=bucket.build_account, machine_account=bucket.machine_account
@@ -214,5 +216,5 @@ def _host_image(
             archive=archive,
             folder=host_image.folder(installer),
         ),
-        site.gcp,
+        context.gcp,
     )

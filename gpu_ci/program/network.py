@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from pulumi import Input
 
-    from gpu_ci.back_ends.protocol import Site
+    from gpu_ci.back_ends.protocol import ProgramContext
     from gpu_ci.program.declared import Declared
     from gpu_ci.stack_file.sections.aws import AwsSettings, NetworkSettings
 
@@ -26,12 +26,12 @@ class Subnets:
     """Zone to subnet with its route to the internet."""
 
 
-def network(*, site: Site, account: AwsSettings, stated: NetworkSettings) -> tuple[Subnets, Declared]:
+def network(*, context: ProgramContext, account: AwsSettings, stated: NetworkSettings) -> tuple[Subnets, Declared]:
     """Declare the VPC and its flow logs; declare nothing for a VPC that exists."""
     from components.aws.network.flow_logs import FlowLogs, FlowLogsArgs
     from components.aws.network.network import Network, NetworkArgs
 
-    existing, identity = stated.existing, site.stack.identity
+    existing, identity = stated.existing, context.stack.identity
     if existing is not None:
         return Subnets(vpc_id=existing.vpc, control_plane=existing.subnets, nodes=existing.subnets), {}
     declared: Declared = {}
@@ -44,7 +44,7 @@ def network(*, site: Site, account: AwsSettings, stated: NetworkSettings) -> tup
             zones=stated.zones,
             gateway_zones=stated.gateway_zones,
         ),
-        site.aws,
+        context.aws,
     )
     declared["network"] = vpc
     if stated.flow_logs is not None:
@@ -56,8 +56,8 @@ def network(*, site: Site, account: AwsSettings, stated: NetworkSettings) -> tup
                 account=account.account,
                 region=account.region,
                 retention_days=stated.flow_logs.retention_days,
-                protect=site.stack.settings.stack.protect,
+                protect=context.stack.settings.stack.protect,
             ),
-            site.aws,
+            context.aws,
         )
     return Subnets(vpc_id=vpc.vpc_id, control_plane=vpc.private_subnet_ids, nodes=vpc.node_subnet_ids), declared

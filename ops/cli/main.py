@@ -1,8 +1,8 @@
 """The command line: run one command, and turn every result and exception into an exit code.
 
-Every module of `ops.cli.commands` is a command of the same name, with the function `main`. Only the module of the
-requested command is imported. An exception is printed as one line; with `--traceback` anywhere on the command line, it
-is printed with its traceback.
+Every module of `ops.cli.commands` and `ops.cli.maintenance` is a command of the same name, with the function `main`.
+Only the module of the requested command is imported. An exception is printed as one line; with `--traceback` anywhere
+on the command line, it is printed with its traceback.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rich.markup import escape
 from typer.exceptions import TyperException
 
 from gpu_ci.knowledge.incomplete import Incomplete
-from ops.cli import commands, machine, terminal
+from ops.cli import commands, machine, maintenance, terminal
 from ops.engine import interruption
 from ops.outcome import Exit, Stop
 from ops.plan.stack_file import UnreadableStackFileError
@@ -56,11 +56,14 @@ def _application(line: list[str]) -> typer.Typer:
         no_args_is_help=True,
     )
     app.callback()(_callback)
-    names = sorted(found.name.replace("_", "-") for found in pkgutil.iter_modules(commands.__path__))
-    wanted = [name for name in names if line[:1] == [name]]
-    for name in wanted or names:
-        module = importlib.import_module(f"{commands.__name__}.{name.replace('-', '_')}")
-        app.command(name)(module.main)
+    modules = {
+        found.name.replace("_", "-"): f"{package.__name__}.{found.name}"
+        for package in (commands, maintenance)
+        for found in pkgutil.iter_modules(package.__path__)
+    }
+    wanted = [name for name in modules if line[:1] == [name]]
+    for name in wanted or sorted(modules):
+        app.command(name)(importlib.import_module(modules[name]).main)
     return app
 
 

@@ -11,7 +11,7 @@ from pulumi import ResourceOptions
 
 from components.kubernetes.arc import arc_controller
 from components.kubernetes.arc.arc_controller_values import controller_values
-from gpu_ci.back_ends.protocol import Site
+from gpu_ci.back_ends.protocol import ProgramContext
 from gpu_ci.back_ends.registry import BACK_ENDS, stack_of
 from gpu_ci.back_ends.stack_file import load
 from gpu_ci.knowledge import pins
@@ -58,13 +58,13 @@ def inside() -> None:
     settings, secrets = load()
     identity = Identity(project="gpu-ci", stack="small")
     cluster = pulumi.ProviderResource("kubernetes", "cluster", {"clusterIdentifier": "elsewhere"})
-    site = Site(
+    context = ProgramContext(
         stack=stack_of(settings, identity),
         secrets=secrets,
         cluster=ResourceOptions(providers=[cluster]),
         repositories={},
     )
-    BACK_ENDS["arc"].declare(site)
+    BACK_ENDS["arc"].declare(context)
 
 
 def operations(outcome: Outcome, name: str) -> list[str]:

@@ -9,7 +9,8 @@ import pulumi
 import pytest
 from pulumi import ResourceOptions
 
-from ops.cli.commands import record_release, upgrade_check
+from ops.cli.commands import upgrade_check
+from ops.cli.maintenance import record_release
 from ops.engine import upgrade
 from ops.engine.events import Outcome, Step
 from ops.engine.upgrade import Recorded, Replay

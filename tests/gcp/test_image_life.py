@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pulumi
 import pytest
 
-from gpu_ci.back_ends.protocol import Site
+from gpu_ci.back_ends.protocol import ProgramContext
 from gpu_ci.back_ends.registry import stack_of
 from gpu_ci.back_ends.stack_file import load, settings_of
 from gpu_ci.derived import host_image
@@ -57,8 +57,8 @@ def program(installer: Path) -> Callable[[], None]:
         settings, secrets = load()
         assert settings.gcp is not None
         identity = Identity(project=pulumi.get_project(), stack=pulumi.get_stack())
-        site = Site(stack=stack_of(settings, identity), secrets=secrets, repositories={})
-        gcp(site=site, account=settings.gcp, installer=installer)
+        context = ProgramContext(stack=stack_of(settings, identity), secrets=secrets, repositories={})
+        gcp(context=context, account=settings.gcp, installer=installer)
 
     return run
 

@@ -244,7 +244,7 @@ def test_set_up_happens_once_and_again_when_the_lock_changes(checkout: Path, tmp
 
 
 def test_every_command_of_a_target_exists() -> None:
-    commands = {path.stem.replace("_", "-") for path in (ROOT / "ops" / "cli" / "commands").glob("[a-z]*.py")}
+    commands = {path.stem.replace("_", "-") for path in (ROOT / "ops" / "cli").glob("[cm]*/[a-z]*.py")}
 
     assert set(re.findall(r"\$\(OPS\) ([a-z-]+)", TEXT)) - commands == set()
 

@@ -223,6 +223,6 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     cli.run(["--help"])
 
     out = capsys.readouterr().out
-    names = [path.stem.replace("_", "-") for path in (ROOT / "ops" / "cli" / "commands").glob("[a-z]*.py")]
+    names = [path.stem.replace("_", "-") for path in (ROOT / "ops" / "cli").glob("[cm]*/[a-z]*.py")]
     assert "plan" in names
     assert [name for name in names if f"\n  {name} " not in out] == []

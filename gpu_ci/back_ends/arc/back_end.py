@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pulumi
 
-    from gpu_ci.back_ends.protocol import BackEnd, Repository, Site
+    from gpu_ci.back_ends.protocol import BackEnd, ProgramContext, Repository
     from gpu_ci.stack_file.sections.runners import RunnerSettings
     from gpu_ci.stack_file.sections.settings import Settings
 
@@ -95,9 +95,9 @@ class Arc:
         """Return no files: a workflow only needs the name of the scale set."""
         return {}
 
-    def declare(self, site: Site) -> Mapping[str, pulumi.Resource]:
+    def declare(self, context: ProgramContext) -> Mapping[str, pulumi.Resource]:
         """Declare the controller, the job hooks, and one scale set for each runner."""
-        settings, key = site.stack.settings, site.secrets.github_app_private_key
+        settings, key = context.stack.settings, context.secrets.github_app_private_key
         network, cluster = settings.network, settings.cluster
         if settings.arc is None or settings.github is None or key is None or network is None or cluster is None:
             return {}
@@ -113,13 +113,13 @@ class Arc:
         from components.kubernetes.disruption_budget import DisruptionBudget, DisruptionBudgetArgs  # noqa: PLC0415
         from components.kubernetes.namespaces import SYSTEMS  # noqa: PLC0415
 
-        inside = ResourceOptions.merge(site.cluster, ResourceOptions(providers=[command.Provider("arc-commands")]))
+        inside = ResourceOptions.merge(context.cluster, ResourceOptions(providers=[command.Provider("arc-commands")]))
         controller = arc_controller.ArcController(
             "arc",
             arc_controller.ArcControllerArgs(
                 version=pins.ARC_CHARTS,
                 log_level=settings.arc.log_level,
-                kubeconfig=site.kubeconfig,
+                kubeconfig=context.kubeconfig,
                 github_url=settings.github.url,
                 app_id=settings.github.app_id,
                 installation_id=settings.github.installation_id,
@@ -127,15 +127,17 @@ class Arc:
             ),
             inside,
         )
-        DisruptionBudget("job-protection", DisruptionBudgetArgs(namespace=controller.runners_namespace), site.cluster)
-        hooks = JobHooks("job-hooks", JobHooksArgs(namespace=controller.runners_namespace), site.cluster)
+        DisruptionBudget(
+            "job-protection", DisruptionBudgetArgs(namespace=controller.runners_namespace), context.cluster
+        )
+        hooks = JobHooks("job-hooks", JobHooksArgs(namespace=controller.runners_namespace), context.cluster)
         separate = any(one.container_mode != "none" for _, _, one in settings.served(ArcSection))
         jobs = None
         if separate:
             jobs = JobNamespace(
-                "job-pods", JobNamespaceArgs(runners_namespace=controller.runners_namespace), site.cluster
+                "job-pods", JobNamespaceArgs(runners_namespace=controller.runners_namespace), context.cluster
             )
-            DisruptionBudget("job-pod-protection", DisruptionBudgetArgs(namespace=jobs.namespace), site.cluster)
+            DisruptionBudget("job-pod-protection", DisruptionBudgetArgs(namespace=jobs.namespace), context.cluster)
         policies = NetworkPolicies(
             "network-policies",
             NetworkPoliciesArgs(
@@ -146,7 +148,7 @@ class Arc:
                 services=cluster.service_cidr,
                 ports=settings.arc.ports,
             ),
-            site.cluster,
+            context.cluster,
         )
         declared: dict[str, pulumi.Resource] = {"arc": controller}
         waits: list[str] = []
@@ -162,9 +164,9 @@ class Arc:
                     values=values,
                     version=pins.ARC_CHARTS,
                     namespace=controller.scale_sets_namespace,
-                    image=site.image(settings.images[stated.image]),
+                    image=context.image(settings.images[stated.image]),
                     secret_name=controller.secret_name,
-                    kubeconfig=site.kubeconfig,
+                    kubeconfig=context.kubeconfig,
                     controller=controller.installed,
                     controller_namespace=SYSTEMS,
                     controller_account=arc_controller.SERVICE_ACCOUNT,

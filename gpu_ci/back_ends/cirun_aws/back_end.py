@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import pulumi
 
-    from gpu_ci.back_ends.protocol import BackEnd, Repository, Site
+    from gpu_ci.back_ends.protocol import BackEnd, ProgramContext, Repository
     from gpu_ci.stack_file.sections.runners import RunnerSettings
     from gpu_ci.stack_file.sections.settings import Settings
 
@@ -83,9 +83,9 @@ class CirunAws(CirunBackEnd):
             subnets=stated.subnets,
         )
 
-    def declare(self, site: Site) -> Mapping[str, pulumi.Resource]:
+    def declare(self, context: ProgramContext) -> Mapping[str, pulumi.Resource]:
         """Declare cirun's IAM user, and export what remains to be done by hand."""
-        settings, identity = site.stack.settings, site.stack.identity
+        settings, identity = context.stack.settings, context.stack.identity
         if settings.aws is None or settings.cirun is None or not settings.cirun.aws:
             return {}
         # Imported here: a stack without AWS does not load its SDK.
@@ -103,7 +103,7 @@ class CirunAws(CirunBackEnd):
                 title=f"{identity.prefix}-cirun",
                 zones={region: [zone for zone in zones if region_of(zone) == region] for region in regions},
             ),
-            site.aws,
+            context.aws,
         )
         account = settings.aws.account
 
@@ -122,7 +122,7 @@ class CirunAws(CirunBackEnd):
         access = CirunAwsAccess(
             "cirun-aws",
             CirunAwsArgs(user=f"{identity.prefix}-cirun", policy=pulumi.Output.all(**network.vpc_arns).apply(document)),
-            site.aws,
+            context.aws,
         )
         known = pulumi.Output.all(access.user_name, pulumi.Output.all(**network.subnet_ids))
         pulumi.export("cirun_aws", known.apply(lambda facts: outputs(facts[0], settings, facts[1])))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import pulumi
 
-    from gpu_ci.back_ends.protocol import BackEnd, Repository, Site
+    from gpu_ci.back_ends.protocol import BackEnd, ProgramContext, Repository
     from gpu_ci.stack_file.identity import Identity
     from gpu_ci.stack_file.sections.runners import RunnerSettings
     from gpu_ci.stack_file.sections.settings import Settings
@@ -105,9 +105,9 @@ class CirunGcp(CirunBackEnd):
             service_account=f"{identity.prefix}-runner@{project}.iam.gserviceaccount.com",
         )
 
-    def declare(self, site: Site) -> Mapping[str, pulumi.Resource]:
+    def declare(self, context: ProgramContext) -> Mapping[str, pulumi.Resource]:
         """Declare cirun's service account and the network of its machines."""
-        settings, identity = site.stack.settings, site.stack.identity
+        settings, identity = context.stack.settings, context.stack.identity
         if settings.gcp is None or settings.cirun is None or not settings.cirun.gcp:
             return {}
         # Imported here: a stack without Google Cloud does not load its SDK.
@@ -126,9 +126,9 @@ class CirunGcp(CirunBackEnd):
                 role=f"{identity.prefix}_cirun".replace("-", "_"),
                 title=ROLE_TITLE,
                 permissions=permissions(),
-                runs_as=site.runner_account,
+                runs_as=context.runner_account,
             ),
-            site.gcp,
+            context.gcp,
         )
         private = () if settings.gcp.public_addresses else settings.served(CirunGcpSection)
         network = RunnerNetwork(
@@ -138,7 +138,7 @@ class CirunGcp(CirunBackEnd):
                 title=network_name(identity),
                 nat_regions={region_of(zone) for _, _, section in private for zone in section.zones},
             ),
-            site.gcp,
+            context.gcp,
         )
         pulumi.export("cirun_gcp", access.email.apply(_outputs))
         served = sorted(f"runners.{name}" for name, runner in settings.runners.items() if "cirun_gcp" in runner.stated)

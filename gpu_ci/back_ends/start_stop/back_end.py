@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import pulumi
 
-    from gpu_ci.back_ends.protocol import BackEnd, Repository, Site
+    from gpu_ci.back_ends.protocol import BackEnd, ProgramContext, Repository
     from gpu_ci.back_ends.shared.machine.aws.machine import Ec2Machine
     from gpu_ci.back_ends.shared.machine.section import MachineSection
     from gpu_ci.back_ends.start_stop.section import JarvisSettings, StarterSettings
@@ -68,9 +68,9 @@ class StartStop:
             container_fix="" if docker else fix,
         )
 
-    def declare(self, site: Site) -> Mapping[str, pulumi.Resource]:
+    def declare(self, context: ProgramContext) -> Mapping[str, pulumi.Resource]:
         """Declare the machines with the access of their repositories, and export the commands for each."""
-        settings = site.stack.settings
+        settings = context.stack.settings
         if not any(settings.served(StartStopSection)):
             return {}
         import pulumi  # noqa: PLC0415 - as the clouds' SDKs
@@ -78,16 +78,16 @@ class StartStop:
         places: dict[str, dict[str, MachineRunner]] = {"aws": {}, "gcp": {}}
         for name, runner, machine, _ in _machines(settings):
             text = boot(
-                site.stack, KIND, name, machine, registration="ephemeral", idle_minutes=machine.idle_stop_minutes
+                context.stack, KIND, name, machine, registration="ephemeral", idle_minutes=machine.idle_stop_minutes
             )
             places[machine.cloud][name] = MachineRunner(runner=runner, section=machine, user_data=text)
-        on_aws, on_gcp = aws.declare(site, KIND, places["aws"]), gcp.declare(site, KIND, places["gcp"])
+        on_aws, on_gcp = aws.declare(context, KIND, places["aws"]), gcp.declare(context, KIND, places["gcp"])
         for name, _, machine, repository in _machines(settings):
             if name in on_aws:
-                _trust_on_aws(site, name, machine, repository, on_aws[name])
+                _trust_on_aws(context, name, machine, repository, on_aws[name])
             else:
-                _trust_on_gcp(site, name, machine, repository)
-        pulumi.export("start_stop", aws.instance_ids(on_aws).apply(lambda ids: _outputs(site, ids)))
+                _trust_on_gcp(context, name, machine, repository)
+        pulumi.export("start_stop", aws.instance_ids(on_aws).apply(lambda ids: _outputs(context, ids)))
         return {f"runners.{name}": machine for name, machine in (*on_aws.items(), *on_gcp.items())}
 
     def files(self, repository: Repository) -> Mapping[str, str]:
@@ -148,16 +148,16 @@ def _owner(settings: Settings) -> str:
 
 
 def _trust_on_aws(
-    site: Site, name: str, machine: MachineSection, repository: StarterSettings, made: Ec2Machine
+    context: ProgramContext, name: str, machine: MachineSection, repository: StarterSettings, made: Ec2Machine
 ) -> None:
     from components.aws.job_role import TrustedJobs  # noqa: PLC0415
     from gpu_ci.back_ends.start_stop.aws_access import StarterRole, StarterRoleArgs  # noqa: PLC0415
 
-    settings = site.stack.settings
+    settings = context.stack.settings
     StarterRole(
         f"{KIND}-{name}-role",
         StarterRoleArgs(
-            role=role_name(site.stack.identity, name),
+            role=role_name(context.stack.identity, name),
             account=settings.aws.account if settings.aws is not None else "",
             region=region_of(machine.zone),
             instance=made.arn,
@@ -168,14 +168,14 @@ def _trust_on_aws(
                 environment=ENVIRONMENT,
             ),
         ),
-        site.aws,
+        context.aws,
     )
 
 
-def _trust_on_gcp(site: Site, name: str, machine: MachineSection, repository: StarterSettings) -> None:
+def _trust_on_gcp(context: ProgramContext, name: str, machine: MachineSection, repository: StarterSettings) -> None:
     from gpu_ci.back_ends.start_stop.gcp_access import StarterAccess, StarterAccessArgs  # noqa: PLC0415
 
-    settings, title = site.stack.settings, machine_title(site.stack.identity, name)
+    settings, title = context.stack.settings, machine_title(context.stack.identity, name)
     StarterAccess(
         f"{KIND}-{name}-access",
         StarterAccessArgs(
@@ -183,7 +183,7 @@ def _trust_on_gcp(site: Site, name: str, machine: MachineSection, repository: St
             zone=machine.zone,
             instance=title,
             role=f"{title}_{KIND}".replace("-", "_"),
-            pool=site.identity_pool,
+            pool=context.identity_pool,
             subjects=subjects(
                 f"{_owner(settings)}/{repository.name}",
                 repository.owner_id,
@@ -191,21 +191,21 @@ def _trust_on_gcp(site: Site, name: str, machine: MachineSection, repository: St
                 environment=ENVIRONMENT,
             ),
         ),
-        site.gcp,
+        context.gcp,
     )
 
 
-def _outputs(site: Site, instances: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def _outputs(context: ProgramContext, instances: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """Return the commands of people for each runner."""
     found: dict[str, dict[str, str]] = {}
-    for name, _, section in site.stack.settings.served(StartStopSection):
+    for name, _, section in context.stack.settings.served(StartStopSection):
         if section.machine is None or section.repository is None:
-            url = site.stack.settings.github.url if site.stack.settings.github is not None else ""
+            url = context.stack.settings.github.url if context.stack.settings.github is not None else ""
             found[name] = jarvis.secret_commands(ENVIRONMENT, url)
             continue
-        slug = f"{_owner(site.stack.settings)}/{section.repository.name}"
+        slug = f"{_owner(context.stack.settings)}/{section.repository.name}"
         found[name] = {
-            **commands(site.stack, KIND, name, section.machine, instances.get(name)),
+            **commands(context.stack, KIND, name, section.machine, instances.get(name)),
             "environment": f"gh api --method PUT repos/{slug}/environments/{ENVIRONMENT}",
             "files": f"make kit OUT=../{section.repository.name} REPO={section.repository.name}",
         }

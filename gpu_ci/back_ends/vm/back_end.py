@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pulumi
 
-    from gpu_ci.back_ends.protocol import BackEnd, Repository, Site
+    from gpu_ci.back_ends.protocol import BackEnd, ProgramContext, Repository
     from gpu_ci.stack_file.sections.runners import RunnerSettings
     from gpu_ci.stack_file.sections.settings import Settings
 
@@ -56,9 +56,9 @@ class Vm:
             container_fix="" if docker else f"state docker: true in runners.{name}.vm",
         )
 
-    def declare(self, site: Site) -> Mapping[str, pulumi.Resource]:
+    def declare(self, context: ProgramContext) -> Mapping[str, pulumi.Resource]:
         """Declare the machines, and export the commands for each."""
-        settings = site.stack.settings
+        settings = context.stack.settings
         served = {name: section for name, _, section in settings.served(VmSection)}
         if not served or settings.github is None:
             return {}
@@ -70,7 +70,7 @@ class Vm:
                 runner=settings.runners[name],
                 section=section,
                 user_data=boot(
-                    site.stack,
+                    context.stack,
                     KIND,
                     name,
                     section,
@@ -79,14 +79,14 @@ class Vm:
                 ),
                 hours=_hours(section),
             )
-        on_aws, on_gcp = aws.declare(site, KIND, places["aws"]), gcp.declare(site, KIND, places["gcp"])
+        on_aws, on_gcp = aws.declare(context, KIND, places["aws"]), gcp.declare(context, KIND, places["gcp"])
         unset = github_variables.declare(f"{KIND}-github", settings.github, {SWITCH: "true"})
         enable = {"enable-tests": unset[SWITCH]} if unset else {}
         pulumi.export(
             "vm",
             aws.instance_ids(on_aws).apply(
                 lambda known: {
-                    name: commands(site.stack, KIND, name, section, known.get(name)) | enable
+                    name: commands(context.stack, KIND, name, section, known.get(name)) | enable
                     for name, section in served.items()
                 }
             ),

@@ -1,1 +1,1 @@
-"""The commands, one per module: `ops plan` is `ops.cli.commands.plan.main`."""
+"""The commands that people and pipelines run, one per module: `ops plan` is `ops.cli.commands.plan.main`."""

@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
     import pulumi
 
-    from gpu_ci.back_ends.protocol import Site
+    from gpu_ci.back_ends.protocol import ProgramContext
     from gpu_ci.back_ends.shared.machine.aws.machine import Ec2Machine
     from gpu_ci.back_ends.shared.machine.runner import MachineRunner
     from gpu_ci.back_ends.shared.machine.section import MachineSection
 
 
-def declare(site: Site, kind: str, runners: Mapping[str, MachineRunner]) -> dict[str, Ec2Machine]:
+def declare(context: ProgramContext, kind: str, runners: Mapping[str, MachineRunner]) -> dict[str, Ec2Machine]:
     """Declare the machines of one back end; return them by the runner's name.
 
     Args:
-        site: what is declared already.
+        context: what is declared already.
         kind: the back end in names, as in `vm`.
         runners: runner name to its machine.
 
     """
-    settings, identity = site.stack.settings, site.stack.identity
+    settings, identity = context.stack.settings, context.stack.identity
     if settings.aws is None or not runners:
         return {}
     # Imported here: a stack without AWS does not load its SDK.
@@ -44,7 +44,7 @@ def declare(site: Site, kind: str, runners: Mapping[str, MachineRunner]) -> dict
                 account=settings.aws.account,
                 zone=one.section.zone,
                 machine_type=one.section.machine_type,
-                image=_image(site, one.section),
+                image=_image(context, one.section),
                 ubuntu=one.section.os.removeprefix("ubuntu-"),
                 disk_gib=gibibytes(one.section.disk),
                 spot=one.section.spot,
@@ -57,7 +57,7 @@ def declare(site: Site, kind: str, runners: Mapping[str, MachineRunner]) -> dict
                 email=one.section.alerts.email if one.section.alerts is not None else "",
                 idle_minutes=one.section.alerts.idle_minutes if one.section.alerts is not None else 0,
             ),
-            site.aws,
+            context.aws,
         )
         for name, one in runners.items()
     }
@@ -71,10 +71,10 @@ def instance_ids(machines: Mapping[str, Ec2Machine]) -> pulumi.Output[dict[str, 
     return pulumi.Output.all(*ids).apply(lambda known: dict(zip(machines, known, strict=True)))
 
 
-def _image(site: Site, section: MachineSection) -> pulumi.Input[str] | None:
+def _image(context: ProgramContext, section: MachineSection) -> pulumi.Input[str] | None:
     """Return the AMI; none for an image of Ubuntu, which EC2 resolves when it creates the machine."""
     if section.image == OWN:
-        return site.images[region_of(section.zone)]
+        return context.images[region_of(section.zone)]
     return None if section.image == STOCK else section.image
 
 

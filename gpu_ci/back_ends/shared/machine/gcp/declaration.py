@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import pulumi
 
-    from gpu_ci.back_ends.protocol import Site
+    from gpu_ci.back_ends.protocol import ProgramContext
     from gpu_ci.back_ends.shared.machine.gcp.machine import GcpMachine
     from gpu_ci.back_ends.shared.machine.runner import MachineRunner
     from gpu_ci.back_ends.shared.machine.section import MachineSection
@@ -41,16 +41,16 @@ def names(identity: Identity, kind: str) -> GcpNames:
     return GcpNames(title=title, account=title, key_secret=f"{title}-github-app-private-key")
 
 
-def declare(site: Site, kind: str, runners: Mapping[str, MachineRunner]) -> dict[str, GcpMachine]:
+def declare(context: ProgramContext, kind: str, runners: Mapping[str, MachineRunner]) -> dict[str, GcpMachine]:
     """Declare the machines of one back end; return them by the runner's name.
 
     Args:
-        site: what is declared already.
+        context: what is declared already.
         kind: the back end in names, at most six characters.
         runners: runner name to its machine.
 
     """
-    settings, identity = site.stack.settings, site.stack.identity
+    settings, identity = context.stack.settings, context.stack.identity
     if settings.gcp is None or not runners:
         return {}
     # Imported here: a stack without Google Cloud does not load its SDK.
@@ -69,7 +69,7 @@ def declare(site: Site, kind: str, runners: Mapping[str, MachineRunner]) -> dict
             nat=not account.public_addresses,
             scheduled=any(one.hours is not None for one in runners.values()),
         ),
-        site.gcp,
+        context.gcp,
     )
     machines: dict[str, GcpMachine] = {}
     for name, one in runners.items():
@@ -81,7 +81,7 @@ def declare(site: Site, kind: str, runners: Mapping[str, MachineRunner]) -> dict
                 project=account.project,
                 zone=section.zone,
                 machine=attach(settings.machines.gce(section.machine_type), gpu_model(needs.gpu), needs.gpus),
-                image=_image(site, section, STOCK_IMAGES),
+                image=_image(context, section, STOCK_IMAGES),
                 signed_driver=section.image in {STOCK, OWN},
                 disk_gib=gibibytes(section.disk),
                 spot=section.spot,
@@ -94,18 +94,18 @@ def declare(site: Site, kind: str, runners: Mapping[str, MachineRunner]) -> dict
                 email=alerts.email if alerts is not None else "",
                 idle_minutes=alerts.idle_minutes if alerts is not None else 0,
             ),
-            site.gcp,
+            context.gcp,
         )
     return machines
 
 
-def _image(site: Site, section: MachineSection, stock: Mapping[str, str]) -> pulumi.Input[str]:
+def _image(context: ProgramContext, section: MachineSection, stock: Mapping[str, str]) -> pulumi.Input[str]:
     """Return the path of the machine's image. The image of `host-image` exists only after its tests passed."""
     if section.image == STOCK:
         return stock[section.os]
-    if section.image == OWN and site.host_image is not None and site.stack.settings.gcp is not None:
-        project = site.stack.settings.gcp.project
-        return site.host_image.apply(lambda name: f"projects/{project}/global/images/{name}")
+    if section.image == OWN and context.host_image is not None and context.stack.settings.gcp is not None:
+        project = context.stack.settings.gcp.project
+        return context.host_image.apply(lambda name: f"projects/{project}/global/images/{name}")
     return section.image
 
 

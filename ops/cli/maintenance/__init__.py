@@ -1,0 +1,1 @@
+"""Commands that maintain this repository, one per module: golden files, the schema and recorded releases."""
