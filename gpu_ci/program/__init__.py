@@ -1,6 +1,6 @@
 """The composition root: read the stack file, check it, and declare one component after the other.
 
-It makes no decision: decisions are in the stack file, and derived values come from `wiring` and from the components'
+It makes no decision: decisions are in the stack file, and derived values come from `gpu_ci.derived` and from the components'
 pure neighbours. The SDKs of the clouds are imported where they are needed, because loading the one of AWS is most of
 the time of a plan.
 """
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import pulumi
 
-import gpu_ci.checks
-import gpu_ci.program.refusal
+from gpu_ci import checks
 from gpu_ci.back_ends.protocol import ProgramContext
 from gpu_ci.back_ends.registry import BACK_ENDS, stack_of
 from gpu_ci.back_ends.stack_file import load
 from gpu_ci.derived import outputs, prerequisites
+from gpu_ci.program import refusal
 from gpu_ci.program.aws import aws
 from gpu_ci.program.declared import Declared
 from gpu_ci.program.gcp import gcp
@@ -50,9 +50,9 @@ def run(on_path: Callable[[str], str | None] | None = None, *, refuse: bool = Tr
     stack = stack_of(
         settings, Identity(project=pulumi.get_project(), stack=pulumi.get_stack(), extra=settings.stack.tags)
     )
-    findings = gpu_ci.checks.verdicts(stack)
+    findings = checks.verdicts(stack)
     if refuse:
-        gpu_ci.program.refusal.refuse(findings)
+        refusal.refuse(findings)
     if on_path is not None:
         prerequisites.check(settings, on_path)
 
@@ -68,5 +68,5 @@ def run(on_path: Callable[[str], str | None] | None = None, *, refuse: bool = Tr
     declared |= github(settings)
 
     pulumi.export("runs_on", outputs.runs_on(settings))
-    gpu_ci.program.refusal.warn(findings, declared)
+    refusal.warn(findings, declared)
     return findings
