@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from typer.models import ParameterInfo
 
 from gpu_ci.checks import CHECKS
-from ops.cli import commands
+from ops.cli import commands, maintenance
 from tools.reference_components import components
 from tools.reference_doctor import doctor_checks, message_index, messages
 from tools.reference_machines import (
@@ -41,12 +41,16 @@ MARKERS: Final = re.compile(r"^<!-- generated: ([a-z0-9 ]+) -->\n.*?^<!-- end --
 
 def command_line() -> str:
     """Return every command with its options as Markdown."""
-    names = sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
-    return "\n".join(_command(name) for name in names)
+    found = {
+        module.name: package.__name__
+        for package in (commands, maintenance)
+        for module in pkgutil.iter_modules(package.__path__)
+    }
+    return "\n".join(_command(package, name) for name, package in sorted(found.items()))
 
 
-def _command(name: str) -> str:
-    main = importlib.import_module(f"{commands.__name__}.{name}").main
+def _command(package: str, name: str) -> str:
+    main = importlib.import_module(f"{package}.{name}").main
     hints = typing.get_type_hints(main, include_extras=True)
     rows = [
         _option(parameter.name, parameter.default, hints[parameter.name])
@@ -87,8 +91,13 @@ def decisions() -> str:
 
 def modules() -> str:
     """Return every package of the program, and its folders, with the first sentence of its docstring."""
-    top = [path for path in sorted(ROOT.glob("[a-z]*/__init__.py")) if path.parent.name not in {"tests", "tools"}]
+    top = [path for path in sorted(ROOT.glob("[a-z]*/__init__.py")) if path.parent.name != "tests"]
     paths = [path for package in top for path in [package, *sorted(package.parent.glob("*/__init__.py"))]]
+    paths = [
+        inner
+        for path in paths
+        for inner in [path, *(sorted(path.parent.glob("*/__init__.py")) if path.parent.parent.name == "gpu_ci" else [])]
+    ]
     rows = [f"| `{path.parent.relative_to(ROOT).as_posix()}/` | {_cell(_summary(path))} |" for path in paths]
     entry = f"| `__main__.py` | {_cell(_summary(ROOT / '__main__.py'))} |"
     return "\n".join(["| Module | Content |", "|---|---|", entry, *rows])
@@ -96,7 +105,8 @@ def modules() -> str:
 
 def checks() -> str:
     """Return every check with the summary of the module of the same name, linked to its page."""
-    pages = {module.CHECK: ROOT / "checks" / f"{module.CHECK.replace('-', '_')}.py" for module in CHECKS}
+    folder = ROOT / "gpu_ci" / "checks"
+    pages = {module.CHECK: next(folder.rglob(f"{module.CHECK.replace('-', '_')}.py")) for module in CHECKS}
     rows = [f"| [{name}]({name}.md) | {_cell(_summary(path))} |" for name, path in pages.items()]
     return "\n".join(["| Check | Description |", "|---|---|", *rows])
 

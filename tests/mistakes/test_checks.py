@@ -43,8 +43,8 @@ def unlisted(modules: dict[str, str], listed: set[str]) -> list[str]:
 
 
 def test_every_module_with_a_check_is_in_the_tuple() -> None:
-    modules = {path.stem: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.py") if path.stem != "__init__"}
-    listed = [check.__name__.removeprefix("gpu_ci.checks.") for check in gpu_ci.checks.CHECKS]  # type: ignore[attr-defined]  # modules
+    modules = {path.stem: path.read_text(encoding="utf-8") for path in FOLDER.rglob("*.py") if path.stem != "__init__"}
+    listed = [check.__name__.rpartition(".")[2] for check in gpu_ci.checks.CHECKS]  # type: ignore[attr-defined]  # modules
 
     assert unlisted(modules, set(listed)) == [], "not in gpu_ci.checks.CHECKS, or without CHECK or check(stack)"
     assert len(listed) == len(set(listed)) >= 10
@@ -66,7 +66,7 @@ def test_a_check_outside_the_tuple_is_refused(text: str, refused: list[str]) -> 
 def test_verdicts_only_have_names_of_checks() -> None:
     named = {
         name
-        for path in FOLDER.glob("*.py")
+        for path in FOLDER.rglob("*.py")
         for name in re.findall(r"\bcheck=([^,)\s]+)", path.read_text(encoding="utf-8"))
     }
 
