@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from gpu_ci.back_ends.registry import stack_of
 from gpu_ci.back_ends.stack_file import settings_of
 from gpu_ci.checks.cost.bill import bill
-from gpu_ci.checks.cost.machine_groups import job_load
 from gpu_ci.knowledge.cost.month import Case
 from gpu_ci.knowledge.cost.prices import NoPrice, Price, dollars
 from gpu_ci.knowledge.cost.prices_aws import AWS_REGIONS, ec2_price
@@ -124,7 +123,7 @@ def _month(path: Path) -> list[str]:
     settings = settings_of(file.config, file.secret_keys, file.name, file.name)
     runners = {name: one.model_copy(update={"workload": WORKLOAD}) for name, one in settings.runners.items()}
     stack = stack_of(settings.model_copy(update={"runners": runners}), Identity(project="gpu-ci", stack=file.name))
-    found = bill(stack, [job_load(runners[name], offer, stack.settings) for name, offer in stack.offers.items()])
+    found = bill(stack)
     return [dollars(found.total(case)) for case in (Case.IDLE, Case.EXPECTED, Case.WORST)]
 
 

@@ -87,6 +87,8 @@ class OwnMachines:
     """The size of the machine image that the disk is created from; 0 where it is unknown."""
     standing: Standing | None = None
     """One machine that exists between jobs; None where each job gets a new machine."""
+    created: bool = True
+    """False for machines that the stack does not create: they cost it nothing, and count against none of its quotas."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,8 @@
 """The composition root: read the stack file, check it, and declare one component after the other.
 
-It makes no decision: decisions are in the stack file, and derived values come from `gpu_ci.derived` and from the components'
-pure neighbours. The SDKs of the clouds are imported where they are needed, because loading the one of AWS is most of
-the time of a plan.
+It makes no decision: decisions are in the stack file, and derived values come from `gpu_ci.derived` and from the
+components' pure neighbours. The SDKs of the clouds are imported where they are needed, because loading the one of AWS
+is most of the time of a plan.
 """
 
 from __future__ import annotations

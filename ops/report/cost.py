@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gpu_ci.back_ends.registry import stack_of
 from gpu_ci.checks.cost.bill import bill
-from gpu_ci.checks.cost.machine_groups import job_load
 from gpu_ci.knowledge.cost.month import Case
 from gpu_ci.stack_file.identity import PROJECT, Identity
 from ops.plan import typed
@@ -29,7 +28,7 @@ def cost(stack_file: StackFile) -> dict[str, Any]:
     """
     settings = typed.settings(stack_file)
     stack = stack_of(settings, Identity(project=PROJECT, stack=stack_file.name, extra=settings.stack.tags))
-    found = bill(stack, [job_load(settings.runners[name], offer, settings) for name, offer in stack.offers.items()])
+    found = bill(stack)
     return {
         "total": {str(case): float(round(found.total(case), 2)) for case in Case},
         "parts": {

@@ -34,7 +34,7 @@ def test_a_builder_counts_against_the_quota_of_on_demand_machines() -> None:
 
 
 def test_a_month_contains_one_build_and_the_kept_images_of_each_region() -> None:
-    found = bill(stack({"ec2-image": {**EC2, "keep": 4, "disk": "60Gi"}}), [])
+    found = bill(stack({"ec2-image": {**EC2, "keep": 4, "disk": "60Gi"}}))
     items = {item.what: item for item in found.items if item.path == "ec2-image"}
 
     assert {what: item.usd(Case.IDLE) for what, item in items.items() if "images" in what} == {

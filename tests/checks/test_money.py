@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpu_ci.checks.capacity import quota
 from gpu_ci.checks.cost.bill import bill
-from gpu_ci.checks.cost.machine_groups import job_load, machine_groups
+from gpu_ci.checks.cost.machine_groups import machine_groups
 from gpu_ci.checks.cost.money import check
 from gpu_ci.knowledge.cost.jobs import JobLoad
 from gpu_ci.knowledge.cost.month import Bill, Case, Quantity, expected_machine, group_hours, machine_items
@@ -24,7 +25,6 @@ from tests.checks.stacks import stack
 from tests.stack_file.stacks import OUT, PRODUCTION
 
 if TYPE_CHECKING:
-    from gpu_ci.back_ends.stack import Stack
     from gpu_ci.knowledge.verdict import Verdict
 
 pytestmark = pytest.mark.pure
@@ -67,10 +67,6 @@ def month(group: MachineGroup, *loads: JobLoad) -> list[Decimal]:
     """Return the cost of a group in each month: idle, expected and worst."""
     found = Bill(items=tuple(machine_items(group, group_hours(group, loads))))
     return [found.total(case) for case in Case]
-
-
-def whole(of: Stack) -> Bill:
-    return bill(of, [job_load(of.settings.runners[name], offer, of.settings) for name, offer in of.offers.items()])
 
 
 # The arithmetic of a group.
@@ -143,7 +139,7 @@ def test_a_machine_without_a_price_is_missing_where_it_is_tried() -> None:
 
 
 def test_the_bill_has_every_part_that_costs_money() -> None:
-    found = whole(stack())
+    found = bill(stack())
     idle = {path: round(usd, 2) for path, usd in found.by_path(Case.IDLE).items() if usd}
 
     assert idle == {
@@ -165,7 +161,7 @@ def test_the_bill_has_every_part_that_costs_money() -> None:
     ],
 )
 def test_a_setting_changes_the_months(change: dict[str, Any], added: tuple[float | None, ...]) -> None:
-    before, after = whole(stack()), whole(stack(change))
+    before, after = bill(stack()), bill(stack(change))
     found = [after.total(case) - before.total(case) for case in Case]
 
     assert [one for one, expected in zip(found, added, strict=True) if expected is not None] == pytest.approx(
@@ -176,7 +172,7 @@ def test_a_setting_changes_the_months(change: dict[str, Any], added: tuple[float
 def test_images_of_other_registries_pay_for_traffic() -> None:
     image = {"reference": "ghcr.io/example-org/runner", "tag": "1.2.3", "cuda": "12.9", "compressed": "5Gi"}
     before, after = (
-        {case: whole(one).by_path(case)["network"] for case in Case}
+        {case: bill(one).by_path(case)["network"] for case in Case}
         for one in (stack(), stack({"images/runner-gpu": image}))
     )
 
@@ -187,17 +183,17 @@ def test_a_declared_image_whose_builder_is_removed_costs_its_storage() -> None:
     change = {"host-image/mode": "declared", "host-image/zones": ["us-central1-b"], "host-image/keep": OUT}
     built = {"host-image/phase": "image", "host-image/proved": "0a1b2c3d"}
     found = {
-        item.what for item in whole(stack({**change, **built})).items if item.path == "host-image"
+        item.what for item in bill(stack({**change, **built})).items if item.path == "host-image"
     }  # fmt: skip
 
     assert found == {"machine images"}
-    assert len([item for item in whole(stack(change)).items if item.path == "host-image"]) == 5
+    assert len([item for item in bill(stack(change)).items if item.path == "host-image"]) == 5
 
 
 def test_longer_jobs_and_a_long_tail_cost_more() -> None:
     tail = {"runners/gpu-t4/timeout-minutes": 600, "runners/gpu-t4/workload/p95-minutes": 200}
 
-    assert whole(stack(tail)).total(Case.EXPECTED) > whole(stack()).total(Case.EXPECTED) + 50
+    assert bill(stack(tail)).total(Case.EXPECTED) > bill(stack()).total(Case.EXPECTED) + 50
 
 
 # The check.
@@ -327,3 +323,21 @@ def test_production_has_a_budget_that_is_met() -> None:
 
     assert all(not isinstance(expected_machine(group), NoPrice) for group in machine_groups(of))
     assert {one.level for one in check(of)} <= {Level.OK, Level.WARNING}
+
+
+def test_machines_that_the_stack_does_not_create_cost_nothing_and_need_no_quota() -> None:
+    created = stack(name="examples/cirun-aws.yaml")
+    elsewhere = replace(
+        created,
+        offers={
+            name: replace(offer, own=replace(offer.own, created=False))
+            for name, offer in created.offers.items()
+            if offer.own is not None
+        },
+    )
+    runners = set(created.offers)
+
+    assert {group.path for group in machine_groups(created)} >= {f"runners.{name}" for name in runners}
+    assert not {group.path for group in machine_groups(elsewhere)} & {f"runners.{name}" for name in runners}
+    assert not {path for path in bill(elsewhere).by_path(Case.WORST) if path.startswith("runners.")}
+    assert not [verdict for verdict in quota.check(elsewhere) if "runners." in verdict.subject]

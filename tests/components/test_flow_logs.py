@@ -55,9 +55,9 @@ def test_the_role_writes_to_its_group_only(plan: Plan) -> None:
 
 
 def test_flow_logs_are_in_the_cost_of_the_stack() -> None:
-    with_logs = bill(stack(name=PRODUCTION), []).by_path(Case.IDLE)["network.flow-logs"]
-    longer = bill(stack({"network/flow-logs/retention-days": 365}, PRODUCTION), []).by_path(Case.IDLE)
-    without = bill(stack({"network/flow-logs": OUT}, PRODUCTION), []).by_path(Case.IDLE)
+    with_logs = bill(stack(name=PRODUCTION)).by_path(Case.IDLE)["network.flow-logs"]
+    longer = bill(stack({"network/flow-logs/retention-days": 365}, PRODUCTION)).by_path(Case.IDLE)
+    without = bill(stack({"network/flow-logs": OUT}, PRODUCTION)).by_path(Case.IDLE)
 
     assert with_logs == FLOW_LOGS_GB * Decimal("0.50") + FLOW_LOGS_GB * 3 * Decimal("0.03") + 1
     assert longer["network.flow-logs"] > with_logs

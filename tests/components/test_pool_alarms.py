@@ -80,6 +80,6 @@ def test_only_pools_that_are_for_jobs_have_the_alarm_of_idle_machines(changes: d
 
 def test_the_alarms_are_in_the_cost() -> None:
     changes = {"monitoring/cloudwatch": STATED, "gpu-pools/t4-spot/min": 1}
-    (item,) = [one for one in bill.bill(stack(changes), []).items if one.path == "monitoring.cloudwatch"]
+    (item,) = [one for one in bill.bill(stack(changes)).items if one.path == "monitoring.cloudwatch"]
 
     assert (item.what, int(item.quantity.idle)) == ("alarms", 3)

@@ -89,8 +89,7 @@ def test_a_pin_is_used(name: str) -> None:
     users = [
         path
         for path in python_files()
-        if path.parts[len(ROOT.parts)]
-        in {"components", "gpu_ci", "ops"}
+        if path.parts[len(ROOT.parts)] in {"components", "gpu_ci", "ops"}
         and path.name != "pins.py"
         and re.search(rf"\b{name}\b", path.read_text(encoding="utf-8"))
     ]

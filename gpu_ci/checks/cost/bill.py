@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from components.aws.nodes.pool_alarm_rules import pool_alarms
-from gpu_ci.checks.cost.machine_groups import build_groups, factory_groups, machine_groups
+from gpu_ci.checks.cost.machine_groups import build_groups, factory_groups, job_loads, machine_groups
 from gpu_ci.derived.kubernetes import job_pools
 from gpu_ci.knowledge.cost.month import Bill, Item, Quantity, group_hours, machine_items, running_items
 from gpu_ci.knowledge.cost.prices import HOURS_A_MONTH
@@ -17,10 +17,9 @@ from gpu_ci.stack_file.rules.machine_images import images
 from gpu_ci.stack_file.sections.machine_images import Ec2ImageSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.cost.jobs import JobLoad
     from gpu_ci.knowledge.cost.prices import NoPrice, Price
     from gpu_ci.stack_file.sections.aws import AwsSettings
     from gpu_ci.stack_file.sections.settings import Settings
@@ -38,10 +37,10 @@ BUILDS_A_MONTH: Final = 1
 """The expected builds of an image: its base image and its driver have about one release a month."""
 
 
-def bill(stack: Stack, loads: Sequence[JobLoad]) -> Bill:
+def bill(stack: Stack) -> Bill:
     """Return all items of a stack."""
     items: list[Item] = []
-    settings = stack.settings
+    settings, loads = stack.settings, job_loads(stack)
     if settings.aws is not None:
         items += _on_aws(stack, settings.aws)
     for group in machine_groups(stack):

@@ -28,7 +28,7 @@ user guide, "Understand each phase of node updates", 2026). Pools use the strate
 
 
 def machine_groups(stack: Stack) -> Iterator[MachineGroup]:
-    """Yield the node groups of the cluster, and the machines that runners have of their own."""
+    """Yield the node groups of the cluster, and the machines that the stack creates for single runners."""
     settings = stack.settings
     system = settings.system_nodes
     if settings.aws is not None and system is not None:
@@ -47,7 +47,7 @@ def machine_groups(stack: Stack) -> Iterator[MachineGroup]:
         )
     yield from pool_groups(stack).values()
     for offer in stack.offers.values():
-        if offer.own is not None:
+        if offer.own is not None and offer.own.created:
             yield _own_machines(offer, offer.own, settings.machines)
 
 
@@ -166,6 +166,12 @@ def factory_groups(settings: Settings) -> dict[str, MachineGroup]:
         )
         for path, image in images(settings).items()
     }
+
+
+def job_loads(stack: Stack) -> list[JobLoad]:
+    """Return the jobs of each runner."""
+    runners = stack.settings.runners
+    return [job_load(runners[name], offer, stack.settings) for name, offer in stack.offers.items()]
 
 
 def job_load(runner: RunnerSettings, offer: Offer, settings: Settings) -> JobLoad:

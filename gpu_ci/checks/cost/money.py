@@ -10,7 +10,7 @@ from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING, Final
 
 from gpu_ci.checks.cost.bill import bill
-from gpu_ci.checks.cost.machine_groups import job_load, machine_groups
+from gpu_ci.checks.cost.machine_groups import job_loads, machine_groups
 from gpu_ci.knowledge.cost.month import Bill, Case, PricedMachine, expected_machine, group_hours, job_hours
 from gpu_ci.knowledge.cost.prices import HOSTED_RUNNER, HOURS_A_MONTH, NoPrice, Price, dollars
 from gpu_ci.knowledge.cost.running import busy_hours, longest_start
@@ -34,9 +34,9 @@ _SHOWN: Final = 5
 
 def check(stack: Stack) -> Iterator[Verdict]:
     """Yield the cost of the month, or one verdict for each limit; idle machines; and too many jobs."""
-    loads = [job_load(stack.settings.runners[name], offer, stack.settings) for name, offer in stack.offers.items()]
+    loads = job_loads(stack)
     groups = list(machine_groups(stack))
-    found = bill(stack, loads)
+    found = bill(stack)
     limits = _limits(stack)
     yield from _unpriced(found, limited=bool(limits))
     if limits and not found.unpriced:
