@@ -1,7 +1,7 @@
-"""Report the base images that stack files and `gpu_ci/knowledge/pins.py` name and that are old, in one issue.
+"""Write the text of an issue about the base images that stack files and `gpu_ci/knowledge/pins.py` name and that are old.
 
-The releases are dates, so no cloud is asked. A newer base builds a new image at the next deployment. Container images
-are rebuilt each month by the workflow of `make kit`.
+`tools/one-issue.sh` keeps the issue. The releases are dates, so no cloud is asked. A newer base builds a new image at
+the next deployment. Container images are rebuilt each month by the workflow of `make kit`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ import re
 import sys
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from gpu_ci.knowledge import pins
 from gpu_ci.stack_file.reading.load import StackFileError
 from ops.cli.options import ROOT
 from ops.outcome import Exit
-from ops.pipeline.github_api import GitHub, RefusedError, UnansweredError
-from ops.pipeline.one_issue import Subject, keep, run_address
 from ops.pipeline.pulumi_run import say
 from ops.plan import typed
 from ops.plan.stack_file import read
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 OLD: Final = timedelta(days=90)
 """The age from which a base is reported. Canonical withdraws images after some months."""
-MARKER: Final = "<!-- gpu-ci old images -->"
 _DATE: Final = re.compile(r"20\d{6}")
 _UBUNTU: Final = {"ubuntu-24.04": "noble-24.04", "ubuntu-22.04": "jammy-22.04"}
 
@@ -72,7 +70,7 @@ def _dated(place: str, value: str, newest: str) -> Iterator[Base]:
         yield Base(place=place, value=value, made=date.fromisoformat(found[0]), newest=newest)
 
 
-def body(old: Iterable[Base], today: date, run: str) -> str:
+def body(old: Iterable[Base], today: date) -> str:
     """Return the text of the issue."""
     rows = [
         line
@@ -86,21 +84,20 @@ def body(old: Iterable[Base], today: date, run: str) -> str:
     ]
     return "\n".join(
         [
-            MARKER,
             f"These machine images are built from a base that is more than {OLD.days} days old:",
             "",
             *rows,
             "State the newer one in a pull request. The deployment then builds the image and tests it on a GPU.",
-            "",
-            f"This issue is updated by [the last run]({run}), and closed when no base is old.",
             "",
         ]
     )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the bases, and keep the issue; return the exit code."""
-    argparse.ArgumentParser(description=__doc__).parse_args(arguments)
+    """Print the bases, and write the text of the issue if some are old; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--text", type=Path, default=Path("out/old-images.md"), help="the file for the text")
+    text: Path = parser.parse_args(arguments).text
     today, found = datetime.now(UTC).date(), set[Base]()
     try:
         for path in sorted(ROOT.glob("Pulumi.*.yaml")):
@@ -111,14 +108,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for one in sorted(found, key=lambda one: one.place):
         say(f"{one.place}: {one.value}, {(today - one.made).days} days old")
     old = sorted((one for one in found if today - one.made > OLD), key=lambda one: one.place)
-    run = run_address()
-    subject = Subject(marker=MARKER, title="Machine images have an old base", ended=f"No base is old ([run]({run})).")
-    try:
-        result = keep(GitHub.of_job(), subject, body(old, today, run) if old else None)
-    except (RefusedError, UnansweredError) as error:
-        say(f"::error::{error}.")
-        return Exit.OUTSIDE
-    say(f"{len(old)} of {len(found)} are old; {result}.")
+    text.unlink(missing_ok=True)
+    if old:
+        text.parent.mkdir(parents=True, exist_ok=True)
+        text.write_text(body(old, today), encoding="utf-8")
+    say(f"{len(old)} of {len(found)} are old.")
     return Exit.GOOD
 
 

@@ -1,11 +1,13 @@
 """Write the report of a pull request into one comment for each stack, and update it in place.
 
 A job with write access runs this after the workflow `report`, with the code of the default branch. That workflow runs
-the code of the pull request, which may be from a fork: everything in its artifacts is untrusted. The number of the pull
-request counts only if that pull request has the commit of the run. Artifacts are read in memory, with limits, and their
-text loses what could notify a person or imitate another comment.
+the code of the pull request, which may be from a fork: everything in its artifacts is untrusted. The event has no pull
+request of a fork, so the artifact states its number, which counts only if that pull request has the commit of the run.
+Artifacts are read in memory, with limits, and their text loses what could notify a person or imitate another comment.
 
-Several runs may overlap. A comment states the run that wrote it, and an older run does not overwrite it.
+GitHub is called with `gh api`, because `gh pr comment --edit-last` edits the last comment of any job, also of another
+stack or workflow. The comment of a stack is found by its first line, so a failed job can be run again. The workflow runs
+one job at a time for a branch.
 """
 
 from __future__ import annotations
@@ -14,15 +16,15 @@ import io
 import json
 import os
 import re
+import subprocess
 import sys
 import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from ops.outcome import Exit
-from ops.pipeline.github_api import GitHub, RefusedError, TooLargeError, UnansweredError
 from ops.report.marker import MARKER
 
 if TYPE_CHECKING:
@@ -38,12 +40,8 @@ STACKS: Final = 10
 """Reports of one run. The code of a pull request chooses their number."""
 COMMENT_LIMIT: Final = 65_536
 """Characters of a comment at GitHub."""
-TRIES: Final = 8
-"""Rounds in which a comment is looked for and written, while others change or delete it."""
 _ARTIFACT: Final = re.compile(r"report-([a-z0-9]+(?:-[a-z0-9]+)*)", re.ASCII)
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,9}", re.ASCII)
-_RUN: Final = "<!-- gpu-ci run: {number}.{attempt} -->"
-_RUN_OF: Final = re.compile(r"<!-- gpu-ci run: (\d+)\.(\d+) -->", re.ASCII)
 _INVISIBLE: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 _MENTION: Final = re.compile(r"(?:@|&(?:#0*64|#x0*40|commat)(?:;|\b))(?=\S)", re.IGNORECASE)
 
@@ -52,33 +50,24 @@ class InvalidArtifactError(Exception):
     """An artifact is not one that the workflow `report` writes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """A run of the workflow `report`, as GitHub states it."""
+class GitHubError(Exception):
+    """GitHub refused a call, or did not answer."""
 
-    id: int
-    number: int
-    attempt: int
-    commit: str
-    """The head of the pull request."""
-    url: str
 
-    @classmethod
-    def of(cls, event: Mapping[str, Any]) -> Self:
-        """Return the run of an event `workflow_run`."""
-        run = event["workflow_run"]
-        return cls(
-            id=run["id"],
-            number=run["run_number"],
-            attempt=run["run_attempt"],
-            commit=run["head_sha"],
-            url=run["html_url"],
-        )
+def gh_api(path: str, *options: str, body: str | None = None) -> bytes:
+    """Return the answer to a call of `gh api` about the repository of this job.
 
-    @property
-    def order(self) -> tuple[int, int]:
-        """Later runs have a higher one."""
-        return self.number, self.attempt
+    Raises:
+        GitHubError: the call failed.
+
+    """
+    command = ["gh", "api", f"repos/{os.environ['GITHUB_REPOSITORY']}/{path}", *options]
+    if body is not None:
+        command += ["--field", "body=@-"]
+    ended = subprocess.run(command, capture_output=True, check=False, input=body.encode() if body is not None else b"")
+    if ended.returncode:
+        raise GitHubError(f"gh api {path}: {' '.join(ended.stderr.decode(errors='replace').split())}")
+    return ended.stdout
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,132 +124,81 @@ def harmless(text: str) -> str:
     """Return a text without mentions and hidden markers.
 
     GitHub also finds a mention in an entity such as `&#64;`, because it looks for mentions after it renders Markdown.
+    It reads keywords that close an issue only in descriptions of pull requests and in messages of commits (GitHub Docs,
+    "Linking a pull request to an issue", 2026).
     """
     visible = _INVISIBLE.sub("", text.replace("\r\n", "\n")).replace("<!--", "&lt;!--")
     return _MENTION.sub("@\u200b", visible)
 
 
-def comment_of(stack: str, run: Run, text: str | None, limit: int = COMMENT_LIMIT) -> str:
-    """Return the comment with a report: the markers, the run, and as much of the text as fits."""
+def comment_of(stack: str, run: Mapping[str, Any], text: str | None, limit: int = COMMENT_LIMIT) -> str:
+    """Return the comment with a report: the marker, the run, and as much of the text as fits."""
     marker = MARKER.format(stack=stack)
-    head = [marker, _RUN.format(number=run.number, attempt=run.attempt)]
-    about = f"Commit {run.commit[:10]}, [run {run.number}]({run.url})."
+    about = f"Commit {run['head_sha'][:10]}, [run {run['run_number']}]({run['html_url']})."
     if text is None:
         reason = f"## gpu-ci: {stack}\n\nThe report of {stack} failed; the log of the run has the reason."
-        return "\n".join([*head, reason, "", about, ""])
+        return f"{marker}\n{reason}\n\n{about}\n"
     body = harmless(text.removeprefix(marker)).strip("\n")
-    whole = "\n".join([*head, about, "", body, ""])
+    whole = f"{marker}\n{about}\n\n{body}\n"
     if len(whole) <= limit:
         return whole
-    cut = f"{about} The report does not fit; the artifact of the run has all of it."
-    start = "\n".join([*head, cut, "", ""])
+    start = f"{marker}\n{about} The report does not fit; the artifact of the run has all of it.\n\n"
     return start + body[: max(0, limit - len(start) - 1)].rpartition("\n")[0] + "\n"
 
 
-def put(github: GitHub, stack: str, run: Run, found: Written) -> str:
-    """Create or update the comment of a stack, so that the pull request has exactly one; return the result.
-
-    Raises:
-        RefusedError: GitHub refuses the comment.
-        UnansweredError: GitHub does not answer.
-
-    """
-    limit = COMMENT_LIMIT
-    for _ in range(TRIES):
-        try:
-            result = _round(github, stack, run, found, limit)
-        except UnansweredError:
-            continue  # the comment may exist
-        except RefusedError as error:
-            if error.status not in {404, 422}:
-                raise
-            # Someone has deleted the comment, or it must be shorter.
-            limit = limit // 2 if error.status == 422 else limit
-            continue
-        if result is not None:
-            return result
-    raise UnansweredError(f"the comment of {stack} could not be written in {TRIES} rounds")
-
-
-def _round(github: GitHub, stack: str, run: Run, found: Written, limit: int) -> str | None:
-    """Look for the comment and write it once; return None if it must be looked for again."""
-    pull_request = found.pull_request
-    if github.get(f"pulls/{pull_request}")["head"]["sha"] != run.commit:
-        # Either a newer commit was pushed, or the artifact states a pull request of someone else.
-        return "the stated pull request does not have the commit of the run"
-    comments = _comments(github, pull_request, MARKER.format(stack=stack))
-    if any(_order(comment) > run.order for comment in comments):
-        return "a newer run has written the comment"
-    body = comment_of(stack, run, found.text, limit)
-    if not comments:
-        if found.quiet:
-            return "nothing changes, so no comment is needed"
-        github.post(f"issues/{pull_request}/comments", {"body": body})
-        return None  # another run may have created one at the same time
-    for duplicate in comments[1:]:
-        github.delete(f"issues/comments/{duplicate['id']}")
-    if comments[0]["body"] != body:
-        github.patch(f"issues/comments/{comments[0]['id']}", {"body": body})
-    return "the comment is current"
-
-
-def _comments(github: GitHub, pull_request: int, marker: str) -> list[dict[str, Any]]:
-    """Return the comments that this program has written for a stack, the oldest first. Anyone can copy a marker."""
-    every = github.listed(f"issues/{pull_request}/comments")
-    mine = (one for one in every if (one.get("user") or {}).get("login") == BOT and one["user"].get("type") == "Bot")
-    return sorted((one for one in mine if one["body"].startswith(marker)), key=lambda one: one["id"])
-
-
-def _order(comment: Mapping[str, Any]) -> tuple[int, int]:
-    """Return the order of the run that wrote a comment."""
-    stated = _RUN_OF.fullmatch(next(iter(comment["body"].splitlines()[1:2]), "").strip())
-    return (int(stated[1]), int(stated[2])) if stated else (0, 0)
-
-
-def artifacts(github: GitHub, run: Run) -> dict[str, dict[str, Any]]:
+def artifacts(run: int) -> dict[str, dict[str, Any]]:
     """Return the newest artifact of each stack. A run that was repeated has those of every attempt."""
-    newest: dict[str, dict[str, Any]] = {}
-    for one in github.listed(f"actions/runs/{run.id}/artifacts", "artifacts"):
-        name = _ARTIFACT.fullmatch(one["name"])
-        if name and not one["expired"] and one["id"] > newest.get(name[1], {"id": 0})["id"]:
-            newest[name[1]] = one
+    pages = json.loads(gh_api(f"actions/runs/{run}/artifacts", "--paginate", "--slurp"))
+    found = [one for page in pages for one in page["artifacts"] if not one["expired"]]
+    named = [(name[1], one) for one in found if (name := _ARTIFACT.fullmatch(one["name"]))]
+    newest = dict(sorted(named, key=lambda entry: entry[1]["id"]))
     return dict(sorted(newest.items())[:STACKS])
 
 
-def report(github: GitHub, run: Run, stack: str, artifact: Mapping[str, Any]) -> str:
+def report(run: Mapping[str, Any], stack: str, artifact: Mapping[str, Any]) -> str:
     """Write the comment of one stack; return the result.
 
     Raises:
-        InvalidArtifactError: the artifact is not one of the workflow `report` for the commit of the run.
+        InvalidArtifactError: the artifact is not one of the workflow `report`.
+        GitHubError: a call failed.
 
     """
-    try:
-        found = written(github.download(f"actions/artifacts/{artifact['id']}/zip", ARTIFACT_LIMIT))
-    except TooLargeError:
-        raise InvalidArtifactError(f"has more than {ARTIFACT_LIMIT} bytes") from None
-    try:
-        github.get(f"pulls/{found.pull_request}")
-    except RefusedError as error:
-        if error.status == 404:
-            raise InvalidArtifactError("states a pull request that does not exist") from None
-        raise
-    return put(github, stack, run, found)
+    if artifact["size_in_bytes"] > ARTIFACT_LIMIT:
+        raise InvalidArtifactError(f"has more than {ARTIFACT_LIMIT} bytes")
+    found = written(gh_api(f"actions/artifacts/{artifact['id']}/zip"))
+    if json.loads(gh_api(f"pulls/{found.pull_request}"))["head"]["sha"] != run["head_sha"]:
+        # Either a newer commit was pushed, or the artifact states a pull request of someone else.
+        return "the stated pull request does not have the commit of the run"
+    comment, body = _comment(found.pull_request, MARKER.format(stack=stack)), comment_of(stack, run, found.text)
+    if comment is not None:
+        gh_api(f"issues/comments/{comment}", "--method", "PATCH", body=body)
+    elif found.quiet:
+        return "nothing changes, so no comment is needed"
+    else:
+        gh_api(f"issues/{found.pull_request}/comments", body=body)
+    return "the comment is current"
+
+
+def _comment(pull_request: int, marker: str) -> int | None:
+    """Return the comment that this program has written for a stack. Anyone can copy its marker."""
+    pages = json.loads(gh_api(f"issues/{pull_request}/comments", "--paginate", "--slurp"))
+    every = [one for page in pages for one in page if one["body"].startswith(marker)]
+    return next((one["id"] for one in every if one["user"]["login"] == BOT and one["user"]["type"] == "Bot"), None)
 
 
 def main() -> int:
     """Write the comments of the run in the event of this job; return the exit code."""
-    github = GitHub.of_job()
-    run = Run.of(json.loads(Path(os.environ["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8")))
+    run = json.loads(Path(os.environ["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))["workflow_run"]
     code = Exit.GOOD
     try:
-        for stack, artifact in artifacts(github, run).items():
+        for stack, artifact in artifacts(run["id"]).items():
             try:
-                _say(f"{stack}: {report(github, run, stack, artifact)}.")
+                _say(f"{stack}: {report(run, stack, artifact)}.")
             except InvalidArtifactError as error:
                 _say(f"::error::The artifact report-{stack} {error}.")
                 code = Exit.FINDING
-    except (RefusedError, UnansweredError) as error:
-        _say(f"::error::{error}.")
+    except GitHubError as error:
+        _say(f"::error::{error}")
         return Exit.OUTSIDE
     return code
 

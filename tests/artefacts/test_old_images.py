@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,7 +12,9 @@ from ops.cli.options import ROOT
 from ops.pipeline import old_images
 from ops.plan import typed
 from ops.plan.stack_file import read
-from tests.artefacts.fake_github import REPOSITORY, TOKEN, FakeGitHub
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.artefacts
 
@@ -35,24 +38,20 @@ def test_every_dated_base_of_a_stack_is_found() -> None:
     assert own["eks-own-image.yaml: ec2-image.serial"].made == date(2026, 11, 5)
 
 
-def test_an_old_base_opens_one_issue_and_a_newer_one_closes_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_only_an_old_base_is_in_the_issue(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     today = datetime.now(UTC).date()
     old = old_images.Base(place="a: b", value="v1", made=today - timedelta(days=91), newest="print the newest")
     new = old_images.Base(place="c: d", value="v2", made=today - timedelta(days=90), newest="not needed")
-    stated = [old, new]
+    stated, text = [old, new], tmp_path / "out/text.md"
     monkeypatch.setattr(old_images, "bases", lambda _settings, _file: list(stated))
-    with FakeGitHub() as github:
-        for name, value in (("REPOSITORY", REPOSITORY), ("TOKEN", TOKEN), ("API_URL", github.api)):
-            monkeypatch.setenv(f"GITHUB_{name}", value)
 
-        assert old_images.main([]) == 0
-        assert "1 of 2 are old; issue 1 is current." in capsys.readouterr().out
-        (issue,) = github.issues
-        assert "- `a: b`: `v1`, 91 days old. The newest one:\n\n  ```bash\n  print the newest\n  ```" in issue["body"]
-        assert "c: d" not in issue["body"]
+    assert old_images.main(["--text", str(text)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "1 of 2 are old."
+    assert "- `a: b`: `v1`, 91 days old. The newest one:\n\n  ```bash\n  print the newest\n  ```" in text.read_text()
+    assert "c: d" not in text.read_text()
 
-        stated.remove(old)
-        assert old_images.main([]) == 0
-        assert [one["state"] for one in github.issues] == ["closed"]
+    stated.remove(old)
+    assert old_images.main(["--text", str(text)]) == 0
+    assert not text.exists()

@@ -36,8 +36,6 @@ class Pipeline:
         self._cli = cli
         self._engine = engine
         self.folder = folder
-        self.environment: dict[str, str] = {}
-        """More variables of the job."""
         self.calls = folder / "calls"
         self.summary = folder / "summary.md"
         self.outputs = folder / "outputs"
@@ -70,7 +68,6 @@ class Pipeline:
                 "RUNNER_TEMP": str(self.folder),
                 "GITHUB_STEP_SUMMARY": str(self.summary),
                 "GITHUB_OUTPUT": str(self.outputs),
-                **self.environment,
             }
             patched.enter_context(mock.patch.dict(os.environ, environment, clear=True))
             patched.enter_context(contextlib.chdir(self._engine.folder))

@@ -156,6 +156,21 @@ def test_a_run_after_a_pull_request_uses_only_the_default_branch(path: Path) -> 
 
 
 @pytest.mark.pure
+def test_every_step_that_calls_gh_has_the_token_of_the_job() -> None:
+    calls = re.compile(r"\bgh (?:api|issue|pr|run)\b|tools/one-issue\.sh|tools\.report_comment")
+    found = {
+        f"{path.name}: {step['name']}": step["env"].get("GH_TOKEN")
+        for path in WORKFLOWS
+        for job in read(path)["jobs"].values()
+        for step in job.get("steps", [])
+        if calls.search(step.get("run", ""))
+    }
+
+    assert len(found) == 4
+    assert {name: token for name, token in found.items() if token != "${{ github.token }}"} == {}
+
+
+@pytest.mark.pure
 @pytest.mark.parametrize(
     ("event", "conclusion", "runs"),
     [
@@ -254,7 +269,7 @@ def test_the_approved_plan_is_an_artifact_with_a_short_life() -> None:
 
     assert timedelta(days=upload["with"]["retention-days"]) == LIFETIME
     assert upload["with"]["name"] == "plan-${{ inputs.stack }}"
-    assert '--name "plan-$STACK" --dir out/plan' in download["run"]
+    assert 'gh run download "$GITHUB_RUN_ID" --repo "$GITHUB_REPOSITORY" --name "plan-$STACK"' in download["run"]
     assert upload["with"]["path"] == "out/plan"
 
 
