@@ -6,8 +6,8 @@ request of a fork, so the artifact states its number, which counts only if that 
 Artifacts are read in memory, with limits, and their text loses what could notify a person or imitate another comment.
 
 GitHub is called with `gh api`, because `gh pr comment --edit-last` edits the last comment of any job, also of another
-stack or workflow. The comment of a stack is found by its first line, so a failed job can be run again. The workflow runs
-one job at a time for a branch.
+stack or workflow. The comment of a stack is found by its first line, so a failed job can be run again. The workflow
+runs one job at a time for a branch.
 """
 
 from __future__ import annotations

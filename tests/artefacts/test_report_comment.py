@@ -36,7 +36,7 @@ RUN: Final = {
 }
 LINE: Final = "<!-- gpu-ci report: staging -->"
 ABOUT: Final = f"Commit aaaaaaaaaa, [run 5]({RUN['html_url']})."
-NO_FINDING: Final = {"new": [], "fixed": []}
+NO_FINDING: Final[dict[str, list[Any]]] = {"new": [], "fixed": []}
 CHANGED: Final = {"risk": {"level": "high"}, "findings": NO_FINDING}
 NOTHING: Final = {"risk": {"level": "none"}, "findings": NO_FINDING}
 CURRENT: Final = (0, ["staging: the comment is current."])
@@ -197,12 +197,12 @@ def test_an_artifact_of_another_form_is_refused(world: World) -> None:
         bomb("report__md"),
         bomb("report__json"),
         archive(**{"pull-request__json": '{"number": "7"}', "report__md": "x", "report__json": "{"}),
-        os.urandom(10_000_001),
+        reported(more=os.urandom(10_000_001)),
     ]
     accepted = {}
     for index, content in enumerate(contents):
         code, output = world.happens(content)
-        if code != 1 or not re.fullmatch(r"::error::The artifact report-staging [\w .()-]+", *output):
+        if code != 1 or not re.fullmatch(r"::error::The artifact report-staging [\w .()-]+", "\n".join(output)):
             accepted[index] = output
 
     assert (accepted, world.bodies) == ({}, [])
