@@ -74,12 +74,10 @@ class World(FakeGitHub):
         code = main()
         return code, self._capsys.readouterr().out.splitlines()
 
-    def happens(self, *contents: bytes) -> tuple[int, list[str]]:
-        """Upload artifacts of staging, and run the job after each one; return the result of the last one."""
-        for content in contents:
-            self.upload("report-staging", content)
-            result = self.job()
-        return result
+    def happens(self, content: bytes) -> tuple[int, list[str]]:
+        """Upload an artifact of staging, and run the job."""
+        self.upload("report-staging", content)
+        return self.job()
 
     @property
     def bodies(self) -> list[str]:
