@@ -1,6 +1,6 @@
 """Write the text of an issue about the base images that stack files and `gpu_ci/knowledge/pins.py` name and that are old.
 
-`tools/one-issue.sh` keeps the issue. The releases are dates, so no cloud is asked. A newer base builds a new image at
+`ops/pipeline/one-issue.sh` keeps the issue. The releases are dates, so no cloud is asked. A newer base builds a new image at
 the next deployment. Container images are rebuilt each month by the workflow of `make kit`.
 """
 

@@ -157,7 +157,7 @@ def test_a_run_after_a_pull_request_uses_only_the_default_branch(path: Path) -> 
 
 @pytest.mark.pure
 def test_every_step_that_calls_gh_has_the_token_of_the_job() -> None:
-    calls = re.compile(r"\bgh (?:api|issue|pr|run)\b|tools/one-issue\.sh|tools\.report_comment")
+    calls = re.compile(r"\bgh (?:api|issue|pr|run)\b|ops/pipeline/one-issue\.sh|ops\.pipeline\.report_comment")
     found = {
         f"{path.name}: {step['name']}": step["env"].get("GH_TOKEN")
         for path in WORKFLOWS

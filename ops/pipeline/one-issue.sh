@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Keeps one issue about a finding: opens it, updates it in place, and closes it when nothing is found any more.
 #
-#   tools/one-issue.sh TITLE FILE     FILE has the text; without the file, nothing was found
+#   ops/pipeline/one-issue.sh TITLE FILE     FILE has the text; without the file, nothing was found
 #
 # It finds the issue by its title and its author, because anyone can open an issue with the same title. The job needs
 # `gh`, GH_TOKEN with `issues: write`, and GH_REPO.
