@@ -68,7 +68,7 @@ def test_a_change_by_hand_is_drift_until_the_next_deployment(cli: Found, tmp_pat
         assert "nodeGroup" not in issue
         assert commit[:10] in issue
 
-        # A system that does not answer is no drift, and the workflow keeps the issue as it is.
+        # A system that does not answer is no drift, and the workflow does not change the issue.
         engine.faults.arm(Fault(operation="read", type=aws.VPC, message="dial tcp 10.0.0.1:443: i/o timeout"))
         assert pipeline.run(drift.main, *check)[0] == 3
         engine.faults.disarm()
