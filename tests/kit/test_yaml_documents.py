@@ -35,5 +35,10 @@ def test_a_key_is_a_text() -> None:
     assert load_yaml("on: yes\n1: 0x10\n", "w.yml") == {"on": True, "1": 16}
 
 
+def test_a_key_is_only_a_merge_key_without_quotes_and_tags() -> None:
+    assert load_yaml('<<: {a: 1}\n"<<": {b: 2}\n', "w.yml") == {"a": 1, "<<": {"b": 2}}
+    assert load_yaml("!!str <<: {a: 1}\n", "w.yml") == {"<<": {"a": 1}}
+
+
 def test_a_date_is_a_text() -> None:
     assert load_yaml("a: 2026-11-22\n", ".cirun.yml") == {"a": "2026-11-22"}

@@ -37,7 +37,7 @@ class YamlError(Exception):
 
     def __init__(self, *problems: Problem) -> None:
         self.problems = tuple(sorted(problems))
-        super().__init__("\n".join(f"{one.line}:{one.column}: {one.problem}. {one.fix}" for one in self.problems))
+        super().__init__(*self.problems)
 
 
 def text_of(path: Path) -> str:
@@ -57,7 +57,7 @@ def text_of(path: Path) -> str:
 def decoded(content: bytes) -> str:
     """Return the text of the content of a file, or raise `YamlError`."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise YamlError(at_start("the file is in UTF-16", "Save it in UTF-8"))
+        raise YamlError(Problem(line=1, column=1, problem="the file is in UTF-16", fix="Save it in UTF-8"))
     if len(content) > LIMIT:
         longest = max(enumerate(content.split(b"\n"), 1), key=lambda numbered: len(numbered[1]))[0]
         problem = f"the file has more than {LIMIT // 1024} KiB; this is its longest line"
@@ -103,7 +103,3 @@ def syntax(error: yaml.MarkedYAMLError, text: str) -> Problem:
 def _place(before: str) -> tuple[int, int]:
     """Return the line and the column after the text `before`."""
     return before.count("\n") + 1, len(before) - before.rfind("\n")
-
-
-def at_start(problem: str, fix: str) -> Problem:
-    return Problem(line=1, column=1, problem=problem, fix=fix)

@@ -6,13 +6,14 @@ reports every problem. A file has maps with scalar keys, lists and scalars. Tags
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, NoReturn, TypeAlias
 
 import yaml
 
-from gpu_ci.stack_file.reading.yaml_problems import Problem, YamlError, at_start, syntax
+from gpu_ci.stack_file.reading.yaml_problems import Problem, YamlError, syntax
 
 _DEPTH: Final = 64
 """The deepest nesting."""
@@ -43,8 +44,6 @@ class Node:
     column: int
     text: str = ""
     """The text of a scalar without quotes, as typed."""
-    size: int = 1
-    """The number of values that it consists of."""
     keys: dict[str, Node] = field(default_factory=dict)
     """The keys of a map, each as a node with its place."""
 
@@ -64,175 +63,138 @@ def tree(text: str, scalar: Scalar) -> Node | None:
         YamlError: with every problem; after an error of syntax, nothing more is read.
 
     """
-    builder = _Builder(scalar)
+    reader, root = _Reader(text, scalar), None
     try:
-        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
-            builder.add(event)
+        root = reader.document()
     except yaml.MarkedYAMLError as error:
-        builder.problems.append(syntax(error, text))
-    except yaml.YAMLError as error:
-        builder.problems.append(at_start(f"not YAML ({error})", "Save the file in UTF-8"))
+        reader.problems.append(syntax(error, text))
     except _Stopped:
         pass
-    if builder.problems:
-        raise YamlError(*builder.problems)
-    return builder.root
+    if reader.problems:
+        raise YamlError(*reader.problems)
+    return root
 
 
 class _Stopped(Exception):
     """The rest of the file is not read."""
 
 
-@dataclass(slots=True, kw_only=True)
-class _Open:
-    """A map or a list that has not ended."""
+class _Reader:
+    """The part of the file that has been read, and the events of the rest."""
 
-    node: Node
-    anchor: str | None
-    is_map: bool
-    is_key: bool
-    """Whether it is in the place of a key, or inside of such a map or list."""
-    key: Node | None = None
-    """The key whose value is next."""
-    merged: list[Node] = field(default_factory=list)
-    """The maps that `<<` merges into it."""
-
-
-class _Builder:
-    """The part of the tree that has been read."""
-
-    def __init__(self, scalar: Scalar) -> None:
-        self.root: Node | None = None
+    def __init__(self, text: str, scalar: Scalar) -> None:
         self.problems: list[Problem] = []
-        self._scalar = scalar
-        self._open: list[_Open] = []
-        self._anchors: dict[str, Node | None] = {}
+        self._events: Iterator[Any] = iter(yaml.parse(text, Loader=yaml.CSafeLoader))
+        self._resolve = scalar
+        self._anchors: dict[str, tuple[Node, int] | None] = {}
+        """The value of each anchor and its size; None inside of the value."""
         self._size = 0
+        self._in_key = False
 
-    def add(self, event: yaml.Event) -> None:
-        """Add what one event of the parser begins, ends or is."""
-        if isinstance(event, yaml.DocumentStartEvent) and self.root is not None:
-            self._report(event, "a second document begins", "Keep one document in a file")
-            raise _Stopped
-        if isinstance(event, yaml.ScalarEvent):
-            self._place(self._resolved(event), event)
-        elif isinstance(event, yaml.AliasEvent):
-            self._place(self._repeated(event), event)
-        elif isinstance(event, yaml.CollectionStartEvent):
-            self._begin(event)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            self._end()
+    def document(self) -> Node | None:
+        """Return the value of the only document, if there is one."""
+        root = None
+        for event in self._events:
+            if isinstance(event, yaml.DocumentStartEvent) and root is not None:
+                self._stop(event, "a second document begins", "Keep one document in a file")
+            if isinstance(event, yaml.NodeEvent):
+                root = self._node(event)
+        return root
 
-    def _report(self, event: yaml.Event, problem: str, fix: str) -> None:
-        line, column = _position(event)
-        self.problems.append(Problem(line=line, column=column, problem=problem, fix=fix))
-
-    def _node(self, event: yaml.Event, value: Any, text: str = "") -> Node:
-        line, column = _position(event)
-        return Node(value=value, line=line, column=column, text=text)
-
-    def _resolved(self, event: yaml.ScalarEvent) -> Node:
-        """Return a scalar with its value; a key and a text in quotes are texts."""
-        tag = self._tag(event, "str", "int", "float", "bool", "null")
-        node = self._node(event, event.value)
-        if self._expects_key:
-            node.text = "" if event.style else event.value
-        elif tag != "str" and (tag or not event.style):
-            node.text = event.value
-            try:
-                node.value = self._scalar(event.value, tag)
-            except NotAllowed as error:
-                self._report(event, error.problem, error.fix)
-        if event.anchor:
-            self._anchors[event.anchor] = node
-        return node
-
-    def _repeated(self, event: yaml.AliasEvent) -> Node:
-        """Return the value that an alias repeats."""
-        name = str(event.anchor)
-        if name not in self._anchors:
-            self._report(event, f"the alias *{name} has no anchor &{name} before it", "Write the value instead")
-            raise _Stopped
-        node = self._anchors[name]
-        if node is None:
-            self._report(event, f"the alias *{name} is inside of its own anchor", "Write the value instead")
-            raise _Stopped
-        return node
-
-    def _begin(self, event: yaml.CollectionStartEvent) -> None:
-        is_map = isinstance(event, yaml.MappingStartEvent)
-        self._tag(event, "map" if is_map else "seq")
-        if len(self._open) >= _DEPTH:
-            self._report(event, f"maps and lists are nested more than {_DEPTH} deep", "Remove what is no setting")
-            raise _Stopped
-        inside = bool(self._open) and self._open[-1].is_key
-        if self._expects_key and not inside:
-            fix = "Write a text; replace a template such as {{ name }} with its value, or put it in quotes"
-            self._report(event, f"{'a map' if is_map else 'a list'} cannot be a key", fix)
-        node = self._node(event, {} if is_map else [])
-        self._open.append(_Open(node=node, anchor=event.anchor, is_map=is_map, is_key=inside or self._expects_key))
+    def _node(self, event: Any, depth: int = 0, *, is_key: bool = False) -> Node:
+        """Return the value that starts with `event`, at a depth of nesting."""
+        if isinstance(event, yaml.AliasEvent):
+            return self._repeated(event)
+        before = self._size
+        self._count(event, 1)
         if event.anchor:
             self._anchors[event.anchor] = None
-
-    def _end(self) -> None:
-        done = self._open.pop()
-        for merged in done.merged:
-            done.node.value = {**merged.value, **done.node.value}
-        if done.anchor:
-            self._anchors[done.anchor] = done.node
-        self._put(done.node)
-
-    @property
-    def _expects_key(self) -> bool:
-        return bool(self._open) and self._open[-1].is_map and self._open[-1].key is None
-
-    def _place(self, node: Node, event: yaml.Event) -> None:
-        """Put a scalar or a repeated value into the tree, unless the tree becomes too large."""
-        self._size += node.size
-        if self._size > _SIZE:
-            self._report(event, f"the file has more than {_SIZE} values, with those that aliases repeat", "Shorten it")
-            raise _Stopped
-        if self._expects_key:
-            self._check_key(node, event)
-        self._put(node)
-
-    def _check_key(self, node: Node, event: yaml.Event) -> None:
-        if not isinstance(node.value, str):
-            self._report(event, "an alias cannot be a key", "Write the key")
-        elif node.value in (keys := self._open[-1].node.keys):
-            first = keys[node.value].line
-            self._report(event, f"`{node.value}` is a duplicate key (first on line {first})", "Remove one of the two")
-
-    def _put(self, node: Node) -> None:
-        """Put a node below the innermost open map or list."""
-        if not self._open:
-            self.root = node
-            return
-        into = self._open[-1]
-        into.node.size += node.size
-        if not into.is_map:
-            into.node.value.append(node)
-        elif into.key is None:
-            into.key = node
+        if isinstance(event, yaml.ScalarEvent):
+            node = self._scalar(event, is_key=is_key)
+        elif depth >= _DEPTH:
+            self._stop(event, f"maps and lists are nested more than {_DEPTH} deep", "Remove what is no setting")
+        elif isinstance(event, yaml.SequenceStartEvent):
+            self._tag(event, "seq")
+            node = _at(event, [self._node(inner, depth + 1) for inner in self._inside()])
         else:
-            key, into.key = into.key, None
-            if key.text == "<<":
-                self._merge(into, node)
-            elif isinstance(key.value, str):
-                into.node.keys[key.value] = key
-                into.node.value[key.value] = node
+            self._tag(event, "map")
+            node = self._map(event, depth + 1)
+        if event.anchor:
+            self._anchors[event.anchor] = node, self._size - before
+        return node
 
-    def _merge(self, into: _Open, node: Node) -> None:
-        """Merge a map, or each map of a list. Keys of the map itself and of earlier maps have priority."""
+    def _repeated(self, event: Any) -> Node:
+        """Return the value that an alias repeats."""
+        found = self._anchors.get(event.anchor)
+        if found is None:
+            inside = event.anchor in self._anchors
+            problem = "is inside of its own anchor" if inside else f"has no anchor &{event.anchor} before it"
+            self._stop(event, f"the alias *{event.anchor} {problem}", "Write the value instead")
+        node, size = found
+        self._count(event, size)
+        return node
+
+    def _scalar(self, event: Any, *, is_key: bool) -> Node:
+        """Return a scalar with its value; a key and a text in quotes are texts."""
+        tag = self._tag(event, "str", "int", "float", "bool", "null")
+        is_plain = tag != "str" and bool(tag or not event.style)
+        node = _at(event, event.value, text=event.value if is_plain else "")
+        if is_plain and not is_key:
+            try:
+                node.value = self._resolve(event.value, tag)
+            except NotAllowed as error:
+                self._report(event, error.problem, error.fix)
+        return node
+
+    def _map(self, event: Any, depth: int) -> Node:
+        node, merged = _at(event, {}), dict[str, Node]()
+        for start in self._inside():
+            key = self._key(start, depth, node.keys)
+            value = self._node(next(self._events), depth)
+            if key.text == "<<":
+                merged = self._merged(value) | merged
+            elif isinstance(key.value, str):
+                node.keys[key.value] = key
+                node.value[key.value] = value
+        node.value = merged | node.value
+        return node
+
+    def _key(self, event: Any, depth: int, others: Mapping[str, Node]) -> Node:
+        """Return a key. In a map or a list that is a key, only other problems are reported."""
+        outer = self._in_key
+        if isinstance(event, yaml.CollectionStartEvent):
+            if not outer:
+                kind = "a map" if isinstance(event, yaml.MappingStartEvent) else "a list"
+                fix = "Write a text; replace a template such as {{ name }} with its value, or put it in quotes"
+                self._report(event, f"{kind} cannot be a key", fix)
+            self._in_key = True
+        key = self._node(event, depth, is_key=True)
+        self._in_key = outer
+        if isinstance(event, yaml.AliasEvent) and not isinstance(key.value, str):
+            self._report(event, "an alias cannot be a key", "Write the key")
+        elif isinstance(key.value, str) and key.value in others:
+            first = others[key.value].line
+            self._report(event, f"`{key.value}` is a duplicate key (first on line {first})", "Remove one of the two")
+        return key
+
+    def _merged(self, node: Node) -> dict[str, Node]:
+        """Return the keys that `<<` merges, of a map or of each map of a list. Earlier maps have priority."""
         maps = node.value if isinstance(node.value, list) else [node]
         if all(isinstance(one.value, dict) for one in maps):
-            into.merged += maps
-            return
-        self.problems.append(
-            Problem(line=node.line, column=node.column, problem="`<<` merges maps only", fix="Write an alias of a map")
-        )
+            return {key: value for one in reversed(maps) for key, value in one.value.items()}
+        self._report(node, "`<<` merges maps only", "Write an alias of a map")
+        return {}
 
-    def _tag(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent, *allowed: str) -> str:
+    def _inside(self) -> Iterator[Any]:
+        """Yield the first event of each value up to the end of the innermost open map or list."""
+        return itertools.takewhile(lambda event: not isinstance(event, yaml.CollectionEndEvent), self._events)
+
+    def _count(self, event: Any, size: int) -> None:
+        self._size += size
+        if self._size > _SIZE:
+            self._stop(event, f"the file has more than {_SIZE} values, with those that aliases repeat", "Shorten it")
+
+    def _tag(self, event: Any, *allowed: str) -> str:
         """Return the name of the explicit tag of a value, if any."""
         tag = "str" if event.tag == "!" else (event.tag or "").removeprefix("tag:yaml.org,2002:")
         if tag and tag not in allowed:
@@ -241,10 +203,18 @@ class _Builder:
             return "str"
         return tag
 
+    def _report(self, event: Any, problem: str, fix: str) -> None:
+        place = event if isinstance(event, Node) else _at(event)
+        self.problems.append(Problem(line=place.line, column=place.column, problem=problem, fix=fix))
 
-def _position(event: yaml.Event) -> tuple[int, int]:
-    mark = cast("yaml.Mark", event.start_mark)
-    return mark.line + 1, mark.column + 1
+    def _stop(self, event: Any, problem: str, fix: str) -> NoReturn:
+        self._report(event, problem, fix)
+        raise _Stopped
+
+
+def _at(event: Any, value: Any = None, text: str = "") -> Node:
+    """Return a value at the place of an event."""
+    return Node(value=value, line=event.start_mark.line + 1, column=event.start_mark.column + 1, text=text)
 
 
 def scalars(node: Node, path: str = "") -> Mapping[str, Node]:
