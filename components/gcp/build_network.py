@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pulumi
-from pulumi import Output, ResourceOptions
+from pulumi import Output
 
-from components.gcp.closed_network import closed_network, subnetworks
+from components.gcp.closed_network import closed_network
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from pulumi import ResourceOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,24 +37,15 @@ class BuildNetwork(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: BuildNetworkArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:gcp:BuildNetwork", name, None, opts)
-        fixed = ResourceOptions(parent=self, delete_before_replace=True)
-        network, firewall = closed_network(
+        closed = closed_network(
             name,
+            parent=self,
             project=args.project,
             title=args.title,
             reason="Builders report through their metadata: nothing has to come in",
-            subnetwork_in_every_region=False,
-            opts=fixed,
-        )
-        subnets, gateways = subnetworks(
-            name,
-            project=args.project,
-            title=args.title,
             regions=args.regions,
-            nat=args.nat,
-            network=network.id,
-            opts=fixed,
+            nat_regions=args.regions if args.nat else (),
         )
-        ready = Output.all(firewall.id, *(made.id for made in (*subnets.values(), *gateways)))
+        ready = Output.all(*(made.id for made in (*closed.ready, *closed.subnetworks.values())))
         self.subnetwork = ready.apply(lambda _: args.title)
         self.register_outputs({"subnetwork": self.subnetwork})

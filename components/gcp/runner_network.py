@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pulumi
-from pulumi import ResourceOptions
 
-from components.gcp.closed_network import closed_network, cloud_nat
+from components.gcp.closed_network import closed_network
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from pulumi import ResourceOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,16 +35,13 @@ class RunnerNetwork(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: RunnerNetworkArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:gcp:RunnerNetwork", name, None, opts)
-        # Its name is its address: the old network must be deleted before the new one is created.
-        fixed = ResourceOptions(parent=self, delete_before_replace=True)
-        network, _ = closed_network(
+        closed = closed_network(
             name,
+            parent=self,
             project=args.project,
             title=args.title,
             reason="Runners ask GitHub for their job: nothing has to come in",
-            subnetwork_in_every_region=True,
-            opts=fixed,
+            regions=None,
+            nat_regions=args.nat_regions,
         )
-        for region in sorted(set(args.nat_regions)):
-            cloud_nat(name, project=args.project, title=args.title, region=region, network=network.id, opts=fixed)
-        self.register_outputs({"network": network.id})
+        self.register_outputs({"network": closed.network.id})

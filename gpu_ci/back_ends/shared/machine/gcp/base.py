@@ -9,7 +9,7 @@ import pulumi
 import pulumi_gcp as gcp
 from pulumi import Output, ResourceOptions
 
-from components.gcp.closed_network import closed_network, subnetworks
+from components.gcp.closed_network import closed_network
 from components.gcp.runner_account import RunnerAccount, RunnerAccountArgs
 
 if TYPE_CHECKING:
@@ -56,14 +56,16 @@ class GcpBase(pulumi.ComponentResource):
         super().__init__("gpu-ci:gcp:MachineBase", name, None, opts)
         child = ResourceOptions(parent=self)
         fixed = ResourceOptions(parent=self, delete_before_replace=True)
-        network, closed = closed_network(
+        closed = closed_network(
             name,
+            parent=self,
             project=args.project,
             title=args.title,
             reason="Runners ask GitHub for their job: nothing has to come in",
-            subnetwork_in_every_region=False,
-            opts=fixed,
+            regions=args.regions,
+            nat_regions=args.regions if args.nat else (),
         )
+        network = closed.network
         proxy = gcp.compute.Firewall(
             f"{name}-iap",
             project=args.project,
@@ -89,15 +91,6 @@ class GcpBase(pulumi.ComponentResource):
             description="Each machine has a rule with its ports. DNS, time and metadata are always allowed",
             opts=fixed,
         )
-        subnets, gateways = subnetworks(
-            name,
-            project=args.project,
-            title=args.title,
-            regions=args.regions,
-            nat=args.nat,
-            network=network.id,
-            opts=fixed,
-        )
         account = RunnerAccount(
             f"{name}-account", RunnerAccountArgs(project=args.project, account=args.account), opts=child
         )
@@ -115,8 +108,8 @@ class GcpBase(pulumi.ComponentResource):
         )
         switch = self._switch(name, args, secret.name) if args.scheduled else ()
         self.network, self.email = network.self_link, account.email
-        self.subnetworks = {region: subnet.self_link for region, subnet in subnets.items()}
-        self.ready = (closed, proxy, out, account, reader, *gateways, *switch)
+        self.subnetworks = {region: subnet.self_link for region, subnet in closed.subnetworks.items()}
+        self.ready = (*closed.ready, proxy, out, account, reader, *switch)
         self.register_outputs({"network": self.network})
 
     def _switch(self, name: str, args: GcpBaseArgs, secret: Output[str]) -> tuple[pulumi.Resource, ...]:
