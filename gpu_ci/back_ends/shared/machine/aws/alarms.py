@@ -19,6 +19,7 @@ from gpu_ci.back_ends.shared.machine.hours import DAY, WEEK
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from gpu_ci.back_ends.shared.machine.aws_instance import Instance
     from gpu_ci.back_ends.shared.machine.hours import Hours
 
 _PERIOD: Final = 300
@@ -32,11 +33,7 @@ _IDLE_PERCENT: Final = 5
 class MachineAlarmsArgs:
     """The machine, its limits, and the address."""
 
-    title: str
-    """The name of the machine."""
-    region: str
-    instance_id: Output[str]
-    """The instance."""
+    instance: Instance
     email: str
     """The address, which must confirm the subscription once."""
     idle_minutes: int
@@ -54,17 +51,17 @@ class MachineAlarms(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: MachineAlarmsArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:aws:MachineAlarms", name, None, opts)
-        child = ResourceOptions(parent=self)
+        child, instance = ResourceOptions(parent=self), args.instance
         topic = aws.sns.Topic(
-            name, name=f"{args.title}-alarms", region=args.region, display_name=args.title, opts=child
+            name, name=f"{instance.title}-alarms", region=instance.region, display_name=instance.title, opts=child
         )
         aws.sns.TopicSubscription(
-            name, region=args.region, topic=topic.arn, protocol="email", endpoint=args.email, opts=child
+            name, region=instance.region, topic=topic.arn, protocol="email", endpoint=args.email, opts=child
         )
-        machine = {"InstanceId": args.instance_id}
+        machine = {"InstanceId": instance.id}
         alarms: dict[str, dict[str, Any]] = {
             "offline": {
-                "alarm_description": f"{args.title} runs, but its runner is offline",
+                "alarm_description": f"{instance.title} runs, but its runner is offline",
                 "comparison_operator": "LessThanThreshold",
                 "threshold": 1,
                 "evaluation_periods": _OFFLINE_PERIODS,
@@ -76,21 +73,21 @@ class MachineAlarms(pulumi.ComponentResource):
                 ],
             },
             "gpu-idle": {
-                "alarm_description": f"{args.title} has not used its GPU for {args.idle_minutes} minutes",
+                "alarm_description": f"{instance.title} has not used its GPU for {args.idle_minutes} minutes",
                 "comparison_operator": "LessThanThreshold",
                 "threshold": _IDLE_PERCENT,
                 "evaluation_periods": args.idle_minutes * 60 // _PERIOD,
                 **_watched(NAMESPACE, "GpuUtilization", "Maximum", machine),
             },
             "limit-failed": {
-                "alarm_description": f"The time limit of {args.title} failed",
+                "alarm_description": f"The time limit of {instance.title} failed",
                 **_any(),
                 **_watched("AWS/Lambda", "Errors", "Sum", {"FunctionName": args.function}),
             },
         }
         if args.hours is not None:
             alarms["unusual-hours"] = {
-                "alarm_description": f"A job runs on {args.title} outside the hours of the schedule",
+                "alarm_description": f"A job runs on {instance.title} outside the hours of the schedule",
                 **_any(),
                 "metric_queries": [
                     _metric("busy", NAMESPACE, "RunnerBusy", "Maximum", machine),
@@ -100,15 +97,15 @@ class MachineAlarms(pulumi.ComponentResource):
             }
         if args.failed is not None:
             alarms["schedule-failed"] = {
-                "alarm_description": f"A start or a stop of {args.title} failed; the queue has the event",
+                "alarm_description": f"A start or a stop of {instance.title} failed; the queue has the event",
                 **_any(),
                 **_watched("AWS/SQS", "ApproximateNumberOfMessagesVisible", "Maximum", {"QueueName": args.failed}),
             }
         for key, stated in alarms.items():
             aws.cloudwatch.MetricAlarm(
                 f"{name}-{key}",
-                name=f"{args.title}-{key}",
-                region=args.region,
+                name=f"{instance.title}-{key}",
+                region=instance.region,
                 # A stopped machine publishes nothing.
                 treat_missing_data="notBreaching",
                 alarm_actions=[topic.arn],

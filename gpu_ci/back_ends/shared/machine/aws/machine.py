@@ -15,6 +15,7 @@ from gpu_ci.back_ends.shared.machine.aws.alarms import MachineAlarms, MachineAla
 from gpu_ci.back_ends.shared.machine.aws.network import MachineNetwork, MachineNetworkArgs
 from gpu_ci.back_ends.shared.machine.aws.schedule import MachineSchedule, MachineScheduleArgs
 from gpu_ci.back_ends.shared.machine.aws.time_limit import TimeLimit, TimeLimitArgs
+from gpu_ci.back_ends.shared.machine.aws_instance import Instance
 from gpu_ci.knowledge.regions import region_of
 from gpu_ci.knowledge.software.machine_images import ubuntu_parameter
 
@@ -150,39 +151,18 @@ class Ec2Machine(pulumi.ComponentResource):
     def _watch(self, name: str, args: Ec2MachineArgs, region: str) -> None:
         """Declare the limit of the running time, the schedule and the alarms."""
         child = ResourceOptions(parent=self)
-        limit = TimeLimit(
-            f"{name}-limit",
-            TimeLimitArgs(
-                title=args.title,
-                account=args.account,
-                region=region,
-                instance_id=self.instance_id,
-                arn=self.arn,
-                hours=args.max_hours,
-            ),
-            child,
-        )
+        instance = Instance(title=args.title, account=args.account, region=region, id=self.instance_id, arn=self.arn)
+        limit = TimeLimit(f"{name}-limit", TimeLimitArgs(instance=instance, hours=args.max_hours), child)
         schedule = None
         if args.hours is not None:
             schedule = MachineSchedule(
-                f"{name}-schedule",
-                MachineScheduleArgs(
-                    title=args.title,
-                    account=args.account,
-                    region=region,
-                    instance_id=self.instance_id,
-                    arn=self.arn,
-                    hours=args.hours,
-                ),
-                child,
+                f"{name}-schedule", MachineScheduleArgs(instance=instance, hours=args.hours), child
             )
         if args.email:
             MachineAlarms(
                 f"{name}-alarms",
                 MachineAlarmsArgs(
-                    title=args.title,
-                    region=region,
-                    instance_id=self.instance_id,
+                    instance=instance,
                     email=args.email,
                     idle_minutes=args.idle_minutes,
                     hours=args.hours,

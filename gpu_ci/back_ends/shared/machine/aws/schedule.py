@@ -11,8 +11,10 @@ import pulumi_aws as aws
 from pulumi import Output, ResourceOptions
 
 from gpu_ci.back_ends.shared.machine.aws import permissions as aws_permissions
+from gpu_ci.back_ends.shared.machine.aws_instance import role_arn
 
 if TYPE_CHECKING:
+    from gpu_ci.back_ends.shared.machine.aws_instance import Instance
     from gpu_ci.back_ends.shared.machine.hours import Hours
 
 _KEPT_SECONDS = 14 * 24 * 3600
@@ -23,14 +25,7 @@ _KEPT_SECONDS = 14 * 24 * 3600
 class MachineScheduleArgs:
     """The machine and its hours."""
 
-    title: str
-    """The name of the machine."""
-    account: str
-    region: str
-    instance_id: Output[str]
-    """The instance."""
-    arn: Output[str]
-    """The ARN of the instance."""
+    instance: Instance
     hours: Hours
     """The hours in which it runs."""
 
@@ -43,31 +38,25 @@ class MachineSchedule(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: MachineScheduleArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:aws:MachineSchedule", name, None, opts)
-        child = ResourceOptions(parent=self)
+        child, instance = ResourceOptions(parent=self), args.instance
         queue = aws.sqs.Queue(
             name,
-            name=f"{args.title}-schedule",
-            region=args.region,
+            name=f"{instance.title}-schedule",
+            region=instance.region,
             message_retention_seconds=_KEPT_SECONDS,
             sqs_managed_sse_enabled=True,
-            tags={"Name": args.title},
+            tags={"Name": instance.title},
             opts=child,
         )
-        role = aws.iam.Role(
+        caller = role_arn(
             name,
-            assume_role_policy=aws_permissions.scheduler_trust(args.account),
-            description=f"Starts and stops {args.title}",
-            opts=child,
-        )
-        permissions = aws.iam.RolePolicy(
-            name,
-            role=role.name,
-            policy=Output.all(args.arn, queue.arn).apply(
+            trust=aws_permissions.scheduler_trust(instance.account),
+            policy=Output.all(instance.arn, queue.arn).apply(
                 lambda arns: aws_permissions.switching(arns[0], dead_letters=arns[1])
             ),
+            description=f"Starts and stops {instance.title}",
             opts=child,
         )
-        ready = Output.all(role.arn, permissions.id).apply(lambda values: str(values[0]))
         calls = {
             "start": (args.hours.start_cron, "startInstances"),
             "stop": (args.hours.stop_cron, "stopInstances"),
@@ -75,16 +64,16 @@ class MachineSchedule(pulumi.ComponentResource):
         for verb, (cron, call) in calls.items():
             aws.scheduler.Schedule(
                 f"{name}-{verb}",
-                name=f"{args.title}-{verb}",
-                region=args.region,
+                name=f"{instance.title}-{verb}",
+                region=instance.region,
                 flexible_time_window={"mode": "OFF"},
                 schedule_expression=aws_cron(cron),
                 schedule_expression_timezone=args.hours.time_zone,
-                description=f"{verb}s {args.title}".capitalize(),
+                description=f"{verb}s {instance.title}".capitalize(),
                 target={
                     "arn": f"arn:aws:scheduler:::aws-sdk:ec2:{call}",
-                    "role_arn": ready,
-                    "input": args.instance_id.apply(lambda instance: json.dumps({"InstanceIds": [instance]})),
+                    "role_arn": caller,
+                    "input": instance.id.apply(lambda id_: json.dumps({"InstanceIds": [id_]})),
                     "retry_policy": {"maximum_event_age_in_seconds": 3600, "maximum_retry_attempts": 60},
                     "dead_letter_config": {"arn": queue.arn},
                 },

@@ -13,6 +13,7 @@ from pulumi import Output, ResourceOptions
 
 from components.aws.documents import service_trust
 from gpu_ci.back_ends.shared.machine.aws import permissions as aws_permissions
+from gpu_ci.back_ends.shared.machine.aws_instance import Instance, role_arn
 
 MINUTES: Final = 15
 """Minutes between two checks. A lost stop costs at most `max-hours` and these minutes."""
@@ -25,14 +26,7 @@ _SOURCE: Final = Path(__file__).parent / "function" / "index.py"
 class TimeLimitArgs:
     """The machine and its limit."""
 
-    title: str
-    """The name of the machine."""
-    account: str
-    region: str
-    instance_id: Output[str]
-    """The instance."""
-    arn: Output[str]
-    """The ARN of the instance."""
+    instance: Instance
     hours: int
     """Hours after a start at which the instance is stopped."""
 
@@ -45,59 +39,49 @@ class TimeLimit(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: TimeLimitArgs, opts: ResourceOptions | None = None) -> None:
         super().__init__("gpu-ci:aws:TimeLimit", name, None, opts)
-        child = ResourceOptions(parent=self)
-        title = f"{args.title}-limit"
+        child, instance = ResourceOptions(parent=self), args.instance
+        title = f"{instance.title}-limit"
         log = aws.cloudwatch.LogGroup(
-            name, name=f"/aws/lambda/{title}", region=args.region, retention_in_days=_LOG_DAYS, opts=child
-        )
-        role = aws.iam.Role(
-            name,
-            assume_role_policy=service_trust("lambda.amazonaws.com"),
-            description=f"The time limit of {args.title}",
-            opts=child,
-        )
-        permissions = aws.iam.RolePolicy(
-            name,
-            role=role.name,
-            policy=Output.all(args.arn, log.arn).apply(lambda arns: aws_permissions.limiting(*arns)),
-            opts=child,
+            name, name=f"/aws/lambda/{title}", region=instance.region, retention_in_days=_LOG_DAYS, opts=child
         )
         function = aws.lambda_.Function(
             name,
             name=title,
-            region=args.region,
+            region=instance.region,
             runtime=RUNTIME,
             architectures=["arm64"],
             handler="index.handler",
             code=pulumi.AssetArchive({"index.py": pulumi.StringAsset(_SOURCE.read_text(encoding="utf-8"))}),
-            role=Output.all(role.arn, permissions.id).apply(lambda values: str(values[0])),
+            role=role_arn(
+                name,
+                trust=service_trust("lambda.amazonaws.com"),
+                policy=Output.all(instance.arn, log.arn).apply(lambda arns: aws_permissions.limiting(*arns)),
+                description=f"The time limit of {instance.title}",
+                opts=child,
+            ),
             timeout=60,
             logging_config={"log_format": "Text", "log_group": log.name},
-            description=f"Stops {args.title} after {args.hours} hours",
+            description=f"Stops {instance.title} after {args.hours} hours",
             opts=child,
         )
-        caller = aws.iam.Role(
+        caller = role_arn(
             f"{name}-schedule",
-            assume_role_policy=aws_permissions.scheduler_trust(args.account),
-            description=f"Calls the time limit of {args.title}",
+            trust=aws_permissions.scheduler_trust(instance.account),
+            policy=function.arn.apply(aws_permissions.calling),
+            description=f"Calls the time limit of {instance.title}",
             opts=child,
-        )
-        calls = aws.iam.RolePolicy(
-            f"{name}-schedule", role=caller.name, policy=function.arn.apply(aws_permissions.calling), opts=child
         )
         aws.scheduler.Schedule(
             name,
             name=title,
-            region=args.region,
+            region=instance.region,
             flexible_time_window={"mode": "OFF"},
             schedule_expression=f"rate({MINUTES} minutes)",
-            description=f"The time limit of {args.title}",
+            description=f"The time limit of {instance.title}",
             target={
                 "arn": function.arn,
-                "role_arn": Output.all(caller.arn, calls.id).apply(lambda values: str(values[0])),
-                "input": args.instance_id.apply(
-                    lambda instance: json.dumps({"hours": args.hours, "instance": instance})
-                ),
+                "role_arn": caller,
+                "input": instance.id.apply(lambda id_: json.dumps({"hours": args.hours, "instance": id_})),
                 # A later call is as good as a repeated one.
                 "retry_policy": {"maximum_event_age_in_seconds": MINUTES * 60, "maximum_retry_attempts": 3},
             },
