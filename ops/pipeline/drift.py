@@ -7,7 +7,8 @@ The preview runs the program of the deployed commit over the refreshed state: a 
 drift, and neither are values that the program ignores, for example the number of nodes that the autoscaler has set.
 A refresh alone would report these (tried with 3.258).
 
-`ops/pipeline/one-issue.sh` keeps the issue. The exit code is 3 if the preview failed, so that the issue stays as it was.
+`ops/pipeline/one-issue.sh` keeps the issue. The exit code is 3 if the preview failed, so that the issue does not
+change.
 """
 
 from __future__ import annotations

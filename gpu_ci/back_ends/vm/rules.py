@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Final
 from zoneinfo import available_timezones
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from gpu_ci.stack_file.sections.settings import Settings
 
 
+_time_zones = cache(available_timezones)  # it opens some 600 files
+
+
 def names_are_no_common_labels(settings: Settings) -> Iterator[Fault]:
     """Reject names that other runners have as labels: those would get the jobs."""
     yield from rules.common_labels(name for name, _, _ in settings.served(VmSection))
@@ -28,7 +32,7 @@ def schedules_have_hours(settings: Settings) -> Iterator[Fault]:
         if (schedule := section.schedule) is None:
             continue
         path = f"runners.{name}.vm.schedule"
-        if schedule.time_zone not in (known := available_timezones()):
+        if schedule.time_zone not in (known := _time_zones()):
             problem = f'"{schedule.time_zone}" is not a time zone of the IANA database'
             yield Fault(f"{path}.time-zone", problem, did_you_mean(schedule.time_zone, known))
         if schedule.start == schedule.stop:
