@@ -28,6 +28,7 @@ from ops.fakes.cloud import Cloud
 from ops.fakes.faults import Faults
 from ops.fakes.objects import Caller
 from ops.fakes.servers import ProviderServers
+from ops.fakes.tables import kind_of
 from ops.outcome import Exit, Stop
 from ops.plan.isolation import hidden_environment
 from ops.plan.model import PROVIDER_TYPE
@@ -66,7 +67,7 @@ class Engine:
     ) -> None:
         self._environment = environment or {}
         self._secrets_provider = secrets_provider
-        self.cloud = Cloud(outside=_outside(stack_file))
+        self.cloud = Cloud(kinds=kind_of, outside=_outside(stack_file))
         self.faults = Faults()
         self.servers = ProviderServers(self.cloud, self.faults, kill_engine=lambda: self.send(signal.SIGKILL))
         self._found = cli

@@ -10,13 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ops.fakes.aws.eks_rules import ready_nodes
-from ops.fakes.kinds import value_at
+from ops.fakes.paths import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ops.fakes.cloud import Cloud
-    from ops.fakes.objects import CloudObject
+    from ops.fakes.objects import CloudObject, Objects
 
 SECRET: Final = "kubernetes:core/v1:Secret"  # noqa: S105  # a type token
 RELEASE: Final = "kubernetes:helm.sh/v3:Release"
@@ -39,7 +38,7 @@ def chart_of(release: CloudObject) -> str:
     return str(release.inputs.get("chart")).rpartition("/")[2]
 
 
-def has_a_controller(cloud: Cloud, release: CloudObject) -> str | None:
+def has_a_controller(cloud: Objects, release: CloudObject) -> str | None:
     """Refuse a scale set without its controller, whose chart installs the custom resource definitions."""
     if chart_of(release) != SCALE_SET or _controllers(cloud, release):
         return None
@@ -49,12 +48,12 @@ def has_a_controller(cloud: Cloud, release: CloudObject) -> str | None:
     )
 
 
-def install(cloud: Cloud, release: CloudObject) -> None:
+def install(cloud: Objects, release: CloudObject) -> None:
     """Install a release."""
     change(cloud, release, release.inputs)
 
 
-def change(cloud: Cloud, release: CloudObject, inputs: Mapping[str, Any]) -> None:
+def change(cloud: Objects, release: CloudObject, inputs: Mapping[str, Any]) -> None:
     """Create the scale set of a release, or change it. Helm patches a terminating one and reports success."""
     if chart_of(release) != SCALE_SET:
         settle(cloud)
@@ -70,7 +69,7 @@ def change(cloud: Cloud, release: CloudObject, inputs: Mapping[str, Any]) -> Non
     _set(found, idle=idle, listener=not (waits and (idle or found.outputs["job_minutes"])))
 
 
-def uninstall(cloud: Cloud, release: CloudObject) -> str | None:
+def uninstall(cloud: Objects, release: CloudObject) -> str | None:
     """Remove the scale set of a release, or refuse; after the timeout Helm forgets the release all the same."""
     found = find(cloud, str(release.at("name"))) if chart_of(release) == SCALE_SET else None
     if found is None:
@@ -89,19 +88,19 @@ def uninstall(cloud: Cloud, release: CloudObject) -> str | None:
     )
 
 
-def settle(cloud: Cloud) -> None:
+def settle(cloud: Objects) -> None:
     """Remove the terminating scale sets whose finalizers the controller can remove now."""
     for found in cloud.of(SET):
         if found.outputs.get("terminating") and not _obstacles(cloud, found):
             _forget(cloud, found)
 
 
-def find(cloud: Cloud, name: str) -> CloudObject | None:
+def find(cloud: Objects, name: str) -> CloudObject | None:
     """Return a scale set by its name."""
     return next((one for one in cloud.of(SET) if one.at("metadata.name") == name), None)
 
 
-def start_job(cloud: Cloud, name: str, minutes: int) -> None:
+def start_job(cloud: Objects, name: str, minutes: int) -> None:
     """Let a job run on a scale set that ends after some minutes."""
     found = find(cloud, name)
     if found is None:
@@ -109,20 +108,20 @@ def start_job(cloud: Cloud, name: str, minutes: int) -> None:
     _set(found, job_minutes=minutes)
 
 
-def finish_jobs(cloud: Cloud) -> None:
+def finish_jobs(cloud: Objects) -> None:
     """Let all running jobs end."""
     for found in cloud.of(SET):
         _set(found, job_minutes=0, listener=not found.outputs["idle"] or found.outputs["listener"])
     settle(cloud)
 
 
-def withdraw_key(cloud: Cloud) -> None:
+def withdraw_key(cloud: Objects) -> None:
     """Let GitHub reject the keys in the cluster."""
     for secret in cloud.of(SECRET):
         _set(secret, withdrawn=True)
 
 
-def session_problem(cloud: Cloud, name: str) -> str | None:
+def session_problem(cloud: Objects, name: str) -> str | None:
     """Return the reason that a scale set's listener has no session at GitHub; None if it has one."""
     found = find(cloud, name)
     if found is None:
@@ -135,13 +134,13 @@ def session_problem(cloud: Cloud, name: str) -> str | None:
     return None if found.outputs["listener"] else f"{name} has no listener"
 
 
-def remaining_problem(cloud: Cloud) -> str | None:
+def remaining_problem(cloud: Objects) -> str | None:
     """Return the error of the check that no scale set is left."""
     names = sorted(str(one.at("metadata.name")) for one in cloud.of(SET))
     return f"scale sets are still terminating: {', '.join(names)}" if names else None
 
 
-def _obstacles(cloud: Cloud, found: CloudObject) -> list[str]:
+def _obstacles(cloud: Objects, found: CloudObject) -> list[str]:
     """Return the reasons that the finalizers of a terminating scale set stay."""
     reasons = []
     if found.outputs["job_minutes"]:
@@ -161,7 +160,7 @@ def _obstacles(cloud: Cloud, found: CloudObject) -> list[str]:
     return reasons
 
 
-def _controllers(cloud: Cloud, inside: CloudObject) -> list[CloudObject]:
+def _controllers(cloud: Objects, inside: CloudObject) -> list[CloudObject]:
     return [
         one
         for one in cloud.of(RELEASE)
@@ -169,7 +168,7 @@ def _controllers(cloud: Cloud, inside: CloudObject) -> list[CloudObject]:
     ]
 
 
-def _strategy(cloud: Cloud, release: CloudObject) -> str:
+def _strategy(cloud: Objects, release: CloudObject) -> str:
     stated = (value_at("values.flags.updateStrategy", one.inputs) for one in _controllers(cloud, release))
     return str(next(stated, None) or "immediate")
 
@@ -179,7 +178,7 @@ def _secret_name(release: CloudObject) -> str | None:
     return named if isinstance(named, str) else None
 
 
-def _installation(cloud: Cloud, release: CloudObject) -> Any:
+def _installation(cloud: Objects, release: CloudObject) -> Any:
     named = _secret_name(release)
     for one in cloud.of(SECRET):
         if one.caller.cluster == release.caller.cluster and one.at("metadata.name") == named:
@@ -187,7 +186,7 @@ def _installation(cloud: Cloud, release: CloudObject) -> Any:
     return None
 
 
-def _secret(cloud: Cloud, found: CloudObject) -> CloudObject | None:
+def _secret(cloud: Objects, found: CloudObject) -> CloudObject | None:
     for one in cloud.of(SECRET):
         same = (one.caller.cluster, namespace_of(one)) == (found.caller.cluster, namespace_of(found))
         if same and one.at("metadata.name") == found.outputs["secret"]:
@@ -195,7 +194,7 @@ def _secret(cloud: Cloud, found: CloudObject) -> CloudObject | None:
     return None
 
 
-def _forget(cloud: Cloud, obj: CloudObject) -> None:
+def _forget(cloud: Objects, obj: CloudObject) -> None:
     cloud.forget_inside(obj.caller.cluster, lambda one: one is obj)
 
 

@@ -1,4 +1,4 @@
-"""The fake cloud: the objects that exist, and the refusals of the rows in `ops.fakes.tables`.
+"""The fake cloud: the objects that exist, and the refusals of the rows that it is given.
 
 All packages share one cloud, since the fake Kubernetes needs the fake EKS. It does not know Pulumi's protocol.
 """
@@ -11,11 +11,10 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ops.fakes.kinds import RefusedError, UnfinishedError, values_at
+from ops.fakes.kinds import RefusedError, UnfinishedError
 from ops.fakes.objects import Caller, CloudObject, Phase
+from ops.fakes.paths import UNKNOWN, values_at
 from ops.fakes.request import Request
-from ops.fakes.tables import kind_of
-from ops.fakes.wire import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 class Cloud:
     """All objects, under one lock."""
 
-    kinds: Callable[[str], Kind] = kind_of
+    kinds: Callable[[str], Kind]
     """The row of a type token."""
     pace: float = 0.1
     """Seconds that creating or deleting a slow object takes."""
@@ -135,9 +134,8 @@ class Cloud:
     ) -> None:
         """Add an object that an earlier update created."""
         name = urn.rpartition("::")[2]
-        kind = self.kinds(type_)
         obj = CloudObject(
-            kind=kind, id=id_, urn=urn, name=name, inputs=inputs, outputs=outputs, caller=caller, seed=urn
+            type=type_, id=id_, urn=urn, name=name, inputs=inputs, outputs=outputs, caller=caller, seed=urn
         )
         obj.phase = Phase.READY
         with self._lock:
@@ -148,19 +146,20 @@ class Cloud:
         """Return the outputs that an update computes, as far as a preview knows them."""
         with self._lock:
             obj = self._existing(type_, id_)
-            return {**self._recomputed(obj, inputs), **dict.fromkeys(obj.kind.counters, UNKNOWN)}
+            return {**self._recomputed(obj, inputs), **dict.fromkeys(self.kinds(type_).counters, UNKNOWN)}
 
     def update(self, type_: str, id_: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Update an object in place; return the computed outputs."""
+        kind = self.kinds(type_)
         with self._lock:
             obj = self._existing(type_, id_)
             self._refuse_missing(obj, inputs)
-            for check in obj.kind.before_update:
+            for check in kind.before_update:
                 _raise(check(self, obj, inputs))
-            for effect in obj.kind.on_update:
+            for effect in kind.on_update:
                 effect(self, obj, inputs)
             extra = self._recomputed(obj, inputs)
-            extra |= {key: int(obj.outputs.get(key, 0)) + 1 for key in obj.kind.counters}
+            extra |= {key: int(obj.outputs.get(key, 0)) + 1 for key in kind.counters}
             obj.inputs, obj.outputs = inputs, {**inputs, **extra}
             return extra
 
@@ -171,18 +170,19 @@ class Cloud:
             RefusedError: the cloud's error, for example if another object blocks the delete.
 
         """
+        kind = self.kinds(type_)
         with self._lock:
             obj = self._objects.get((type_, id_))
             if obj is None:
-                _raise(self.kinds(type_).missing.format(name=id_.rpartition("/")[2]))
+                _raise(kind.missing.format(name=id_.rpartition("/")[2]))
                 return
-            for check in obj.kind.before_delete:
+            for check in kind.before_delete:
                 _raise(check(self, obj))
             for holder, reference in self._pointing_at(obj):
-                if reference.blocks and obj.kind.in_use:
-                    raise RefusedError(obj.kind.in_use.format(id=obj.id, holder=holder.id))
+                if reference.blocks and kind.in_use:
+                    raise RefusedError(kind.in_use.format(id=obj.id, holder=holder.id))
             obj.phase = Phase.DELETING
-        if obj.kind.slow:
+        if kind.slow:
             time.sleep(self.pace)
         with self._lock:
             self._forget(obj)
@@ -192,7 +192,7 @@ class Cloud:
         with self._lock:
             for obj in [obj for obj in self if obj.caller.cluster == cluster and which(obj)]:
                 self._objects.pop((obj.type, obj.id), None)
-                self._names.difference_update(obj.names)
+                self._names.difference_update(self._names_of(obj))
 
     def _build(
         self, kind: Kind, name: str, seed: str, inputs: Mapping[str, Any], caller: Caller
@@ -200,17 +200,22 @@ class Cloud:
         id_, extra = kind.answer(Request(type=kind.type, name=name, urn=seed, inputs=inputs, place=caller.place))
         outputs = {**inputs, **extra}
         obj = CloudObject(
-            kind=kind, id=id_, urn="", name=name, inputs=inputs, outputs=outputs, caller=caller, seed=seed
+            type=kind.type, id=id_, urn="", name=name, inputs=inputs, outputs=outputs, caller=caller, seed=seed
         )
         return obj, extra
 
     def _recomputed(self, obj: CloudObject, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        _, extra = self._build(obj.kind, obj.name, obj.seed, inputs, obj.caller)
+        _, extra = self._build(self.kinds(obj.type), obj.name, obj.seed, inputs, obj.caller)
         return extra
+
+    def _names_of(self, obj: CloudObject) -> list[tuple[str, ...]]:
+        """Return the physical name that is unique, if the type has one."""
+        identity = self.kinds(obj.type).identity
+        return [(obj.type, obj.caller.cluster, *(str(obj.at(path)) for path in identity))] if identity else []
 
     def _keep(self, obj: CloudObject) -> None:
         self._objects[obj.type, obj.id] = obj
-        self._names.update(obj.names)
+        self._names.update(self._names_of(obj))
 
     def _existing(self, type_: str, id_: str) -> CloudObject:
         obj = self._objects.get((type_, id_))
@@ -222,14 +227,15 @@ class Cloud:
         for property_, reason in self.check(obj.type, obj.inputs):
             raise RefusedError(f"InvalidParameterValue: {property_}: {reason}")
         self._refuse_missing(obj, obj.inputs)
-        for check in obj.kind.before_create:
+        kind = self.kinds(obj.type)
+        for check in kind.before_create:
             _raise(check(self, obj))
-        if self._names.intersection(obj.names) or (obj.type, obj.id) in self._objects:
-            error = obj.kind.taken or "AlreadyExists: {0} already exists"
-            raise RefusedError(error.format(*[obj.at(path) for path in obj.kind.identity] or [obj.id]))
+        if self._names.intersection(self._names_of(obj)) or (obj.type, obj.id) in self._objects:
+            error = kind.taken or "AlreadyExists: {0} already exists"
+            raise RefusedError(error.format(*[obj.at(path) for path in kind.identity] or [obj.id]))
 
     def _refuse_missing(self, obj: CloudObject, inputs: Mapping[str, Any]) -> None:
-        for reference in obj.kind.references:
+        for reference in self.kinds(obj.type).references:
             if not reference.missing:
                 continue
             ready = [one for one in self.of(reference.to) if one.phase is Phase.READY]
@@ -241,7 +247,7 @@ class Cloud:
 
     def _pointing_at(self, obj: CloudObject) -> Iterator[tuple[CloudObject, Reference]]:
         for other in list(self._objects.values()):
-            for reference in other.kind.references:
+            for reference in self.kinds(other.type).references:
                 if reference.to == obj.type and obj.at(reference.by) in self._named(other, reference):
                     yield other, reference
 
@@ -256,12 +262,13 @@ class Cloud:
     def _forget(self, obj: CloudObject) -> None:
         if self._objects.pop((obj.type, obj.id), None) is None:
             return
-        if not obj.kind.keeps_name:
-            self._names.difference_update(obj.names)
+        kind = self.kinds(obj.type)
+        if not kind.keeps_name:
+            self._names.difference_update(self._names_of(obj))
         for dependent, reference in list(self._pointing_at(obj)):
             if reference.cascades:
                 self._forget(dependent)
-        for effect in obj.kind.after_delete:
+        for effect in kind.after_delete:
             effect(self, obj)
 
 

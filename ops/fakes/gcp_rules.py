@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ops.fakes.kinds import value_at, values_at
+from ops.fakes.paths import value_at, values_at
 from ops.fakes.request import PROJECT_NUMBER
 
 if TYPE_CHECKING:
-    from ops.fakes.cloud import Cloud
-    from ops.fakes.objects import CloudObject
+    from ops.fakes.objects import CloudObject, Objects
 
 RESOURCE_POLICY: Final = "gcp:compute/resourcePolicy:ResourcePolicy"
 _GRANT: Final = "gcp:projects/iAMMember:IAMMember"
@@ -27,7 +26,7 @@ _NO_T4: Final = ("us-central1-d", "europe-west1-a", "us-east1-b", "us-west1-c")
 """Zones without a T4."""
 
 
-def gpus_do_not_move(_cloud: Cloud, machine: CloudObject) -> str | None:
+def gpus_do_not_move(_cloud: Objects, machine: CloudObject) -> str | None:
     """Refuse live migration of a machine with a GPU."""
     with_gpu = machine.inputs.get("guestAccelerators") or _WITH_GPU.fullmatch(str(machine.inputs.get("machineType")))
     if with_gpu and machine.at("scheduling.onHostMaintenance") != "TERMINATE":
@@ -35,21 +34,21 @@ def gpus_do_not_move(_cloud: Cloud, machine: CloudObject) -> str | None:
     return None
 
 
-def spot_does_not_restart(_cloud: Cloud, machine: CloudObject) -> str | None:
+def spot_does_not_restart(_cloud: Objects, machine: CloudObject) -> str | None:
     """Refuse a spot machine that would restart automatically."""
     if machine.at("scheduling.preemptible") and machine.at("scheduling.automaticRestart") is not False:
         return "Error 400: Scheduling must have automaticRestart be false when preemptible is true., badRequest"
     return None
 
 
-def a_limit_has_an_action(_cloud: Cloud, machine: CloudObject) -> str | None:
+def a_limit_has_an_action(_cloud: Objects, machine: CloudObject) -> str | None:
     """Refuse a limit of the run time without the action that follows it."""
     if machine.at("scheduling.maxRunDuration") and not machine.at("scheduling.instanceTerminationAction"):
         return "Error 400: You must specify an instance termination action to use max run duration., badRequest"
     return None
 
 
-def gpus_are_in_the_zone(_cloud: Cloud, machine: CloudObject) -> str | None:
+def gpus_are_in_the_zone(_cloud: Objects, machine: CloudObject) -> str | None:
     """Refuse a GPU that the zone does not have."""
     for _, slug in values_at("guestAccelerators.*.type", machine.inputs):
         zone = str(machine.inputs.get("zone"))
@@ -58,7 +57,7 @@ def gpus_are_in_the_zone(_cloud: Cloud, machine: CloudObject) -> str | None:
     return None
 
 
-def images_exist(_cloud: Cloud, machine: CloudObject) -> str | None:
+def images_exist(_cloud: Objects, machine: CloudObject) -> str | None:
     """Refuse an image of Canonical's project that cannot exist."""
     image = str(machine.at("bootDisk.initializeParams.image") or "")
     if image.startswith("projects/ubuntu-os-cloud/") and _UBUNTU.fullmatch(image) is None:
@@ -66,7 +65,7 @@ def images_exist(_cloud: Cloud, machine: CloudObject) -> str | None:
     return None
 
 
-def a_schedule_may_switch(cloud: Cloud, machine: CloudObject) -> str | None:
+def a_schedule_may_switch(cloud: Objects, machine: CloudObject) -> str | None:
     """Refuse a schedule of another region, and one without permission for Compute Engine's own account."""
     stated = machine.inputs.get("resourcePolicies")
     if not stated:

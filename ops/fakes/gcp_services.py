@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ops.fakes.kinds import Kind, Reference, values_at
+from ops.fakes.kinds import Kind, Reference
+from ops.fakes.paths import values_at
 from ops.fakes.request import CREATED_AT, PROJECT_NUMBER
 
 if TYPE_CHECKING:
-    from ops.fakes.cloud import Cloud
-    from ops.fakes.objects import CloudObject
+    from ops.fakes.objects import CloudObject, Objects
     from ops.fakes.request import Created, Request
 
 SECRET: Final = "gcp:secretmanager/secret:Secret"  # noqa: S105 - a type
@@ -47,7 +47,7 @@ def _alert(request: Request) -> Created:
     return id_, {"name": id_, "project": request.project}
 
 
-def _metrics_exist(_cloud: Cloud, alert: CloudObject) -> str | None:
+def _metrics_exist(_cloud: Objects, alert: CloudObject) -> str | None:
     """Refuse a query of a metric that no machine has written yet, unless the condition says otherwise."""
     path = "conditions.*.conditionPrometheusQueryLanguage"
     for _, condition in values_at(path, alert.inputs):

@@ -13,8 +13,7 @@ from ops.fakes.kinds import Kind
 from ops.fakes.request import CREATED_AT
 
 if TYPE_CHECKING:
-    from ops.fakes.cloud import Cloud
-    from ops.fakes.objects import CloudObject
+    from ops.fakes.objects import CloudObject, Objects
     from ops.fakes.request import Created, Request
 
 VARIABLE: Final = "github:index/actionsVariable:ActionsVariable"
@@ -28,7 +27,7 @@ def _variable(request: Request) -> Created:
     return id_, {"createdAt": CREATED_AT, "updatedAt": CREATED_AT, "repositoryId": int(request.number(9))}
 
 
-def _named_well(_cloud: Cloud, variable: CloudObject) -> str | None:
+def _named_well(_cloud: Objects, variable: CloudObject) -> str | None:
     """Refuse a name that GitHub does not accept, and a repository with its owner."""
     if _NAME.fullmatch(str(variable.inputs.get("variableName"))) is None:
         return "PATCH: 422 Name can only contain alphanumeric characters and underscores, and not start with GITHUB_"
@@ -44,7 +43,7 @@ def _label(request: Request) -> Created:
     }
 
 
-def _labelled_well(_cloud: Cloud, label: CloudObject) -> str | None:
+def _labelled_well(_cloud: Objects, label: CloudObject) -> str | None:
     """Refuse a color with a hash, and a text that is too long."""
     inputs = label.inputs
     if re.fullmatch(r"[0-9a-fA-F]{6}", str(inputs.get("color"))) is None:
@@ -58,7 +57,7 @@ def _ruleset(request: Request) -> Created:
     return request.number(7), {"nodeId": f"RRS_{request.hex(12)}", "rulesetId": int(request.number(7)), "etag": ""}
 
 
-def _ruled_well(_cloud: Cloud, ruleset: CloudObject) -> str | None:
+def _ruled_well(_cloud: Objects, ruleset: CloudObject) -> str | None:
     """Refuse a ruleset of branches without branches, and a list of required checks that is empty."""
     inputs = ruleset.inputs
     if not inputs.get("conditions", {}).get("refName", {}).get("includes"):

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ops.fakes.wire import UNKNOWN
-
 if TYPE_CHECKING:
-    from ops.fakes.cloud import Cloud
-    from ops.fakes.objects import CloudObject
+    from ops.fakes.objects import CloudObject, Objects
     from ops.fakes.request import Answer
 
 
@@ -49,13 +46,13 @@ class Reference:
     """If set, `path` names an object of this type, and its output `by` equals that of the other object."""
 
 
-Check: TypeAlias = Callable[["Cloud", "CloudObject"], str | None]
+Check: TypeAlias = Callable[["Objects", "CloudObject"], str | None]
 """A rule that no field expresses: the cloud's error, or None."""
-ChangeCheck: TypeAlias = Callable[["Cloud", "CloudObject", Mapping[str, Any]], str | None]
+ChangeCheck: TypeAlias = Callable[["Objects", "CloudObject", Mapping[str, Any]], str | None]
 """The same for an existing object and its new inputs."""
-Effect: TypeAlias = Callable[["Cloud", "CloudObject"], None]
+Effect: TypeAlias = Callable[["Objects", "CloudObject"], None]
 """A side effect of the cloud after an object is created or deleted."""
-ChangeEffect: TypeAlias = Callable[["Cloud", "CloudObject", Mapping[str, Any]], None]
+ChangeEffect: TypeAlias = Callable[["Objects", "CloudObject", Mapping[str, Any]], None]
 """A side effect of the cloud before an object gets its new inputs."""
 
 
@@ -98,28 +95,3 @@ class Kind:
     after_create: Sequence[Effect] = ()
     on_update: Sequence[ChangeEffect] = ()
     after_delete: Sequence[Effect] = ()
-
-
-def values_at(path: str, data: Any) -> Iterator[tuple[str, Any]]:
-    """Yield every value at `path` with its exact path; skip missing, null and unknown values."""
-    yield from _walk(path.split("."), data, "")
-
-
-def _walk(parts: Sequence[str], data: Any, walked: str) -> Iterator[tuple[str, Any]]:
-    if not parts:
-        if data is not None and data != UNKNOWN:
-            yield walked, data
-        return
-    head, rest = parts[0], parts[1:]
-    if head == "*" and isinstance(data, list):
-        for index, item in enumerate(data):
-            yield from _walk(rest, item, f"{walked}[{index}]")
-    elif head.isdigit() and isinstance(data, list) and int(head) < len(data):
-        yield from _walk(rest, data[int(head)], f"{walked}[{head}]")
-    elif isinstance(data, Mapping) and head in data:
-        yield from _walk(rest, data[head], f"{walked}.{head}" if walked else head)
-
-
-def value_at(path: str, data: Any) -> Any:
-    """Return the first value at `path`, or None."""
-    return next((value for _, value in values_at(path, data)), None)

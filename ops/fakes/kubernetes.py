@@ -13,12 +13,12 @@ from ops.fakes import arc
 from ops.fakes.arc import RELEASE, SECRET, namespace_of
 from ops.fakes.aws.eks_rules import ready_nodes
 from ops.fakes.aws.names import ACCESS_POLICY, CLUSTER
-from ops.fakes.kinds import Kind, value_at
+from ops.fakes.kinds import Kind
+from ops.fakes.paths import value_at
 from ops.fakes.request import CREATED_AT
 
 if TYPE_CHECKING:
-    from ops.fakes.cloud import Cloud
-    from ops.fakes.objects import CloudObject
+    from ops.fakes.objects import CloudObject, Objects
     from ops.fakes.request import Created, Request
 
 NAMESPACE: Final = "kubernetes:core/v1:Namespace"
@@ -63,7 +63,7 @@ def kind_of(type_: str) -> Kind:
     )
 
 
-def _reachable(cloud: Cloud, obj: CloudObject) -> str | None:
+def _reachable(cloud: Objects, obj: CloudObject) -> str | None:
     """Refuse a request to a missing cluster, or without access to it."""
     if not obj.caller.cluster.startswith("arn:aws:eks:"):
         return None
@@ -80,20 +80,20 @@ def _reachable(cloud: Cloud, obj: CloudObject) -> str | None:
     return "Unauthorized: the server has asked for the client to provide credentials (no access entry grants access)"
 
 
-def _has_namespace(cloud: Cloud, cluster: str, name: str) -> bool:
+def _has_namespace(cloud: Objects, cluster: str, name: str) -> bool:
     return name in BUILT_IN or any(
         one.caller.cluster == cluster and one.at("metadata.name") == name for one in cloud.of(NAMESPACE)
     )
 
 
-def _namespace_exists(cloud: Cloud, obj: CloudObject) -> str | None:
+def _namespace_exists(cloud: Objects, obj: CloudObject) -> str | None:
     name = namespace_of(obj)
     if obj.inputs.get("createNamespace") or _has_namespace(cloud, obj.caller.cluster, name):
         return None
     return f'namespaces "{name}" not found'
 
 
-def _has_a_ready_node(cloud: Cloud, release: CloudObject) -> str | None:
+def _has_a_ready_node(cloud: Objects, release: CloudObject) -> str | None:
     """Refuse a release that waits for its pods in a cluster without a node."""
     if release.inputs.get("skipAwait") or not release.caller.cluster.startswith("arn:aws:eks:"):
         return None
@@ -102,7 +102,7 @@ def _has_a_ready_node(cloud: Cloud, release: CloudObject) -> str | None:
     return f'release "{release.at("name")}" failed: timed out waiting for the condition (no node is ready)'
 
 
-def _holds_no_scale_set(cloud: Cloud, namespace: CloudObject) -> str | None:
+def _holds_no_scale_set(cloud: Objects, namespace: CloudObject) -> str | None:
     """Refuse to delete a namespace with a scale set: the finalizer blocks it."""
     name = namespace.at("metadata.name")
     for held in cloud.of(arc.SET):
@@ -114,7 +114,7 @@ def _holds_no_scale_set(cloud: Cloud, namespace: CloudObject) -> str | None:
     return None
 
 
-def _delete_content(cloud: Cloud, namespace: CloudObject) -> None:
+def _delete_content(cloud: Objects, namespace: CloudObject) -> None:
     cloud.forget_inside(
         namespace.caller.cluster,
         lambda inside: inside.type != NAMESPACE and namespace_of(inside) == namespace.at("metadata.name"),

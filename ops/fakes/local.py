@@ -16,8 +16,7 @@ from ops.fakes.kinds import Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ops.fakes.cloud import Cloud
-    from ops.fakes.objects import CloudObject
+    from ops.fakes.objects import CloudObject, Objects
     from ops.fakes.request import Created, Request
 
 
@@ -33,21 +32,21 @@ def _image(request: Request) -> Created:
     return str(first), {"digest": digest, "ref": f"{first}@{digest}", "contextHash": request.hex(64)}
 
 
-def _create(cloud: Cloud, obj: CloudObject) -> str | None:
+def _create(cloud: Objects, obj: CloudObject) -> str | None:
     if obj.inputs.get("create") == IMAGE_STATE:
         return image_builder.state_problem(cloud, str(obj.inputs["environment"]["IMAGE"]))
     return _run(cloud, str(obj.inputs.get("create")))
 
 
-def _update(cloud: Cloud, _obj: CloudObject, inputs: Mapping[str, Any]) -> str | None:
+def _update(cloud: Objects, _obj: CloudObject, inputs: Mapping[str, Any]) -> str | None:
     return _run(cloud, str(inputs.get("update") or inputs.get("create")))
 
 
-def _delete(cloud: Cloud, obj: CloudObject) -> str | None:
+def _delete(cloud: Objects, obj: CloudObject) -> str | None:
     return _run(cloud, str(obj.inputs.get("delete")))
 
 
-def _run(cloud: Cloud, command: str) -> str | None:
+def _run(cloud: Objects, command: str) -> str | None:
     """Return the error of a command."""
     _, check, words = command.partition(f"{CHECK} ")
     if not check:

@@ -11,7 +11,7 @@ from pulumi.runtime.proto import provider_pb2, status_pb2
 
 from ops.fakes import wire
 from ops.fakes.difference import Change, ChangeKind, changes, deletes_first
-from ops.fakes.wire import UNKNOWN
+from ops.fakes.paths import UNKNOWN
 
 if TYPE_CHECKING:
     from ops.fakes.kinds import Kind

@@ -1,18 +1,16 @@
-"""One object in a fake cloud, and the provider that created it."""
+"""One object in a fake cloud, the provider that created it, and the objects as the rows of the tables see them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from ops.fakes.kinds import value_at
+from ops.fakes.paths import value_at
 from ops.fakes.request import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ops.fakes.kinds import Kind
+    from collections.abc import Callable, Mapping
 
 
 class Phase(StrEnum):
@@ -43,7 +41,8 @@ class Caller:
 class CloudObject:
     """One object in the cloud."""
 
-    kind: Kind
+    type: str
+    """The type token."""
     id: str
     urn: str
     """The URN of the resource; empty for an object that the cloud created as a side effect."""
@@ -57,18 +56,6 @@ class CloudObject:
     """The seed of its generated names."""
     phase: Phase = Phase.CREATING
 
-    @property
-    def type(self) -> str:
-        """The type token."""
-        return self.kind.type
-
-    @property
-    def names(self) -> list[tuple[str, ...]]:
-        """The physical name that is unique, if the type has one."""
-        if not self.kind.identity:
-            return []
-        return [(self.type, self.caller.cluster, *(str(self.at(path)) for path in self.kind.identity))]
-
     def at(self, path: str) -> Any:
         """Return the value at `path` in the outputs; `id` is the object's id."""
         return self.id if path == "id" else value_at(path, self.outputs)
@@ -76,3 +63,32 @@ class CloudObject:
     def __str__(self) -> str:
         """Return the type and the id."""
         return f"{self.type} {self.id}"
+
+
+class Objects(Protocol):
+    """The objects of a cloud, and what the checks and effects of a row can do with them."""
+
+    outside: Mapping[str, str]
+    """Objects that no stack created: the id or the name to the zone, which is empty for objects without one."""
+    drained: list[str]
+    """Running nodes that updates have ended, in one line for each update."""
+    gpus_work: bool
+    """Whether the tests of a machine image find a GPU that works."""
+
+    def of(self, type_: str) -> list[CloudObject]:
+        """Return the objects of one type that are ready or being deleted."""
+
+    def find(self, type_: str, id_: str) -> CloudObject | None:
+        """Return the object of this type and id."""
+
+    def pointing_at(self, obj: CloudObject, type_: str) -> list[CloudObject]:
+        """Return the objects of a type that refer to this one."""
+
+    def put(self, type_: str, name: str, inputs: Mapping[str, Any], caller: Caller) -> CloudObject:
+        """Create an object as a side effect of the cloud."""
+
+    def delete(self, type_: str, id_: str) -> None:
+        """Delete an object, or refuse to."""
+
+    def forget_inside(self, cluster: str, which: Callable[[CloudObject], bool] = ...) -> None:
+        """Delete the objects inside a cluster that `which` selects."""

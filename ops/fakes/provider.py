@@ -22,7 +22,7 @@ from ops.fakes import messages
 from ops.fakes.faults import Fault, FaultKind, Faults
 from ops.fakes.kinds import Kind, RefusedError, UnfinishedError
 from ops.fakes.objects import Caller
-from ops.fakes.tables import kind_of, unanswered
+from ops.fakes.tables import unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,7 +115,7 @@ class FakeProvider(provider_pb2_grpc.ResourceProviderServicer):
 
         def diff() -> provider_pb2.DiffResponse:
             return messages.difference(
-                kind_of(request.type), messages.plain(request.old_inputs), messages.plain(request.news)
+                self._cloud.kinds(request.type), messages.plain(request.old_inputs), messages.plain(request.news)
             )
 
         return self._do("diff", request.type, context, diff)
@@ -128,7 +128,7 @@ class FakeProvider(provider_pb2_grpc.ResourceProviderServicer):
         def create() -> provider_pb2.CreateResponse:
             inputs = messages.plain(request.properties)
             caller = self._callers.get(context.peer(), Caller())
-            if kind_of(request.type).minutes * 60 > (request.timeout or _PATIENCE):
+            if self._cloud.kinds(request.type).minutes * 60 > (request.timeout or _PATIENCE):
                 raise RefusedError("timeout while waiting for state to become 'AVAILABLE' (last state: 'BUILDING')")
             try:
                 id_, computed = self._cloud.create(request.type, request.name, request.urn, inputs, caller)

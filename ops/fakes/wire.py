@@ -17,8 +17,6 @@ SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
 SECRET_SIGNATURE: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105  # a mark of the protocol
 RESOURCE_SIGNATURE: Final = "5cf8f73096256a8f31e491e813e4eb8e"
 OUTPUT_SIGNATURE: Final = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
-UNKNOWN: Final = "[unknown]"
-"""The placeholder in plain data for a value that is unknown in a preview."""
 UNKNOWN_MARK: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """The mark of an unknown value in the protocol."""
 

@@ -17,8 +17,8 @@ from pulumi.runtime.proto import engine_pb2, resource_pb2, resource_pb2_grpc
 
 from gpu_ci.stack_file.identity import PROJECT
 from ops.fakes import tables, wire
+from ops.fakes.paths import UNKNOWN
 from ops.fakes.request import Place
-from ops.fakes.wire import UNKNOWN
 from ops.plan import isolation
 from ops.plan.model import SECRET, STACK_TYPE, Plan, Planned
 from ops.plan.typed import as_typed

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ops.engine.property_path import value_at
 from ops.fakes.arc import RELEASE
-from ops.fakes.wire import SIGNATURE, UNKNOWN, UNKNOWN_MARK
+from ops.fakes.paths import UNKNOWN
+from ops.fakes.wire import SIGNATURE, UNKNOWN_MARK
 from ops.plan.model import SECRET, STACK_TYPE
 from ops.report.difference import MISSING, difference, leaves, readable, whole
 from ops.report.meaning import Meaning, grants, meaning, opens

@@ -10,6 +10,7 @@ import pytest
 from ops.fakes.cloud import Cloud
 from ops.fakes.kinds import RefusedError
 from ops.fakes.objects import Caller
+from ops.fakes.tables import kind_of
 from tests.plan.stacks import planned
 from tests.stack_file import stacks
 
@@ -84,4 +85,4 @@ def test_the_fake_eks_refuses_a_pool_of_an_unknown_cluster() -> None:
     inputs = {"clusterName": "platform", "nodeGroupNamePrefix": "t4-", "scalingConfig": {"minSize": 0}}
 
     with pytest.raises(RefusedError, match="No cluster found for name: platform"):
-        Cloud().create(GROUP, "pool", "urn", inputs, Caller())
+        Cloud(kinds=kind_of).create(GROUP, "pool", "urn", inputs, Caller())

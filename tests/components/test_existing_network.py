@@ -9,6 +9,7 @@ import pytest
 from ops.fakes.cloud import Cloud
 from ops.fakes.kinds import RefusedError
 from ops.fakes.objects import Caller
+from ops.fakes.tables import kind_of
 from tests.plan.stacks import planned
 
 FILE: Final = "examples/eks-existing-vpc.yaml"
@@ -39,7 +40,7 @@ def test_control_plane_and_nodes_are_in_the_stated_subnets() -> None:
     ],
 )
 def test_the_fake_eks_refuses_wrong_subnets(outside: dict[str, str], refused: str) -> None:
-    cloud = Cloud(outside=outside)
+    cloud = Cloud(kinds=kind_of, outside=outside)
     role = cloud.put("aws:iam/role:Role", "cluster", {"name": "cluster"}, Caller())
     policy = "arn:aws:iam::aws:policy/AmazonEKSClusterPolicy"
     cloud.put(

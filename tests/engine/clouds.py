@@ -8,6 +8,7 @@ from ops.fakes.aws import names as aws
 from ops.fakes.cloud import Cloud
 from ops.fakes.objects import Caller
 from ops.fakes.request import Place
+from ops.fakes.tables import kind_of
 
 CLUSTER_ARN: Final = "arn:aws:eks:us-west-2:123456789012:cluster/ci"
 INSIDE: Final = Caller(cluster=CLUSTER_ARN)
@@ -22,7 +23,7 @@ class Client:
     """Creates and deletes objects one by one."""
 
     def __init__(self) -> None:
-        self.cloud = Cloud(pace=0)
+        self.cloud = Cloud(kinds=kind_of, pace=0)
 
     def create(self, type_: str, name: str = "one", caller: Caller | None = None, /, **inputs: Any) -> str:
         """Create an object and return its id."""

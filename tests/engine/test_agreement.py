@@ -8,7 +8,8 @@ import pytest
 
 from ops.engine import agreement
 from ops.engine.state import State, goals, state
-from ops.fakes.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN, UNKNOWN_MARK
+from ops.fakes.paths import UNKNOWN
+from ops.fakes.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN_MARK
 from ops.plan.model import SECRET, Planned
 from tests.ops.small import BUCKET, KEY, STACK, plan, planned
 

@@ -12,7 +12,7 @@ import pytest
 from pulumi import _types
 
 from ops.fakes import replacement
-from ops.fakes.kinds import value_at, values_at
+from ops.fakes.paths import value_at, values_at
 from ops.fakes.request import Place
 from ops.fakes.tables import TABLE, computed, kind_of
 from tests.ops.sdk import sdk_class

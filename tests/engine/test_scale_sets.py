@@ -18,7 +18,7 @@ from gpu_ci.knowledge import pins
 from gpu_ci.stack_file.identity import Identity
 from ops.engine.engine import Engine
 from ops.fakes import arc
-from ops.fakes.kinds import value_at
+from ops.fakes.paths import value_at
 from tests.plan import stacks
 
 if TYPE_CHECKING:

@@ -9,13 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from ops.fakes.aws.names import NODE_GROUP
-from ops.fakes.kinds import value_at
+from ops.fakes.paths import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ops.fakes.cloud import Cloud
-    from ops.fakes.objects import CloudObject
+    from ops.fakes.objects import CloudObject, Objects
 
 _DESIRED: Final = "scalingConfig.desiredSize"
 _TEMPLATE: Final = "launchTemplate.version"
@@ -27,7 +26,7 @@ def running(group: CloudObject) -> int:
     return int(value_at(_DESIRED, group.inputs) or 0)
 
 
-def autoscale(cloud: Cloud, group: str, count: int) -> None:
+def autoscale(cloud: Objects, group: str, count: int) -> None:
     """Set the number of nodes of a group, as the autoscaler does: no update of a stack knows of it."""
     found = cloud.find(NODE_GROUP, group)
     if found is None:
@@ -37,17 +36,17 @@ def autoscale(cloud: Cloud, group: str, count: int) -> None:
     found.outputs = {**found.outputs, "scalingConfig": scaling}
 
 
-def sizes_are_in_order(_cloud: Cloud, group: CloudObject) -> str | None:
+def sizes_are_in_order(_cloud: Objects, group: CloudObject) -> str | None:
     """Refuse a new group whose sizes contradict each other."""
     return _disorder(group.inputs)
 
 
-def new_sizes_are_in_order(_cloud: Cloud, _group: CloudObject, wanted: Mapping[str, Any]) -> str | None:
+def new_sizes_are_in_order(_cloud: Objects, _group: CloudObject, wanted: Mapping[str, Any]) -> str | None:
     """Refuse new sizes that contradict each other: EKS adjusts no desired size (terraform-aws-eks issue 3306)."""
     return _disorder(wanted)
 
 
-def jobs_can_be_evicted(cloud: Cloud, group: CloudObject, wanted: Mapping[str, Any]) -> str | None:
+def jobs_can_be_evicted(cloud: Objects, group: CloudObject, wanted: Mapping[str, Any]) -> str | None:
     """Refuse to replace a node whose job a disruption budget protects: EKS waits 15 minutes and does not force."""
     budgets = [obj for obj in cloud.of(BUDGET) if obj.phase == "ready"]
     if not replaces_nodes(group, wanted) or not group.inputs.get("taints") or not budgets:
@@ -75,7 +74,7 @@ def _disorder(inputs: Mapping[str, Any]) -> str | None:
     return f"InvalidParameterException: desired capacity {wanted} can't be greater than max size {most}"
 
 
-def end_nodes(cloud: Cloud, group: CloudObject, wanted: Mapping[str, Any]) -> None:
+def end_nodes(cloud: Objects, group: CloudObject, wanted: Mapping[str, Any]) -> None:
     """Drain the nodes that an update replaces, or that are above its desired count, with the jobs on them."""
     surplus = running(group) - int(value_at(_DESIRED, wanted) or 0)
     if replaces_nodes(group, wanted):

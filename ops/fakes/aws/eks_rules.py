@@ -19,19 +19,18 @@ from ops.fakes.aws.names import (
     POD_IDENTITY,
     SUBNET,
 )
-from ops.fakes.kinds import value_at, values_at
+from ops.fakes.paths import value_at, values_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ops.fakes.cloud import Cloud
-    from ops.fakes.objects import CloudObject
+    from ops.fakes.objects import CloudObject, Objects
 
 NEED_NODES: Final = frozenset(add_on.name for add_on in ADD_ONS if add_on.needs_nodes)
 """Add-ons whose pods tolerate no taint: without an untainted node they never become active."""
 
 
-def ready_nodes(cloud: Cloud, cluster: str) -> bool:
+def ready_nodes(cloud: Objects, cluster: str) -> bool:
     """Return whether the cluster has a node for pods without tolerations. A cluster of another tool has one."""
     return cluster in cloud.outside or any(
         group.inputs.get("clusterName") == cluster
@@ -42,7 +41,7 @@ def ready_nodes(cloud: Cloud, cluster: str) -> bool:
     )
 
 
-def policies_of(cloud: Cloud, role: str) -> set[str]:
+def policies_of(cloud: Objects, role: str) -> set[str]:
     """Return the names of the policies that are attached to the role with this ARN."""
     attached = cloud.of(ATTACHMENT)
     return {
@@ -52,7 +51,7 @@ def policies_of(cloud: Cloud, role: str) -> set[str]:
     }
 
 
-def role_has_cluster_policy(cloud: Cloud, cluster: CloudObject) -> str | None:
+def role_has_cluster_policy(cloud: Objects, cluster: CloudObject) -> str | None:
     if "AmazonEKSClusterPolicy" in policies_of(cloud, str(cluster.inputs.get("roleArn"))):
         return None
     return (
@@ -61,7 +60,7 @@ def role_has_cluster_policy(cloud: Cloud, cluster: CloudObject) -> str | None:
     )
 
 
-def keeps_vpc_and_zones(cloud: Cloud, cluster: CloudObject, wanted: Mapping[str, Any]) -> str | None:
+def keeps_vpc_and_zones(cloud: Objects, cluster: CloudObject, wanted: Mapping[str, Any]) -> str | None:
     """Refuse new subnets outside the VPC and the zones of the cluster (EKS user guide, VPC)."""
     before, after = (_subnets(cloud, inputs) for inputs in (cluster.inputs, wanted))
     for what, words in (
@@ -73,7 +72,7 @@ def keeps_vpc_and_zones(cloud: Cloud, cluster: CloudObject, wanted: Mapping[str,
     return None
 
 
-def has_two_zones(cloud: Cloud, cluster: CloudObject) -> str | None:
+def has_two_zones(cloud: Objects, cluster: CloudObject) -> str | None:
     """Refuse subnets in one zone (EKS user guide, VPC)."""
     named = [str(value) for _, value in values_at("vpcConfig.subnetIds.*", cluster.inputs)]
     zones = {cloud.outside[one] for one in named if one in cloud.outside}
@@ -83,12 +82,12 @@ def has_two_zones(cloud: Cloud, cluster: CloudObject) -> str | None:
     return "InvalidParameterException: Subnets specified must be in at least two different AZs"
 
 
-def _subnets(cloud: Cloud, inputs: Mapping[str, Any]) -> list[CloudObject]:
+def _subnets(cloud: Objects, inputs: Mapping[str, Any]) -> list[CloudObject]:
     named = {value for _, value in values_at("vpcConfig.subnetIds.*", inputs)}
     return [subnet for subnet in cloud.of(SUBNET) if subnet.id in named]
 
 
-def is_not_protected(_cloud: Cloud, cluster: CloudObject) -> str | None:
+def is_not_protected(_cloud: Objects, cluster: CloudObject) -> str | None:
     if cluster.inputs.get("deletionProtection"):
         return "InvalidRequestException: Cluster has deletion protection enabled"
     return None
@@ -98,25 +97,25 @@ def log_group_name(cluster: CloudObject) -> str:
     return f"/aws/eks/{cluster.inputs.get('name')}/cluster"
 
 
-def create_log_group(cloud: Cloud, cluster: CloudObject) -> None:
+def create_log_group(cloud: Objects, cluster: CloudObject) -> None:
     """Create the cluster's log group if it is missing, without a retention; no stack owns it."""
     name = log_group_name(cluster)
     if cluster.inputs.get("enabledClusterLogTypes") and not any(group.id == name for group in cloud.of(LOG_GROUP)):
         cloud.put(LOG_GROUP, name, {"name": name}, cluster.caller)
 
 
-def recreate_log_group(cloud: Cloud, group: CloudObject) -> None:
+def recreate_log_group(cloud: Objects, group: CloudObject) -> None:
     """Recreate a log group that is deleted before its cluster."""
     for cluster in cloud.of(CLUSTER):
         if log_group_name(cluster) == group.id:
             create_log_group(cloud, cluster)
 
 
-def delete_objects_inside(cloud: Cloud, cluster: CloudObject) -> None:
+def delete_objects_inside(cloud: Objects, cluster: CloudObject) -> None:
     cloud.forget_inside(str(cluster.outputs.get("arn")))
 
 
-def template_and_group_agree(cloud: Cloud, group: CloudObject) -> str | None:
+def template_and_group_agree(cloud: Objects, group: CloudObject) -> str | None:
     """Refuse settings that belong in the launch template or in the node group, not in both."""
     stated = group.inputs
     template = cloud.find(LAUNCH_TEMPLATE, str(value_at("launchTemplate.id", stated)))
@@ -138,7 +137,7 @@ def template_and_group_agree(cloud: Cloud, group: CloudObject) -> str | None:
     return next((f"InvalidParameterException: {words}" for words, clash in clashes.items() if clash), None)
 
 
-def nodes_can_join(cloud: Cloud, group: CloudObject) -> str | None:
+def nodes_can_join(cloud: Objects, group: CloudObject) -> str | None:
     """Refuse nodes without a network plugin or without permission to join; an empty group passes."""
     if not value_at("scalingConfig.desiredSize", group.inputs):
         return None
@@ -159,7 +158,7 @@ def nodes_can_join(cloud: Cloud, group: CloudObject) -> str | None:
     return None
 
 
-def pods_have_a_node(cloud: Cloud, add_on: CloudObject) -> str | None:
+def pods_have_a_node(cloud: Objects, add_on: CloudObject) -> str | None:
     name, cluster = add_on.inputs.get("addonName"), str(add_on.inputs.get("clusterName"))
     if name not in NEED_NODES or ready_nodes(cloud, cluster):
         return None
@@ -169,7 +168,7 @@ def pods_have_a_node(cloud: Cloud, add_on: CloudObject) -> str | None:
     )
 
 
-def entry_is_not_of_a_node_group(cloud: Cloud, entry: CloudObject) -> str | None:
+def entry_is_not_of_a_node_group(cloud: Objects, entry: CloudObject) -> str | None:
     """Refuse an entry for the role of a node group: EKS creates that one."""
     groups = cloud.of(NODE_GROUP)
     if any(group.inputs.get("nodeRoleArn") == entry.inputs.get("principalArn") for group in groups):
@@ -177,7 +176,7 @@ def entry_is_not_of_a_node_group(cloud: Cloud, entry: CloudObject) -> str | None
     return None
 
 
-def principal_has_an_entry(cloud: Cloud, association: CloudObject) -> str | None:
+def principal_has_an_entry(cloud: Objects, association: CloudObject) -> str | None:
     same = (association.inputs.get("clusterName"), association.inputs.get("principalArn"))
     if any(
         (entry.inputs.get("clusterName"), entry.inputs.get("principalArn")) == same for entry in cloud.of(ACCESS_ENTRY)
@@ -186,7 +185,7 @@ def principal_has_an_entry(cloud: Cloud, association: CloudObject) -> str | None
     return "ResourceNotFoundException: The specified principalArn could not be found."
 
 
-def service_account_is_free(cloud: Cloud, association: CloudObject) -> str | None:
+def service_account_is_free(cloud: Objects, association: CloudObject) -> str | None:
     keys = ("clusterName", "namespace", "serviceAccount")
     wanted = [association.inputs.get(key) for key in keys]
     for other in cloud.of(POD_IDENTITY):

@@ -13,8 +13,7 @@ from ops.fakes.kinds import Kind, Reference
 from ops.fakes.request import CREATED_AT
 
 if TYPE_CHECKING:
-    from ops.fakes.cloud import Cloud
-    from ops.fakes.objects import CloudObject
+    from ops.fakes.objects import CloudObject, Objects
     from ops.fakes.request import Answer, Created, Request
 
 
@@ -63,7 +62,7 @@ def _alias(request: Request) -> Created:
     }
 
 
-def _role_has_no_policies(cloud: Cloud, role: CloudObject) -> str | None:
+def _role_has_no_policies(cloud: Objects, role: CloudObject) -> str | None:
     if role.inputs.get("forceDetachPolicies"):
         return None
     if cloud.pointing_at(role, ATTACHMENT):

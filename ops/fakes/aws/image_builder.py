@@ -17,14 +17,14 @@ from gpu_ci.knowledge.machines import TABLES
 from gpu_ci.knowledge.machines.zones import AWS_ZONES
 from gpu_ci.knowledge.software.machine_images import driver_of
 from ops.fakes.aws.names import ATTACHMENT, INSTANCE_PROFILE, LOG_GROUP, ROLE, SUBNET
-from ops.fakes.kinds import Kind, Reference, value_at, values_at
+from ops.fakes.kinds import Kind, Reference
+from ops.fakes.paths import value_at, values_at
 from ops.fakes.request import CREATED_AT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ops.fakes.cloud import Cloud
-    from ops.fakes.objects import CloudObject
+    from ops.fakes.objects import CloudObject, Objects
     from ops.fakes.request import Answer, Created, Request
 
 COMPONENT: Final = "aws:imagebuilder/component:Component"
@@ -79,7 +79,7 @@ def _image(request: Request) -> Created:
     }
 
 
-def document_is_valid(_cloud: Cloud, component: CloudObject) -> str | None:
+def document_is_valid(_cloud: Objects, component: CloudObject) -> str | None:
     """Refuse a document that is too long, is not YAML, or has unknown actions, repeated steps or unknown constants."""
     data = str(component.inputs.get("data"))
     if len(data) > DATA_LIMIT:
@@ -99,14 +99,14 @@ def document_is_valid(_cloud: Cloud, component: CloudObject) -> str | None:
     return f"InvalidRequestException: {faults[0]}" if faults else None
 
 
-def recipe_installs(cloud: Cloud, recipe: CloudObject) -> str | None:
+def recipe_installs(cloud: Objects, recipe: CloudObject) -> str | None:
     """Refuse a recipe without a component that builds."""
     if any(phase["name"] == "build" for document in _documents(cloud, recipe) for phase in document["phases"]):
         return None
     return "InvalidRequestException: The recipe must have at least one build component."
 
 
-def builder_has_permissions(cloud: Cloud, image: CloudObject) -> str | None:
+def builder_has_permissions(cloud: Objects, image: CloudObject) -> str | None:
     """Refuse a builder that Systems Manager cannot reach, because its role has no permission."""
     infrastructure = _at(cloud, INFRASTRUCTURE, image, "infrastructureConfigurationArn")
     profile = cloud.find(INSTANCE_PROFILE, str(infrastructure.inputs.get("instanceProfileName")))
@@ -117,7 +117,7 @@ def builder_has_permissions(cloud: Cloud, image: CloudObject) -> str | None:
     return "SSM execution timed out: the SSM agent of the build instance did not become active"
 
 
-def build_succeeds(cloud: Cloud, image: CloudObject) -> str | None:
+def build_succeeds(cloud: Objects, image: CloudObject) -> str | None:
     """Let a build fail whose container images do not exist. It leaves no AMI."""
     if f"sha256:{'0' * 64}" not in _constants(cloud, image).get("IMAGES", ""):
         return None
@@ -125,7 +125,7 @@ def build_succeeds(cloud: Cloud, image: CloudObject) -> str | None:
     return _failed(image, "build", "an image in IMAGES was not found")
 
 
-def tests_pass(cloud: Cloud, image: CloudObject) -> str | None:
+def tests_pass(cloud: Objects, image: CloudObject) -> str | None:
     """Let the tests fail if the GPU does not work or another driver runs. The AMI exists (ParallelCluster 3210)."""
     recipe = _at(cloud, RECIPE, image, "imageRecipeArn")
     infrastructure = _at(cloud, INFRASTRUCTURE, image, "infrastructureConfigurationArn")
@@ -139,7 +139,7 @@ def tests_pass(cloud: Cloud, image: CloudObject) -> str | None:
     return None
 
 
-def state_problem(cloud: Cloud, arn: str) -> str | None:
+def state_problem(cloud: Objects, arn: str) -> str | None:
     """Return the error of the command that asks for the state of an image."""
     image = cloud.find(IMAGE, arn)
     if image is not None and not any(check(cloud, image) for check in (build_succeeds, tests_pass)):
@@ -154,26 +154,26 @@ def _failed(image: CloudObject, phase: str, words: str) -> str:
     )
 
 
-def _constants(cloud: Cloud, image: CloudObject) -> dict[str, str]:
+def _constants(cloud: Objects, image: CloudObject) -> dict[str, str]:
     """Return the constants of the documents of an image."""
     documents = _documents(cloud, _at(cloud, RECIPE, image, "imageRecipeArn"))
     listed = [item for document in documents for item in document.get("constants") or ()]
     return {name: one["value"] for item in listed for name, one in item.items()}
 
 
-def _documents(cloud: Cloud, recipe: CloudObject) -> list[dict[str, Any]]:
+def _documents(cloud: Objects, recipe: CloudObject) -> list[dict[str, Any]]:
     arns = [value for _, value in values_at("components.*.componentArn", recipe.inputs)]
     return [yaml.safe_load(one.inputs["data"]) for one in cloud.of(COMPONENT) if one.id in arns]
 
 
-def _at(cloud: Cloud, type_: str, image: CloudObject, path: str) -> CloudObject:
+def _at(cloud: Objects, type_: str, image: CloudObject, path: str) -> CloudObject:
     found = cloud.find(type_, str(value_at(path, image.inputs)))
     if found is None:
         raise LookupError(path)
     return found
 
 
-def run_lifecycle(cloud: Cloud, *, launched_days: Mapping[str, int] | None = None) -> list[str]:
+def run_lifecycle(cloud: Objects, *, launched_days: Mapping[str, int] | None = None) -> list[str]:
     """Apply every lifecycle policy, as Image Builder does each day; return the AMIs that are deleted.
 
     Args:
@@ -196,7 +196,7 @@ def run_lifecycle(cloud: Cloud, *, launched_days: Mapping[str, int] | None = Non
     return deleted
 
 
-def _is_excluded(cloud: Cloud, ami: str, rules: Mapping[str, Any], launched_days: Mapping[str, int]) -> bool:
+def _is_excluded(cloud: Objects, ami: str, rules: Mapping[str, Any], launched_days: Mapping[str, int]) -> bool:
     tags = {one.inputs["key"]: one.inputs["value"] for one in cloud.of(EC2_TAG) if one.inputs["resourceId"] == ami}
     limit = value_at("lastLaunched.value", rules)
     recent = limit is not None and ami in launched_days and launched_days[ami] <= int(limit)

@@ -19,14 +19,14 @@ from ops.fakes.aws.names import (
     SECURITY_GROUP,
     SUBNET,
 )
-from ops.fakes.kinds import Kind, Reference, value_at, values_at
+from ops.fakes.kinds import Kind, Reference
+from ops.fakes.paths import value_at, values_at
 from ops.fakes.request import CREATED_AT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ops.fakes.cloud import Cloud
-    from ops.fakes.objects import CloudObject
+    from ops.fakes.objects import CloudObject, Objects
     from ops.fakes.request import Created, Request
 
 UNKNOWN_IMAGE: Final = "ami-00000000000000000"
@@ -56,7 +56,7 @@ def _instance_profile(request: Request) -> Created:
     }
 
 
-def _has_an_image(cloud: Cloud, instance: CloudObject) -> str | None:
+def _has_an_image(cloud: Objects, instance: CloudObject) -> str | None:
     """Refuse an AMI that does not exist in the region, and a machine without any."""
     image = instance.inputs.get("ami")
     if image == UNKNOWN_IMAGE:
@@ -67,7 +67,7 @@ def _has_an_image(cloud: Cloud, instance: CloudObject) -> str | None:
     return None
 
 
-def _user_data_is_short(_cloud: Cloud, instance: CloudObject) -> str | None:
+def _user_data_is_short(_cloud: Objects, instance: CloudObject) -> str | None:
     plain = str(instance.inputs.get("userData") or "").encode()
     encoded = base64.b64decode(str(instance.inputs.get("userDataBase64") or ""))
     if max(len(plain), len(encoded)) > USER_DATA_LIMIT:
@@ -75,7 +75,7 @@ def _user_data_is_short(_cloud: Cloud, instance: CloudObject) -> str | None:
     return None
 
 
-def _spot_can_stop(_cloud: Cloud, instance: CloudObject) -> str | None:
+def _spot_can_stop(_cloud: Objects, instance: CloudObject) -> str | None:
     options = value_at("instanceMarketOptions.spotOptions", instance.inputs) or {}
     behaviour = options.get("instanceInterruptionBehavior", "terminate")
     if behaviour != "terminate" and options.get("spotInstanceType") != "persistent":
@@ -83,7 +83,7 @@ def _spot_can_stop(_cloud: Cloud, instance: CloudObject) -> str | None:
     return None
 
 
-def _network_reaches_the_internet(cloud: Cloud, instance: CloudObject) -> str | None:
+def _network_reaches_the_internet(cloud: Objects, instance: CloudObject) -> str | None:
     """Refuse a machine whose subnet has no route yet: its first boot would fail without an error."""
     subnet = instance.inputs.get("subnetId")
     tables = {
@@ -96,7 +96,7 @@ def _network_reaches_the_internet(cloud: Cloud, instance: CloudObject) -> str | 
     return f"a machine in {subnet} starts before its route to the internet exists"
 
 
-def _keeps_running(_cloud: Cloud, instance: CloudObject, inputs: Mapping[str, Any]) -> str | None:
+def _keeps_running(_cloud: Objects, instance: CloudObject, inputs: Mapping[str, Any]) -> str | None:
     """Refuse another size of the root disk that is smaller."""
     old, new = (
         next((int(size) for _, size in values_at("rootBlockDevice.volumeSize", one)), 0)

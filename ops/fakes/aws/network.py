@@ -22,8 +22,7 @@ from ops.fakes.aws.names import (
 from ops.fakes.kinds import Kind, Reference
 
 if TYPE_CHECKING:
-    from ops.fakes.cloud import Cloud
-    from ops.fakes.objects import CloudObject
+    from ops.fakes.objects import CloudObject, Objects
     from ops.fakes.request import Answer, Created, Request
 
 
@@ -88,7 +87,7 @@ def _launch_template(request: Request) -> Created:
     return id_, {**outputs, "name": request.physical(), "latestVersion": 1, "defaultVersion": 1}
 
 
-def _has_internet_route(cloud: Cloud, gateway: CloudObject) -> str | None:
+def _has_internet_route(cloud: Objects, gateway: CloudObject) -> str | None:
     """Refuse a public NAT gateway in a subnet without a route to the internet: it ends in the state `failed`."""
     subnet = gateway.inputs.get("subnetId")
     if gateway.inputs.get("connectivityType") == "private" or subnet is None:

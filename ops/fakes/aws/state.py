@@ -12,8 +12,7 @@ from ops.fakes.aws.names import BUCKET, KEY, OIDC_PROVIDER, POLICY
 from ops.fakes.kinds import Kind, Reference
 
 if TYPE_CHECKING:
-    from ops.fakes.cloud import Cloud
-    from ops.fakes.objects import CloudObject
+    from ops.fakes.objects import CloudObject, Objects
     from ops.fakes.request import Created, Request
 
 _OF_A_BUCKET: Final = Reference(
@@ -39,7 +38,7 @@ def _setting(request: Request) -> Created:
     return str(request.inputs.get("bucket", request.name)), {}
 
 
-def _is_empty(_cloud: Cloud, bucket: CloudObject) -> str | None:
+def _is_empty(_cloud: Objects, bucket: CloudObject) -> str | None:
     if bucket.outputs.get(OBJECTS) and not bucket.inputs.get("forceDestroy"):
         return "BucketNotEmpty: The bucket you tried to delete is not empty"
     return None
@@ -57,7 +56,7 @@ def _policy(request: Request) -> Created:
     return arn, {"arn": arn, "name": name, "policyId": f"ANPA{request.upper(17)}", "attachmentCount": 0}
 
 
-def _policy_fits(_cloud: Cloud, policy: CloudObject) -> str | None:
+def _policy_fits(_cloud: Objects, policy: CloudObject) -> str | None:
     size = len("".join(str(policy.inputs.get("policy", "")).split()))
     return None if size <= _POLICY_LIMIT else f"LimitExceeded: Cannot exceed quota for PolicySize: {_POLICY_LIMIT}"
 

@@ -10,11 +10,11 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from ops.fakes.aws.names import ALARM, FUNCTION, LOG_GROUP, QUEUE, ROLE, SCHEDULE, SUBSCRIPTION, TOPIC
-from ops.fakes.kinds import Kind, Reference, values_at
+from ops.fakes.kinds import Kind, Reference
+from ops.fakes.paths import values_at
 
 if TYPE_CHECKING:
-    from ops.fakes.cloud import Cloud
-    from ops.fakes.objects import CloudObject
+    from ops.fakes.objects import CloudObject, Objects
     from ops.fakes.request import Created, Request
 
 _SCHEDULED: Final = re.compile(r"rate\([1-9]\d* (minute|hour|day)s?\)|cron\(\S+ \S+ \S+ \S+ \S+ \S+\)|at\(\S+\)")
@@ -61,21 +61,21 @@ def _alarm(request: Request) -> Created:
     return name, {"name": name, "arn": request.arn("cloudwatch", f"alarm:{name}")}
 
 
-def _time_is_valid(_cloud: Cloud, schedule: CloudObject) -> str | None:
+def _time_is_valid(_cloud: Objects, schedule: CloudObject) -> str | None:
     expression = str(schedule.inputs.get("scheduleExpression"))
     if _SCHEDULED.fullmatch(expression) is None:
         return f"ValidationException: Invalid Schedule Expression {expression}."
     return None
 
 
-def _lambda_can_assume(cloud: Cloud, function: CloudObject) -> str | None:
+def _lambda_can_assume(cloud: Objects, function: CloudObject) -> str | None:
     role = next((one for one in cloud.of(ROLE) if one.at("arn") == function.inputs.get("role")), None)
     if role is not None and "lambda.amazonaws.com" not in str(role.inputs.get("assumeRolePolicy")):
         return "InvalidParameterValueException: The role defined for the function cannot be assumed by Lambda."
     return None
 
 
-def _scheduler_can_assume(cloud: Cloud, schedule: CloudObject) -> str | None:
+def _scheduler_can_assume(cloud: Objects, schedule: CloudObject) -> str | None:
     stated = next((value for _, value in values_at("target.roleArn", schedule.inputs)), None)
     role = next((one for one in cloud.of(ROLE) if one.at("arn") == stated), None)
     if role is not None and "scheduler.amazonaws.com" not in str(role.inputs.get("assumeRolePolicy")):
@@ -83,7 +83,7 @@ def _scheduler_can_assume(cloud: Cloud, schedule: CloudObject) -> str | None:
     return None
 
 
-def _alarm_is_evaluated(_cloud: Cloud, alarm: CloudObject) -> str | None:
+def _alarm_is_evaluated(_cloud: Objects, alarm: CloudObject) -> str | None:
     """Refuse an evaluation of more than a day, and an alarm without exactly one result."""
     inputs = alarm.inputs
     seconds = int(inputs.get("period") or 0) * int(inputs.get("evaluationPeriods") or 0)
