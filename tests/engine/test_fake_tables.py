@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from fakes.paths import value_at, values_at
 from pulumi import _types
 
 from ops.fakes import replacement
-from ops.fakes.paths import value_at, values_at
 from ops.fakes.request import Place
 from ops.fakes.tables import TABLE, computed, kind_of
 from tests.ops.sdk import sdk_class

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from fakes.paths import value_at, values_at
+
 from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS
 from ops.fakes.aws.names import (
     ACCESS_ENTRY,
@@ -19,7 +21,6 @@ from ops.fakes.aws.names import (
     POD_IDENTITY,
     SUBNET,
 )
-from ops.fakes.paths import value_at, values_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

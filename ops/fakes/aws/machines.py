@@ -9,6 +9,8 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Any, Final
 
+from fakes.paths import value_at, values_at
+
 from ops.fakes.aws.names import (
     INSTANCE,
     INSTANCE_PROFILE,
@@ -20,7 +22,6 @@ from ops.fakes.aws.names import (
     SUBNET,
 )
 from ops.fakes.kinds import Kind, Reference
-from ops.fakes.paths import value_at, values_at
 from ops.fakes.request import CREATED_AT
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from fakes.paths import values_at
+
 from ops.fakes.aws.names import ALARM, FUNCTION, LOG_GROUP, QUEUE, ROLE, SCHEDULE, SUBSCRIPTION, TOPIC
 from ops.fakes.kinds import Kind, Reference
-from ops.fakes.paths import values_at
 
 if TYPE_CHECKING:
     from ops.fakes.objects import CloudObject, Objects

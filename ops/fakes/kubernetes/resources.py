@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from fakes.paths import value_at
+
 from ops.fakes import arc
 from ops.fakes.arc import RELEASE, SECRET, namespace_of
 from ops.fakes.aws.eks_rules import ready_nodes
 from ops.fakes.aws.names import ACCESS_POLICY, CLUSTER
 from ops.fakes.kinds import Kind
-from ops.fakes.paths import value_at
 from ops.fakes.request import CREATED_AT
 
 if TYPE_CHECKING:

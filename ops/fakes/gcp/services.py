@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from fakes.paths import values_at
+
 from ops.fakes.kinds import Kind, Reference
-from ops.fakes.paths import values_at
 from ops.fakes.request import CREATED_AT, PROJECT_NUMBER
 
 if TYPE_CHECKING:

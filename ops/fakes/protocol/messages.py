@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import grpc
+from fakes.paths import UNKNOWN
 from google.protobuf import any_pb2, struct_pb2
 from pulumi.runtime.proto import provider_pb2, status_pb2
 
 from ops.fakes import wire
 from ops.fakes.difference import Change, ChangeKind, changes, deletes_first
-from ops.fakes.paths import UNKNOWN
 
 if TYPE_CHECKING:
     from ops.fakes.kinds import Kind

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from fakes.paths import value_at
+
 from ops.fakes.aws.eks_rules import ready_nodes
-from ops.fakes.paths import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ops.fakes.paths import value_at, values_at
+from fakes.paths import value_at, values_at
+
 from ops.fakes.request import PROJECT_NUMBER
 
 if TYPE_CHECKING:

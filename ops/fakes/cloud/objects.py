@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from ops.fakes.paths import value_at
+from fakes.paths import value_at
+
 from ops.fakes.request import Place
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from fakes.paths import UNKNOWN, values_at
+
 from ops.fakes.kinds import RefusedError, UnfinishedError
 from ops.fakes.objects import Caller, CloudObject, Phase
-from ops.fakes.paths import UNKNOWN, values_at
 from ops.fakes.request import Request
 
 if TYPE_CHECKING:
