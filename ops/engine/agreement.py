@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from ops.fakes.wire import SIGNATURE
+from ops.fakes.protocol.wire import SIGNATURE
 from ops.plan.model import SECRET, Plan, Planned
 
 if TYPE_CHECKING:

@@ -24,10 +24,10 @@ from ops.engine import workspace
 from ops.engine.events import EventLog, Outcome, Step
 from ops.engine.process import Cli, CommandFailedError, exiting_on_terminate
 from ops.engine.program import serve
-from ops.fakes.cloud import Cloud
-from ops.fakes.faults import Faults
-from ops.fakes.objects import Caller
-from ops.fakes.servers import ProviderServers
+from ops.fakes.cloud.cloud import Cloud
+from ops.fakes.cloud.objects import Caller
+from ops.fakes.protocol.faults import Faults
+from ops.fakes.protocol.servers import ProviderServers
 from ops.fakes.tables import kind_of
 from ops.outcome import Exit, Stop
 from ops.plan.isolation import hidden_environment

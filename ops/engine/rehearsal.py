@@ -17,7 +17,7 @@ from ops.engine import agreement, rehearsal_change
 from ops.engine.engine import Engine
 from ops.fakes.aws.eks_nodes import autoscale
 from ops.fakes.aws.names import NODE_GROUP
-from ops.fakes.faults import Fault
+from ops.fakes.protocol.faults import Fault
 from ops.plan import recorder
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ops.engine.property_path import value_at
-from ops.fakes.wire import UNKNOWN_MARK
+from ops.fakes.protocol.wire import UNKNOWN_MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

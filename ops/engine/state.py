@@ -10,9 +10,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from fakes.paths import UNKNOWN
-
-from ops.fakes.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN_MARK
+from ops.fakes.cloud.paths import UNKNOWN
+from ops.fakes.protocol.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN_MARK
 from ops.plan.model import SECRET, STACK_TYPE, Planned
 
 if TYPE_CHECKING:

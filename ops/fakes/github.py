@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from ops.fakes.kinds import Kind
-from ops.fakes.request import CREATED_AT
+from ops.fakes.cloud.kinds import Kind
+from ops.fakes.cloud.request import CREATED_AT
 
 if TYPE_CHECKING:
-    from ops.fakes.objects import CloudObject, Objects
-    from ops.fakes.request import Created, Request
+    from ops.fakes.cloud.objects import CloudObject, Objects
+    from ops.fakes.cloud.request import Created, Request
 
 VARIABLE: Final = "github:index/actionsVariable:ActionsVariable"
 LABEL: Final = "github:index/issueLabel:IssueLabel"

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from components.aws.images.image_content import STATE as IMAGE_STATE
 from components.kubernetes.arc_check import COMMAND as CHECK
-from ops.fakes import arc
 from ops.fakes.aws import image_builder
-from ops.fakes.kinds import Kind
+from ops.fakes.cloud.kinds import Kind
+from ops.fakes.kubernetes import arc
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ops.fakes.objects import CloudObject, Objects
-    from ops.fakes.request import Created, Request
+    from ops.fakes.cloud.objects import CloudObject, Objects
+    from ops.fakes.cloud.request import Created, Request
 
 
 def _command(request: Request) -> Created:

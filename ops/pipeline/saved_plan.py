@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from ops.engine.property_path import parts
-from ops.fakes.wire import UNKNOWN_MARK
+from ops.fakes.protocol.wire import UNKNOWN_MARK
 from ops.outcome import Exit, Stop
 
 if TYPE_CHECKING:

@@ -10,15 +10,16 @@ import importlib
 import uuid
 from typing import TYPE_CHECKING, Any, cast
 
-from fakes.paths import UNKNOWN
 from google.protobuf import empty_pb2
 from pulumi import runtime
 from pulumi.runtime import mocks
 from pulumi.runtime.proto import engine_pb2, resource_pb2, resource_pb2_grpc
 
 from gpu_ci.stack_file.identity import PROJECT
-from ops.fakes import tables, wire
-from ops.fakes.request import Place
+from ops.fakes import tables
+from ops.fakes.cloud.paths import UNKNOWN
+from ops.fakes.cloud.request import Place
+from ops.fakes.protocol import wire
 from ops.plan import isolation
 from ops.plan.model import SECRET, STACK_TYPE, Plan, Planned
 from ops.plan.typed import as_typed

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from fakes.paths import UNKNOWN
-
 from ops.engine.property_path import value_at
-from ops.fakes.arc import RELEASE
-from ops.fakes.wire import SIGNATURE, UNKNOWN_MARK
+from ops.fakes.cloud.paths import UNKNOWN
+from ops.fakes.kubernetes.arc import RELEASE
+from ops.fakes.protocol.wire import SIGNATURE, UNKNOWN_MARK
 from ops.plan.model import SECRET, STACK_TYPE
 from ops.report.difference import MISSING, difference, leaves, readable, whole
 from ops.report.meaning import Meaning, grants, meaning, opens

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from ops.fakes.arc import RELEASE
+from ops.fakes.kubernetes.arc import RELEASE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -11,7 +11,7 @@ from bootstrap.program import run
 from ops.engine.engine import Engine
 from ops.fakes.aws import names as aws
 from ops.fakes.aws.state import OBJECTS
-from ops.fakes.objects import Caller
+from ops.fakes.cloud.objects import Caller
 from tests.bootstrap.declared import BOTH, variant
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ops.engine.pulumi_cli import Found
-    from ops.fakes.cloud import Cloud
+    from ops.fakes.cloud.cloud import Cloud
 
 pytestmark = pytest.mark.engine
 

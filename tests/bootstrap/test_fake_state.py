@@ -6,11 +6,11 @@ from typing import Final
 
 import pytest
 
-from ops.fakes import gcp_state
 from ops.fakes.aws import names as aws
 from ops.fakes.aws.state import OBJECTS
-from ops.fakes.gcp import BUCKET
-from ops.fakes.kinds import RefusedError
+from ops.fakes.cloud.kinds import RefusedError
+from ops.fakes.gcp import state as gcp_state
+from ops.fakes.gcp.resources import BUCKET
 from tests.engine.clouds import Client
 
 pytestmark = pytest.mark.pure

@@ -14,7 +14,8 @@ from bootstrap.grants import Place
 from bootstrap.permissions_aws import AWS, LIMIT, deploy_policies, push_policy
 from gpu_ci.policy.rules import findings
 from gpu_ci.stack_file.identity import PROJECT, own_tags
-from ops.fakes import request, tables
+from ops.fakes import tables
+from ops.fakes.cloud import request
 from tests.plan.stacks import NAMES, planned
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import Final
 
 import pytest
 
-from ops.fakes.cloud import Cloud
-from ops.fakes.kinds import RefusedError
-from ops.fakes.objects import Caller
+from ops.fakes.cloud.cloud import Cloud
+from ops.fakes.cloud.kinds import RefusedError
+from ops.fakes.cloud.objects import Caller
 from ops.fakes.tables import kind_of
 from tests.plan.stacks import planned
 from tests.stack_file import stacks

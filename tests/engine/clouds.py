@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ops.fakes.aws import names as aws
-from ops.fakes.cloud import Cloud
-from ops.fakes.objects import Caller
-from ops.fakes.request import Place
+from ops.fakes.cloud.cloud import Cloud
+from ops.fakes.cloud.objects import Caller
+from ops.fakes.cloud.request import Place
 from ops.fakes.tables import kind_of
 
 CLUSTER_ARN: Final = "arn:aws:eks:us-west-2:123456789012:cluster/ci"

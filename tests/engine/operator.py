@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from ops.cli.commands import state_check as command
-from ops.fakes.faults import MUTATION, Fault, FaultKind
-from ops.fakes.objects import Phase
+from ops.fakes.cloud.objects import Phase
+from ops.fakes.protocol.faults import MUTATION, Fault, FaultKind
 from ops.outcome import Exit
 from ops.state.state_check import faults, read
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ops.engine.engine import Engine
     from ops.engine.events import Outcome
-    from ops.fakes.objects import CloudObject
+    from ops.fakes.cloud.objects import CloudObject
     from ops.state.state_check import State
 
 KILLS: Final = (FaultKind.KILL, FaultKind.KILL_AFTER)

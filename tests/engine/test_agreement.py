@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fakes.paths import UNKNOWN
 
 from ops.engine import agreement
 from ops.engine.state import State, goals, state
-from ops.fakes.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN_MARK
+from ops.fakes.cloud.paths import UNKNOWN
+from ops.fakes.protocol.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN_MARK
 from ops.plan.model import SECRET, Planned
 from tests.ops.small import BUCKET, KEY, STACK, plan, planned
 

@@ -11,7 +11,7 @@ import pytest
 
 from ops.engine.engine import Engine
 from ops.fakes.aws import names as aws
-from ops.fakes.faults import Fault, FaultKind
+from ops.fakes.protocol.faults import Fault, FaultKind
 from ops.state.state_check import note, read
 from tests.engine import aws_server, gcs_server, programs
 from tests.engine.programs import SECRET, stack_file

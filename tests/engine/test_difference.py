@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ops.fakes.difference import ChangeKind, changes, deletes_first
-from ops.fakes.kinds import Kind
+from ops.fakes.cloud.kinds import Kind
+from ops.fakes.protocol.difference import ChangeKind, changes, deletes_first
 
 pytestmark = pytest.mark.pure
 

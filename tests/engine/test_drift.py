@@ -9,7 +9,7 @@ import pytest
 
 from ops.engine.engine import Engine
 from ops.fakes.aws import names as aws
-from ops.fakes.faults import Fault
+from ops.fakes.protocol.faults import Fault
 from ops.pipeline import drift
 from tests.engine import programs
 from tests.engine.pipeline import Pipeline
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ops.engine.pulumi_cli import Found
-    from ops.fakes.objects import CloudObject
+    from ops.fakes.cloud.objects import CloudObject
 
 pytestmark = pytest.mark.engine
 

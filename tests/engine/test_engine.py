@@ -17,7 +17,7 @@ import pytest
 
 from ops.engine.engine import Engine
 from ops.fakes.aws import names as aws
-from ops.fakes.faults import Fault, FaultKind
+from ops.fakes.protocol.faults import Fault, FaultKind
 from tests.engine import programs
 from tests.engine.programs import SECRET, Made, aws_provider, stack_file
 
@@ -234,7 +234,7 @@ HANGING = """
     import sys
     from ops.engine import pulumi_cli
     from ops.engine.engine import Engine
-    from ops.fakes.faults import Fault, FaultKind
+    from ops.fakes.protocol.faults import Fault, FaultKind
     from tests.engine import programs
 
     with Engine(pulumi_cli.installed(), programs.stack_file(), lambda: programs.keys(3)) as engine:

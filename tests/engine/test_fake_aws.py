@@ -9,8 +9,8 @@ import pytest
 
 from ops.fakes.aws import names as aws
 from ops.fakes.aws.eks_nodes import BUDGET, autoscale
-from ops.fakes.kinds import RefusedError
-from ops.fakes.objects import Phase
+from ops.fakes.cloud.kinds import RefusedError
+from ops.fakes.cloud.objects import Phase
 from tests.engine.clouds import CLUSTER_POLICY, INSIDE, Client
 
 pytestmark = pytest.mark.pure

@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
-from ops.fakes import gcp, gcp_rules, gcp_services, github
-from ops.fakes.kinds import RefusedError
+from ops.fakes import github
+from ops.fakes.cloud.kinds import RefusedError
+from ops.fakes.gcp import machine_rules as gcp_rules
+from ops.fakes.gcp import resources as gcp
+from ops.fakes.gcp import services as gcp_services
 from tests.engine.clouds import Client
 
 pytestmark = pytest.mark.pure

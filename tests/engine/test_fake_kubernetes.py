@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ops.fakes import arc
-from ops.fakes.arc import RELEASE, SECRET
 from ops.fakes.aws import names as aws
-from ops.fakes.kinds import RefusedError
-from ops.fakes.kubernetes import NAMESPACE
+from ops.fakes.cloud.kinds import RefusedError
+from ops.fakes.kubernetes import arc
+from ops.fakes.kubernetes.arc import RELEASE, SECRET
+from ops.fakes.kubernetes.resources import NAMESPACE
 from tests.engine.clouds import INSIDE, Client
 
 pytestmark = pytest.mark.pure

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes.paths import value_at, values_at
 from pulumi import _types
 
-from ops.fakes import replacement
-from ops.fakes.request import Place
+from ops.fakes.cloud.paths import value_at, values_at
+from ops.fakes.cloud.request import Place
+from ops.fakes.protocol import replacement
 from ops.fakes.tables import TABLE, computed, kind_of
 from tests.ops.sdk import sdk_class
 
 if TYPE_CHECKING:
-    from ops.fakes.kinds import Kind
+    from ops.fakes.cloud.kinds import Kind
 
 pytestmark = pytest.mark.pure
 

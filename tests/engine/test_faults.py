@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ops.fakes.faults import Fault, Faults
+from ops.fakes.protocol.faults import Fault, Faults
 
 pytestmark = pytest.mark.pure
 

@@ -9,15 +9,15 @@ import pytest
 from pulumi import ResourceOptions
 
 from ops.engine.engine import Engine
-from ops.fakes import gcp
-from ops.fakes.gcp_rules import RESOURCE_POLICY
+from ops.fakes.gcp import resources as gcp
+from ops.fakes.gcp.machine_rules import RESOURCE_POLICY
 from tests.engine.programs import stack_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ops.engine.pulumi_cli import Found
-    from ops.fakes.objects import CloudObject
+    from ops.fakes.cloud.objects import CloudObject
 
 pytestmark = pytest.mark.engine
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from fakes.paths import values_at
 
 from ops.engine.engine import Engine
 from ops.fakes.aws import image_builder
 from ops.fakes.aws.eks_nodes import autoscale
 from ops.fakes.aws.names import LAUNCH_TEMPLATE, NODE_GROUP
+from ops.fakes.cloud.paths import values_at
 from tests.plan import stacks
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import pytest
 
 from ops.engine.engine import Engine
 from ops.fakes.aws import names as aws
-from ops.fakes.cloud import Cloud
-from ops.fakes.faults import MUTATION, Fault, FaultKind
+from ops.fakes.cloud.cloud import Cloud
+from ops.fakes.protocol.faults import MUTATION, Fault, FaultKind
 from tests.engine import programs
 from tests.engine.operator import Operator
 from tests.engine.programs import stack_file

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ops.engine.property_path import parts, value_at
 from ops.fakes.aws import names as aws
-from ops.fakes.difference import ChangeKind, changes
+from ops.fakes.protocol.difference import ChangeKind, changes
 from ops.fakes.tables import kind_of
 
 pytestmark = pytest.mark.pure

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ops.fakes.replacement import ADD, DELETE, SHRINK, UPDATE, paths, replaces, table
+from ops.fakes.protocol.replacement import ADD, DELETE, SHRINK, UPDATE, paths, replaces, table
 from ops.fakes.tables import TABLE
 from tests.engine.test_fake_tables import wire_inputs
 

@@ -11,7 +11,7 @@ from pulumi import ResourceOptions
 
 from ops.engine.engine import Engine
 from ops.fakes.aws import names as aws
-from ops.fakes.faults import Fault
+from ops.fakes.protocol.faults import Fault
 from ops.pipeline import deploy, saved_plan
 from tests.engine import programs
 from tests.engine.pipeline import Pipeline

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pulumi
 import pytest
-from fakes.paths import value_at
 from pulumi import ResourceOptions
 
 from components.kubernetes.arc import arc_controller
@@ -18,7 +17,8 @@ from gpu_ci.back_ends.stack_file import load
 from gpu_ci.knowledge import pins
 from gpu_ci.stack_file.identity import Identity
 from ops.engine.engine import Engine
-from ops.fakes import arc
+from ops.fakes.cloud.paths import value_at
+from ops.fakes.kubernetes import arc
 from tests.plan import stacks
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ops.cli.commands import state_check as command
 from ops.engine.engine import Engine
-from ops.fakes.wire import SECRET_SIGNATURE, SIGNATURE
+from ops.fakes.protocol.wire import SECRET_SIGNATURE, SIGNATURE
 from ops.outcome import Exit, Stop
 from ops.state.state_check import State, faults, note, read
 from tests.engine.programs import SECRET, network, stack_file

@@ -9,7 +9,8 @@ from typing import Final
 import pytest
 
 from bootstrap.permissions_gcp import DEPLOYER, GCP
-from ops.fakes import gcp, gcp_services
+from ops.fakes.gcp import resources as gcp
+from ops.fakes.gcp import services as gcp_services
 
 pytestmark = pytest.mark.pure
 

@@ -9,11 +9,11 @@ import sys
 
 import pulumi
 import pytest
-from fakes.paths import UNKNOWN
 from pulumi import ResourceOptions
 from pulumi.runtime import settings
 
 from ops.cli.terminal import encoded
+from ops.fakes.cloud.paths import UNKNOWN
 from ops.plan.model import STACK_TYPE
 from ops.plan.recorder import record
 from tests.ops.small import BUCKET, KEY, ROLE, Box, Thing, makes, stack_file

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ops.fakes.wire import UNKNOWN_MARK
+from ops.fakes.protocol.wire import UNKNOWN_MARK
 from ops.outcome import Exit, Stop
 from ops.pipeline import saved_plan
 from ops.pipeline.saved_plan import AGAIN, Facts

@@ -10,7 +10,7 @@ from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import analyzer_pb2
 
 from gpu_ci.policy import rules
-from ops.fakes.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN_MARK
+from ops.fakes.protocol.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN_MARK
 from tests.policy.pack import running
 
 if TYPE_CHECKING:

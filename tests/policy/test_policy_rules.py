@@ -10,7 +10,8 @@ import pytest
 
 from gpu_ci.policy import rules
 from gpu_ci.policy.taggable import LABELLED, TAGGED
-from ops.fakes import aws, gcp
+from ops.fakes import aws
+from ops.fakes.gcp import resources as gcp
 
 pytestmark = pytest.mark.pure
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ops.fakes.protocol.wire import SIGNATURE, UNKNOWN_MARK
 from ops.fakes.tables import kind_of
-from ops.fakes.wire import SIGNATURE, UNKNOWN_MARK
 from ops.report.changes import Effect, changes
 from ops.report.meaning import MEANINGS
 from ops.report.text import group_line, grouped, lines

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ops.fakes.aws.names import REPOSITORY
-from ops.fakes.kinds import Kind, Reference
+from ops.fakes.cloud.kinds import Kind, Reference
 
 if TYPE_CHECKING:
-    from ops.fakes.request import Created, Request
+    from ops.fakes.cloud.request import Created, Request
 
 
 def _repository(request: Request) -> Created:

@@ -38,11 +38,11 @@ from ops.fakes.aws.names import (
     ROLE,
     SUBNET,
 )
-from ops.fakes.kinds import Kind, Reference
-from ops.fakes.request import CREATED_AT
+from ops.fakes.cloud.kinds import Kind, Reference
+from ops.fakes.cloud.request import CREATED_AT
 
 if TYPE_CHECKING:
-    from ops.fakes.request import Created, Request
+    from ops.fakes.cloud.request import Created, Request
 
 NO_CLUSTER: Final = "ResourceNotFoundException: No cluster found for name: {value}."
 NO_SUBNET: Final = "InvalidParameterException: The subnet ID '{value}' does not exist"

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from fakes.paths import value_at
-
 from ops.fakes.aws.names import NODE_GROUP
+from ops.fakes.cloud.paths import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ops.fakes.objects import CloudObject, Objects
+    from ops.fakes.cloud.objects import CloudObject, Objects
 
 _DESIRED: Final = "scalingConfig.desiredSize"
 _TEMPLATE: Final = "launchTemplate.version"

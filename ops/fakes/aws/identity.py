@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ops.fakes.aws.names import ATTACHMENT, INLINE_POLICY, KEY, ROLE, USER, USER_POLICY
-from ops.fakes.kinds import Kind, Reference
-from ops.fakes.request import CREATED_AT
+from ops.fakes.cloud.kinds import Kind, Reference
+from ops.fakes.cloud.request import CREATED_AT
 
 if TYPE_CHECKING:
-    from ops.fakes.objects import CloudObject, Objects
-    from ops.fakes.request import Answer, Created, Request
+    from ops.fakes.cloud.objects import CloudObject, Objects
+    from ops.fakes.cloud.request import Answer, Created, Request
 
 
 def _role(request: Request) -> Created:

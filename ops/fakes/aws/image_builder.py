@@ -12,20 +12,20 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 import yaml
-from fakes.paths import value_at, values_at
 
 from gpu_ci.knowledge.machines import TABLES
 from gpu_ci.knowledge.machines.zones import AWS_ZONES
 from gpu_ci.knowledge.software.machine_images import driver_of
 from ops.fakes.aws.names import ATTACHMENT, INSTANCE_PROFILE, LOG_GROUP, ROLE, SUBNET
-from ops.fakes.kinds import Kind, Reference
-from ops.fakes.request import CREATED_AT
+from ops.fakes.cloud.kinds import Kind, Reference
+from ops.fakes.cloud.paths import value_at, values_at
+from ops.fakes.cloud.request import CREATED_AT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ops.fakes.objects import CloudObject, Objects
-    from ops.fakes.request import Answer, Created, Request
+    from ops.fakes.cloud.objects import CloudObject, Objects
+    from ops.fakes.cloud.request import Answer, Created, Request
 
 COMPONENT: Final = "aws:imagebuilder/component:Component"
 RECIPE: Final = "aws:imagebuilder/imageRecipe:ImageRecipe"

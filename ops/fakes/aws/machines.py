@@ -9,8 +9,6 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Any, Final
 
-from fakes.paths import value_at, values_at
-
 from ops.fakes.aws.names import (
     INSTANCE,
     INSTANCE_PROFILE,
@@ -21,14 +19,15 @@ from ops.fakes.aws.names import (
     SECURITY_GROUP,
     SUBNET,
 )
-from ops.fakes.kinds import Kind, Reference
-from ops.fakes.request import CREATED_AT
+from ops.fakes.cloud.kinds import Kind, Reference
+from ops.fakes.cloud.paths import value_at, values_at
+from ops.fakes.cloud.request import CREATED_AT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ops.fakes.objects import CloudObject, Objects
-    from ops.fakes.request import Created, Request
+    from ops.fakes.cloud.objects import CloudObject, Objects
+    from ops.fakes.cloud.request import Created, Request
 
 UNKNOWN_IMAGE: Final = "ami-00000000000000000"
 """An AMI that exists in no region. Any other is one that someone made: the fake cannot know every AMI."""

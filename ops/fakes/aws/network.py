@@ -19,11 +19,11 @@ from ops.fakes.aws.names import (
     SUBNET,
     VPC,
 )
-from ops.fakes.kinds import Kind, Reference
+from ops.fakes.cloud.kinds import Kind, Reference
 
 if TYPE_CHECKING:
-    from ops.fakes.objects import CloudObject, Objects
-    from ops.fakes.request import Answer, Created, Request
+    from ops.fakes.cloud.objects import CloudObject, Objects
+    from ops.fakes.cloud.request import Answer, Created, Request
 
 
 def _missing(code: str, noun: str) -> str:

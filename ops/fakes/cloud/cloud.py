@@ -11,16 +11,15 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from fakes.paths import UNKNOWN, values_at
-
-from ops.fakes.kinds import RefusedError, UnfinishedError
-from ops.fakes.objects import Caller, CloudObject, Phase
-from ops.fakes.request import Request
+from ops.fakes.cloud.kinds import RefusedError, UnfinishedError
+from ops.fakes.cloud.objects import Caller, CloudObject, Phase
+from ops.fakes.cloud.paths import UNKNOWN, values_at
+from ops.fakes.cloud.request import Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ops.fakes.kinds import Kind, Reference
+    from ops.fakes.cloud.kinds import Kind, Reference
 
 
 @dataclass(slots=True, kw_only=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from ops.fakes.objects import CloudObject, Objects
-    from ops.fakes.request import Answer
+    from ops.fakes.cloud.objects import CloudObject, Objects
+    from ops.fakes.cloud.request import Answer
 
 
 class RefusedError(Exception):

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from fakes.paths import value_at
-
-from ops.fakes.request import Place
+from ops.fakes.cloud.paths import value_at
+from ops.fakes.cloud.request import Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from fakes.paths import value_at, values_at
-
-from ops.fakes.request import PROJECT_NUMBER
+from ops.fakes.cloud.paths import value_at, values_at
+from ops.fakes.cloud.request import PROJECT_NUMBER
 
 if TYPE_CHECKING:
-    from ops.fakes.objects import CloudObject, Objects
+    from ops.fakes.cloud.objects import CloudObject, Objects
 
 RESOURCE_POLICY: Final = "gcp:compute/resourcePolicy:ResourcePolicy"
 _GRANT: Final = "gcp:projects/iAMMember:IAMMember"

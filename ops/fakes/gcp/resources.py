@@ -1,7 +1,7 @@
 """The fake Google Cloud: networks, images, machines, buckets, registries and identities.
 
-What Compute Engine refuses for a machine is in `ops.fakes.gcp_rules`; Secret Manager and Cloud Monitoring are in
-`ops.fakes.gcp_services`.
+What Compute Engine refuses for a machine is in `ops.fakes.gcp.machine_rules`; Secret Manager and Cloud Monitoring are in
+`ops.fakes.gcp.services`.
 
 Sources: `ForceNew` in hashicorp/terraform-provider-google 7.x for replacements, the Google APIs for refusals, the
 outputs of the pulumi-gcp 10 SDK for answers (2026-11).
@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from ops.fakes.gcp_rules import MACHINE_CHECKS, RESOURCE_POLICY
-from ops.fakes.kinds import Kind, Reference
-from ops.fakes.request import CREATED_AT, PROJECT_NUMBER
+from ops.fakes.cloud.kinds import Kind, Reference
+from ops.fakes.cloud.request import CREATED_AT, PROJECT_NUMBER
+from ops.fakes.gcp.machine_rules import MACHINE_CHECKS, RESOURCE_POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ops.fakes.request import Answer, Created, Request
+    from ops.fakes.cloud.request import Answer, Created, Request
 
 NETWORK: Final = "gcp:compute/network:Network"
 SUBNETWORK: Final = "gcp:compute/subnetwork:Subnetwork"

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ops.fakes.gcp import BUCKET
-from ops.fakes.kinds import Kind, Reference
+from ops.fakes.cloud.kinds import Kind, Reference
+from ops.fakes.gcp.resources import BUCKET
 
 if TYPE_CHECKING:
-    from ops.fakes.request import Created, Request
+    from ops.fakes.cloud.request import Created, Request
 
 KEY_RING: Final = "gcp:kms/keyRing:KeyRing"
 KEY: Final = "gcp:kms/cryptoKey:CryptoKey"

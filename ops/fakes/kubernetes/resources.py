@@ -1,7 +1,7 @@
 """The fake Kubernetes API server of an EKS cluster, with Helm.
 
 Sources: `forceNew` of pulumi-kubernetes 4.34 (`provider/pkg/provider/diff.go`) for replacements; the API server and
-Helm 3 for refusals (2026-11). Objects that a chart creates are not modelled, except for scale sets (`ops.fakes.arc`).
+Helm 3 for refusals (2026-11). Objects that a chart creates are not modelled, except for scale sets (`arc`).
 """
 
 from __future__ import annotations
@@ -9,18 +9,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from fakes.paths import value_at
-
-from ops.fakes import arc
-from ops.fakes.arc import RELEASE, SECRET, namespace_of
 from ops.fakes.aws.eks_rules import ready_nodes
 from ops.fakes.aws.names import ACCESS_POLICY, CLUSTER
-from ops.fakes.kinds import Kind
-from ops.fakes.request import CREATED_AT
+from ops.fakes.cloud.kinds import Kind
+from ops.fakes.cloud.paths import value_at
+from ops.fakes.cloud.request import CREATED_AT
+from ops.fakes.kubernetes import arc
+from ops.fakes.kubernetes.arc import RELEASE, SECRET, namespace_of
 
 if TYPE_CHECKING:
-    from ops.fakes.objects import CloudObject, Objects
-    from ops.fakes.request import Created, Request
+    from ops.fakes.cloud.objects import CloudObject, Objects
+    from ops.fakes.cloud.request import Created, Request
 
 NAMESPACE: Final = "kubernetes:core/v1:Namespace"
 BUILT_IN: Final = frozenset({"default", "kube-node-lease", "kube-public", "kube-system"})

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from ops.fakes.replacement import replaces
+from ops.fakes.protocol.replacement import replaces
 
 if TYPE_CHECKING:
-    from ops.fakes.kinds import Kind
+    from ops.fakes.cloud.kinds import Kind
 
 
 class ChangeKind(StrEnum):

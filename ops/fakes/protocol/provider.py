@@ -18,16 +18,16 @@ import grpc
 from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 
-from ops.fakes import messages
-from ops.fakes.faults import Fault, FaultKind, Faults
-from ops.fakes.kinds import Kind, RefusedError, UnfinishedError
-from ops.fakes.objects import Caller
+from ops.fakes.cloud.kinds import Kind, RefusedError, UnfinishedError
+from ops.fakes.cloud.objects import Caller
+from ops.fakes.protocol import messages
+from ops.fakes.protocol.faults import Fault, FaultKind, Faults
 from ops.fakes.tables import unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ops.fakes.cloud import Cloud
+    from ops.fakes.cloud.cloud import Cloud
 
 Answer = TypeVar("Answer")
 _TIMEOUT: Final = "timeout while waiting for the resource to be ready (an injected fault)"

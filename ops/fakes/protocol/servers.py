@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 import grpc
 from pulumi.runtime.proto import provider_pb2_grpc
 
-from ops.fakes.provider import FakeProvider
+from ops.fakes.protocol.provider import FakeProvider
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ops.fakes.cloud import Cloud
-    from ops.fakes.faults import Faults
+    from ops.fakes.cloud.cloud import Cloud
+    from ops.fakes.protocol.faults import Faults
 
 PACKAGES: Final = ("aws", "command", "docker-build", "gcp", "github", "kubernetes")
 """Every package that the program can use."""

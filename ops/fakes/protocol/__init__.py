@@ -1,0 +1,1 @@
+"""Pulumi's provider protocol in front of the fake cloud."""
