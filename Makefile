@@ -42,9 +42,11 @@ RELEASE ?=
 UPGRADE ?=
 # For `make chart-keys`: the folder with the unpacked charts.
 CHARTS ?=
+# For `make replacement-table`: the folder with the schemas of the providers.
+SCHEMAS ?=
 
 # The values are data: neither make nor a shell expands them. Recipes read them from the environment, as in "$$FILE".
-GIVEN := IMAGE CUDA TARGET GPUS STACK FILE OUT REPO REPO_FOLDER ALSO ONLY LOG BUNDLE OFFLINE JOBS RELEASE CHARTS UPGRADE POOL
+GIVEN := IMAGE CUDA TARGET GPUS STACK FILE OUT REPO REPO_FOLDER ALSO ONLY LOG BUNDLE OFFLINE JOBS RELEASE CHARTS SCHEMAS UPGRADE POOL
 $(foreach name,$(GIVEN),$(eval override $(name) := $$(value $(name))))
 export $(GIVEN)
 
@@ -189,7 +191,7 @@ format: .venv/dev ## Format the code, and apply automatic fixes
 
 # Generate ---------------------------------------------------------------------------------------------------------
 
-.PHONY: schema golden reference chart-keys record-release docs lock
+.PHONY: schema golden reference chart-keys replacement-table record-release docs lock
 schema: .venv/run ## Write the JSON schema of the stack file
 	@$(OPS) schema
 
@@ -201,6 +203,9 @@ reference: .venv/run ## Write the generated parts of the reference pages
 
 chart-keys: .venv/run ## Write the lists of keys that the pinned charts read, from CHARTS=folder or with helm
 	@$(PY) -m tools.chart_keys $(if $(CHARTS),--charts "$$CHARTS")
+
+replacement-table: .venv/run ## Write the inputs whose change replaces a resource, from SCHEMAS=folder or with pulumi
+	@$(PY) -m tools.replacement_table $(if $(SCHEMAS),--schemas "$$SCHEMAS")
 
 record-release: .venv/run ## Record the state of every stack for upgrade-check at a release, with RELEASE=0.2.0
 	@$(OPS) record-release -- "$$RELEASE"

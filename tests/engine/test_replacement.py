@@ -1,8 +1,10 @@
-"""The table of the changes that replace a resource."""
+"""The table of the changes that replace a resource, and the command that writes it from schemas."""
 
 from __future__ import annotations
 
+import importlib.metadata
 import ipaddress
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +12,48 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ops.fakes.protocol.replacement import ADD, DELETE, SHRINK, UPDATE, paths, replaces, table
+from ops.engine import pulumi_cli
+from ops.fakes.protocol.replacement import ADD, DELETE, SHRINK, UPDATE, paths, replaces, rows, rules, versions
 from ops.fakes.tables import TABLE
 from tests.engine.test_fake_tables import wire_inputs
+from tools import replacement_table
 
 pytestmark = pytest.mark.pure
 
 ROOT = Path(__file__).resolve().parents[2]
+LISTS = ("replace", "update", "conditional")
 SUBNETWORK = "gcp:compute/subnetwork:Subnetwork"
 CLUSTER = "aws:eks/cluster:Cluster"
+LABEL = "github:index/issueLabel:IssueLabel"
+CHANGES: tuple[tuple[str, str, str, bool], ...] = (
+    ("aws:eks/nodeGroup:NodeGroup", "instanceTypes", UPDATE, True),
+    ("aws:eks/nodeGroup:NodeGroup", "region", UPDATE, True),
+    ("aws:eks/nodeGroup:NodeGroup", "launchTemplate.id", UPDATE, True),
+    ("aws:eks/nodeGroup:NodeGroup", "launchTemplate.version", UPDATE, False),
+    ("aws:eks/nodeGroup:NodeGroup", "launchTemplate", ADD, True),
+    ("aws:eks/nodeGroup:NodeGroup", "launchTemplate", DELETE, False),
+    ("aws:eks/nodeGroup:NodeGroup", "scalingConfig.maxSize", UPDATE, False),
+    (CLUSTER, "encryptionConfig", ADD, False),
+    (CLUSTER, "encryptionConfig", DELETE, True),
+    (CLUSTER, "vpcConfig.subnetIds", ADD, False),
+    (CLUSTER, "kubernetesNetworkConfig.serviceIpv4Cidr", UPDATE, True),
+    ("aws:ecr/lifecyclePolicy:LifecyclePolicy", "policy", UPDATE, True),
+    ("aws:iam/user:User", "name", UPDATE, False),
+    ("gcp:compute/firewall:Firewall", "network", UPDATE, False),
+    ("gcp:compute/firewall:Firewall", "direction", UPDATE, True),
+    ("gcp:compute/image:Image", "labels.team", ADD, False),
+    ("gcp:compute/instance:Instance", "bootDisk.initializeParams.image", UPDATE, True),
+    ("gcp:compute/instance:Instance", "bootDisk.autoDelete", UPDATE, False),
+    ("github:index/actionsVariable:ActionsVariable", "repository", UPDATE, True),
+    ("kubernetes:core/v1:Secret", "stringData.key", UPDATE, True),
+    ("kubernetes:core/v1:ConfigMap", "data.key", UPDATE, False),
+    ("kubernetes:helm.sh/v3:Release", "values.replicas", UPDATE, False),
+    ("kubernetes:helm.sh/v3:Release", "namespace", UPDATE, True),
+    ("kubernetes:apps/v1:Deployment", "metadata.name", UPDATE, True),
+    ("kubernetes:apps/v1:Deployment", "spec.replicas", UPDATE, False),
+    ("pulumi:providers:kubernetes", "kubeconfig", UPDATE, False),
+    ("pulumi:providers:kubernetes", "clusterIdentifier", UPDATE, True),
+)
 
 
 def declared() -> set[str]:
@@ -29,67 +64,65 @@ def declared() -> set[str]:
 
 
 def test_every_declared_type_has_a_row() -> None:
+    known = {*rows(), *rules()}
+
     assert len(declared()) > 60
-    assert sorted({*declared(), *TABLE} - set(table())) == []
+    assert [type_ for type_ in sorted({*declared(), *TABLE} - known) if not type_.startswith("kubernetes:")] == []
 
 
-def test_every_row_belongs_to_a_type_that_the_fakes_or_a_stack_know() -> None:
-    unused = {type_ for type_ in table() if not type_.startswith(("pulumi:providers:", "kubernetes:"))} - set(TABLE)
+def test_every_row_is_of_a_known_type() -> None:
+    others = ("pulumi:providers:", "kubernetes:")
 
-    assert unused == set()
-
-
-@pytest.mark.parametrize("type_", sorted(table()))
-def test_a_row_has_a_source_and_classifies_each_path_once(type_: str) -> None:
-    row = table()[type_]
-    lists = [row.get(key, ()) for key in ("replace", "conditional", "update", "unknown")]
-    every = [path for one in lists for path in one]
-
-    assert len(row["source"]) > 10 or row["source"] == "none"
-    assert sorted(every) == sorted(set(every))
-    assert {kind for kinds in row.get("conditional", {}).values() for kind in kinds} <= {ADD, DELETE, UPDATE, SHRINK}
+    assert [type_ for type_ in {*rows(), *rules()} - {*TABLE, "aws:*"} if not type_.startswith(others)] == []
 
 
-@pytest.mark.parametrize(
-    "kind", [kind for kind in TABLE.values() if table()[kind.type].get("update")], ids=lambda kind: kind.type
-)
-def test_a_full_row_classifies_every_input_of_the_type(kind: Any) -> None:
-    row = table()[kind.type]
-    tops = {path.split(".")[0] for key in ("replace", "conditional", "update", "unknown") for path in row.get(key, ())}
+def test_the_table_is_of_the_locked_sdks() -> None:
+    locked = {package: importlib.metadata.version(f"pulumi-{package}") for package in replacement_table.PACKAGES}
 
-    assert sorted(wire_inputs(kind) - tops - {"opts", "resourceName", "metadata", "spec", "apiVersion", "kind"}) == []
+    assert versions() == locked, "run `make replacement-table` and read its diff"
 
 
-@pytest.mark.parametrize(
-    ("type_", "path", "kind", "replaced"),
-    [
-        ("aws:eks/nodeGroup:NodeGroup", "instanceTypes", UPDATE, True),
-        ("aws:eks/nodeGroup:NodeGroup", "launchTemplate.id", UPDATE, True),
-        ("aws:eks/nodeGroup:NodeGroup", "launchTemplate.version", UPDATE, False),
-        ("aws:eks/nodeGroup:NodeGroup", "launchTemplate", ADD, True),
-        ("aws:eks/nodeGroup:NodeGroup", "launchTemplate", DELETE, False),
-        ("aws:eks/nodeGroup:NodeGroup", "scalingConfig.maxSize", UPDATE, False),
-        (CLUSTER, "encryptionConfig", ADD, False),
-        (CLUSTER, "encryptionConfig", DELETE, True),
-        (CLUSTER, "vpcConfig.subnetIds", ADD, False),
-        (CLUSTER, "kubernetesNetworkConfig.serviceIpv4Cidr", UPDATE, True),
-        ("aws:ecr/lifecyclePolicy:LifecyclePolicy", "policy", UPDATE, True),
-        ("aws:iam/user:User", "name", UPDATE, False),
-        ("gcp:compute/firewall:Firewall", "network", UPDATE, False),
-        ("gcp:compute/firewall:Firewall", "direction", UPDATE, True),
-        ("gcp:compute/image:Image", "labels.team", ADD, False),
-        ("kubernetes:core/v1:Secret", "stringData.key", UPDATE, True),
-        ("kubernetes:core/v1:ConfigMap", "data.key", UPDATE, False),
-        ("kubernetes:helm.sh/v3:Release", "values.replicas", UPDATE, False),
-        ("kubernetes:helm.sh/v3:Release", "namespace", UPDATE, True),
-        ("kubernetes:apps/v1:Deployment", "metadata.name", UPDATE, True),
-        ("kubernetes:apps/v1:Deployment", "spec.replicas", UPDATE, False),
-        ("pulumi:providers:kubernetes", "kubeconfig", UPDATE, False),
-        ("pulumi:providers:kubernetes", "clusterIdentifier", UPDATE, True),
-    ],
-)
-def test_a_change_replaces_where_the_provider_does(type_: str, path: str, kind: str, replaced: bool) -> None:
-    assert replaces(type_, tuple(path.split(".")), kind) is replaced
+def test_every_row_has_a_source_and_states_each_path_once() -> None:
+    offenders = []
+    for type_, row in (*rows().items(), *rules().items()):
+        stated = [path for key in LISTS for path in row.get(key, ())]
+        kinds = {kind for one in row.get("conditional", {}).values() for kind in one}
+        wrong = {*row} - {"source", *LISTS} or kinds - {ADD, DELETE, UPDATE, SHRINK} or len(row["source"]) < 10
+        if wrong or len(stated) != len(set(stated)):
+            offenders.append(type_)
+
+    assert offenders == []
+
+
+def test_every_path_starts_with_an_input_of_the_sdk() -> None:
+    offenders = {
+        type_: unknown
+        for type_, row in (*rows().items(), *rules().items())
+        if type_ in TABLE
+        and (unknown := {path.split(".")[0] for key in LISTS for path in row.get(key, ())} - wire_inputs(TABLE[type_]))
+    }
+
+    assert offenders == {}
+
+
+def test_no_rule_repeats_the_table() -> None:
+    repeated = {
+        type_: same
+        for type_, row in rules().items()
+        if (same := {*row.get("replace", ())} & {*rows().get(type_, {}).get("replace", ())})
+    }
+
+    assert repeated == {}
+
+
+def test_a_change_replaces_where_the_provider_does() -> None:
+    wrong = [
+        (type_, path, kind)
+        for type_, path, kind, replaced in CHANGES
+        if replaces(type_, tuple(path.split(".")), kind) is not replaced
+    ]
+
+    assert wrong == []
 
 
 networks = st.integers(0, 2**16 - 1).flatmap(
@@ -112,3 +145,66 @@ def test_an_unknown_range_counts_as_another_one() -> None:
 
 def test_a_type_of_kubernetes_without_a_row_is_replaced_by_its_name_only() -> None:
     assert paths("kubernetes:apps/v1:Deployment") == {"metadata.name", "metadata.namespace"}
+
+
+def schema(**inputs: Any) -> dict[str, Any]:
+    """Return a schema of the types of GitHub, with these inputs of a label."""
+    types = {type_: {"inputProperties": {}} for type_ in TABLE if type_.startswith("github:")}
+    block = {"size": {"willReplaceOnChanges": True}, "color": {}}
+    return {"resources": types | {LABEL: {"inputProperties": inputs}}, "types": {"block": {"properties": block}}}
+
+
+def test_a_row_lists_the_marked_inputs_and_those_below_that_are_not_marked() -> None:
+    block, mark = {"$ref": "#/types/block"}, {"willReplaceOnChanges": True}
+    found = schema(name=mark, color={}, plain=block, marked={"type": "array", "items": block, **mark})
+
+    assert replacement_table.row(found, LABEL) == {
+        "replace": ["marked", "name", "plain.size"],
+        "update": ["marked.color"],
+    }
+
+
+def test_the_command_replaces_the_rows_of_the_given_schemas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = tmp_path / "replacement.json"
+    table.write_text(json.dumps({"aws": {"version": "1", "types": {}}, "github": {"version": "1", "types": {}}}))
+    (tmp_path / "github.json").write_text(json.dumps(schema(name={"willReplaceOnChanges": True})))
+    monkeypatch.setattr(replacement_table, "TABLE", table)
+
+    assert replacement_table.main(["--schemas", str(tmp_path)]) == 0
+    version = importlib.metadata.version("pulumi-github")
+    source = f"schema of pulumi-github {version}"
+    assert json.loads(table.read_text()) == {
+        "aws": {"version": "1", "types": {}},
+        "github": {"version": version, "types": {LABEL: {"source": source, "replace": ["name"]}}},
+    }
+
+
+def test_the_command_refuses_another_version_and_a_folder_without_schemas(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert replacement_table.main(["--schemas", str(tmp_path)]) == 3
+    assert "contains none of aws.json, gcp.json, github.json" in capsys.readouterr().err
+    (tmp_path / "github.json").write_text(json.dumps({**schema(), "version": "0.1.0"}))
+
+    assert replacement_table.main(["--schemas", str(tmp_path)]) == 2
+    assert "the schema of github has version 0.1.0; the SDK has" in capsys.readouterr().err
+
+
+def test_the_pulumi_cli_gets_the_schema_of_the_locked_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli = tmp_path / "pulumi"
+    monkeypatch.setattr(
+        pulumi_cli, "find", lambda: pulumi_cli.Found(path=cli, version="3", origin=pulumi_cli.Origin.PATH)
+    )
+    cli.write_text("#!/bin/sh\necho '{\"asked\": \"'$*'\"}'\n")
+    cli.chmod(0o755)
+    assert replacement_table.fetch("aws", "7.0.0") == {"asked": "package get-schema aws@7.0.0"}
+
+    cli.write_text("#!/bin/sh\necho 'no such host' >&2\nexit 1\n")
+    with pytest.raises(replacement_table.Missing, match="no such host; run `make replacement-table SCHEMAS=folder`"):
+        replacement_table.fetch("aws", "7.0.0")
+
+
+def test_the_committed_table_has_the_layout_of_the_command() -> None:
+    text = replacement_table.TABLE.read_text(encoding="utf-8")
+
+    assert replacement_table.text(json.loads(text)) == text

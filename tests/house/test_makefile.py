@@ -76,7 +76,7 @@ def test_every_target_has_a_description() -> None:
 
 RECORDER = """#!{python}
 import json, os, sys
-if sys.argv[1:3] == ["-m", "ops"] or sys.argv[1:3] == ["-m", "tools.chart_keys"]:
+if sys.argv[1] == "-m" and sys.argv[2] in ("ops", "tools.chart_keys", "tools.replacement_table"):
     print(json.dumps(sys.argv[2:]))
 """
 """An interpreter that prints the command that a target runs."""
@@ -118,6 +118,7 @@ VARIABLES = {
     "ALSO": ("workflows", ["ops", "workflows", "--stack", "staging", "--also", "{}", "--", "."]),
     "RELEASE": ("record-release", ["ops", "record-release", "--", "{}"]),
     "CHARTS": ("chart-keys", ["tools.chart_keys", "--charts", "{}"]),
+    "SCHEMAS": ("replacement-table", ["tools.replacement_table", "--schemas", "{}"]),
 }
 
 

@@ -1,13 +1,16 @@
-"""The changes of inputs that replace a resource, for every type that the program declares.
+"""The changes of inputs that replace a resource.
 
-`replacement.json` is the table, with the source of each row. A row classifies input paths, without list positions:
+`replacement.json` has the rows of the bridged providers, which `make replacement-table` writes from their schemas. The
+rows of `replacement_rules.json` are written by hand: they state what no schema contains, and win. A name such as
+`aws:*` is for every type of a package.
+
+A row classifies input paths, without list positions:
 
 - `replace`: every change replaces the resource;
 - `conditional`: only these kinds of change do. `shrink` is a new range that does not contain the old one;
-- `update`: every change is made in place;
-- `unknown`: no source states it; such a change counts as one in place.
+- `update`: every change is made in place.
 
-The longest path of the row that contains a changed path decides. A path that the row does not contain changes in place.
+The longest path of the row that contains a changed path decides. Without one, the change is made in place.
 """
 
 from __future__ import annotations
@@ -25,17 +28,27 @@ ADD: Final = "add"
 DELETE: Final = "delete"
 UPDATE: Final = "update"
 SHRINK: Final = "shrink"
+TABLE: Final = Path(__file__).with_name("replacement.json")
+_RULES: Final = Path(__file__).with_name("replacement_rules.json")
 _EVERY: Final = frozenset({ADD, DELETE, UPDATE})
-_KUBERNETES: Final = frozenset({"metadata.name", "metadata.namespace"})
-"""The paths that replace any object of Kubernetes."""
 
 
 @cache
-def table() -> Mapping[str, Mapping[str, Any]]:
-    """Return the rows by type."""
-    text = Path(__file__).with_name("replacement.json").read_text(encoding="utf-8")
-    rows: dict[str, dict[str, Any]] = json.loads(text)
-    return rows
+def versions() -> Mapping[str, str]:
+    """Return the version of each SDK that the table is of, by package."""
+    return {package: block["version"] for package, block in _read(TABLE).items()}
+
+
+@cache
+def rows() -> Mapping[str, Mapping[str, Any]]:
+    """Return the generated rows by type."""
+    return {type_: row for block in _read(TABLE).values() for type_, row in block["types"].items()}
+
+
+@cache
+def rules() -> Mapping[str, Mapping[str, Any]]:
+    """Return the rows written by hand, by type or by `package:*`."""
+    return _read(_RULES)
 
 
 def replaces(type_: str, path: tuple[str, ...], kind: str, old: object = None, new: object = None) -> bool:
@@ -49,9 +62,9 @@ def replaces(type_: str, path: tuple[str, ...], kind: str, old: object = None, n
         new: the value afterwards.
 
     """
-    rules = _rules(type_)
-    length = next((length for length in range(len(path), 0, -1) if path[:length] in rules), 0)
-    kinds = rules.get(path[:length], frozenset())
+    decided = _decided(type_)
+    length = next((length for length in range(len(path), 0, -1) if path[:length] in decided), 0)
+    kinds = decided.get(path[:length], frozenset())
     if length < len(path):
         # A change inside a block changes the block.
         kind = UPDATE
@@ -60,17 +73,22 @@ def replaces(type_: str, path: tuple[str, ...], kind: str, old: object = None, n
 
 def paths(type_: str) -> frozenset[str]:
     """Return the paths that can replace a resource of a type."""
-    return frozenset(".".join(path) for path, kinds in _rules(type_).items() if kinds)
+    return frozenset(".".join(path) for path, kinds in _decided(type_).items() if kinds)
 
 
 @cache
-def _rules(type_: str) -> Mapping[tuple[str, ...], frozenset[str]]:
+def _decided(type_: str) -> Mapping[tuple[str, ...], frozenset[str]]:
     """Return the kinds of change that replace, by path."""
-    row = table().get(type_, {"replace": _KUBERNETES if type_.startswith("kubernetes:") else ()})
-    found = {tuple(path.split(".")): frozenset[str]() for path in (*row.get("update", ()), *row.get("unknown", ()))}
-    found |= {tuple(path.split(".")): _EVERY for path in row.get("replace", ())}
-    found |= {tuple(path.split(".")): frozenset(kinds) for path, kinds in row.get("conditional", {}).items()}
+    found: dict[tuple[str, ...], frozenset[str]] = {}
+    for row in (rows().get(type_, {}), rules().get(f"{type_.partition(':')[0]}:*", {}), rules().get(type_, {})):
+        found |= {tuple(path.split(".")): frozenset[str]() for path in row.get("update", ())}
+        found |= {tuple(path.split(".")): _EVERY for path in row.get("replace", ())}
+        found |= {tuple(path.split(".")): frozenset(kinds) for path, kinds in row.get("conditional", {}).items()}
     return found
+
+
+def _read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def _contains(new: object, old: object) -> bool:
