@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ops.engine import pulumi_cli
-from ops.fakes.protocol.replacement import TABLE
-from ops.fakes.tables import TABLE as KINDS
+from ops.fakes import tables
+from ops.fakes.protocol import replacement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ def block(package: str, version: str, schema: Mapping[str, Any]) -> dict[str, An
     # The file in a provider's repository has no version.
     if schema.get("version", version) != version:
         raise ValueError(f"the schema of {package} has version {schema['version']}; the SDK has {version}")
-    types = sorted(type_ for type_ in KINDS if type_.startswith(f"{package}:"))
+    types = sorted(type_ for type_ in tables.TABLE if type_.startswith(f"{package}:"))
     if lacking := sorted(set(types) - set(schema["resources"])):
         raise ValueError(f"the schema of {package} {version} has no {', '.join(lacking)}")
     rows = {type_: row(schema, type_) for type_ in types}
@@ -136,7 +136,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folder = parser.parse_args(arguments).schemas
     try:
         pinned = {package: importlib.metadata.version(f"pulumi-{package}") for package in PACKAGES}
-        write(given(folder) if folder else {name: fetch(name, version) for name, version in pinned.items()}, TABLE)
+        write(
+            given(folder) if folder else {name: fetch(name, version) for name, version in pinned.items()},
+            replacement.TABLE,
+        )
     except Missing as missing:
         sys.stderr.write(f"replacement-table: {missing}\n")
         return 3

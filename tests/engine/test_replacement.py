@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from ops.engine import pulumi_cli
 from ops.fakes.protocol.replacement import ADD, DELETE, SHRINK, UPDATE, paths, replaces, rows, rules, versions
+from ops.fakes.protocol.replacement import TABLE as FILE
 from ops.fakes.tables import TABLE
 from tests.engine.test_fake_tables import wire_inputs
 from tools import replacement_table
@@ -149,7 +150,7 @@ def test_a_type_of_kubernetes_without_a_row_is_replaced_by_its_name_only() -> No
 
 def schema(**inputs: Any) -> dict[str, Any]:
     """Return a schema of the types of GitHub, with these inputs of a label."""
-    types = {type_: {"inputProperties": {}} for type_ in TABLE if type_.startswith("github:")}
+    types: dict[str, Any] = {type_: {"inputProperties": {}} for type_ in TABLE if type_.startswith("github:")}
     block = {"size": {"willReplaceOnChanges": True}, "color": {}}
     return {"resources": types | {LABEL: {"inputProperties": inputs}}, "types": {"block": {"properties": block}}}
 
@@ -164,13 +165,12 @@ def test_a_row_lists_the_marked_inputs_and_those_below_that_are_not_marked() -> 
     }
 
 
-def test_the_command_replaces_the_rows_of_the_given_schemas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_replaces_the_rows_of_the_given_schemas(tmp_path: Path) -> None:
     table = tmp_path / "replacement.json"
     table.write_text(json.dumps({"aws": {"version": "1", "types": {}}, "github": {"version": "1", "types": {}}}))
     (tmp_path / "github.json").write_text(json.dumps(schema(name={"willReplaceOnChanges": True})))
-    monkeypatch.setattr(replacement_table, "TABLE", table)
+    replacement_table.write(replacement_table.given(tmp_path), table)
 
-    assert replacement_table.main(["--schemas", str(tmp_path)]) == 0
     version = importlib.metadata.version("pulumi-github")
     source = f"schema of pulumi-github {version}"
     assert json.loads(table.read_text()) == {
@@ -205,6 +205,6 @@ def test_the_pulumi_cli_gets_the_schema_of_the_locked_version(tmp_path: Path, mo
 
 
 def test_the_committed_table_has_the_layout_of_the_command() -> None:
-    text = replacement_table.TABLE.read_text(encoding="utf-8")
+    text = FILE.read_text(encoding="utf-8")
 
     assert replacement_table.text(json.loads(text)) == text

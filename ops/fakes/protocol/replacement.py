@@ -48,7 +48,8 @@ def rows() -> Mapping[str, Mapping[str, Any]]:
 @cache
 def rules() -> Mapping[str, Mapping[str, Any]]:
     """Return the rows written by hand, by type or by `package:*`."""
-    return _read(_RULES)
+    found: dict[str, dict[str, Any]] = _read(_RULES)
+    return found
 
 
 def replaces(type_: str, path: tuple[str, ...], kind: str, old: object = None, new: object = None) -> bool:
