@@ -84,26 +84,26 @@ def test_the_table_is_of_the_locked_sdks() -> None:
 
 
 def test_every_row_has_a_source_and_states_each_path_once() -> None:
-    offenders = []
+    wrong = []
     for type_, row in (*rows().items(), *rules().items()):
         stated = [path for key in LISTS for path in row.get(key, ())]
         kinds = {kind for one in row.get("conditional", {}).values() for kind in one}
-        wrong = {*row} - {"source", *LISTS} or kinds - {ADD, DELETE, UPDATE, SHRINK} or len(row["source"]) < 10
-        if wrong or len(stated) != len(set(stated)):
-            offenders.append(type_)
+        unusable = {*row} - {"source", *LISTS} or kinds - {ADD, DELETE, UPDATE, SHRINK} or len(row["source"]) < 10
+        if unusable or len(stated) != len(set(stated)):
+            wrong.append(type_)
 
-    assert offenders == []
+    assert wrong == []
 
 
 def test_every_path_starts_with_an_input_of_the_sdk() -> None:
-    offenders = {
+    unknown_paths = {
         type_: unknown
         for type_, row in (*rows().items(), *rules().items())
         if type_ in TABLE
         and (unknown := {path.split(".")[0] for key in LISTS for path in row.get(key, ())} - wire_inputs(TABLE[type_]))
     }
 
-    assert offenders == {}
+    assert unknown_paths == {}
 
 
 def test_no_rule_repeats_the_table() -> None:

@@ -77,18 +77,24 @@ class Objects(Protocol):
 
     def of(self, type_: str) -> list[CloudObject]:
         """Return the objects of one type that are ready or being deleted."""
+        ...
 
     def find(self, type_: str, id_: str) -> CloudObject | None:
         """Return the object of this type and id."""
+        ...
 
     def pointing_at(self, obj: CloudObject, type_: str) -> list[CloudObject]:
         """Return the objects of a type that refer to this one."""
+        ...
 
     def put(self, type_: str, name: str, inputs: Mapping[str, Any], caller: Caller) -> CloudObject:
         """Create an object as a side effect of the cloud."""
+        ...
 
     def delete(self, type_: str, id_: str) -> None:
         """Delete an object, or refuse to."""
+        ...
 
     def forget_inside(self, cluster: str, which: Callable[[CloudObject], bool] = ...) -> None:
         """Delete the objects inside a cluster that `which` selects."""
+        ...
