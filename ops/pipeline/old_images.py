@@ -1,7 +1,7 @@
 """Write the text of an issue about old base images that stack files and `gpu_ci/knowledge/pins.py` name.
 
-`ops/pipeline/one-issue.sh` keeps the issue. The releases are dates, so no cloud is asked. A newer base builds a new image
-at the next deployment. Container images are rebuilt each month by the workflow of `make kit`.
+`ops/pipeline/one-issue.sh` keeps the issue. The releases are dates, so no cloud is asked. A newer base builds a new
+image at the next deployment. Container images are rebuilt each month by the workflow of `make kit`.
 """
 
 from __future__ import annotations

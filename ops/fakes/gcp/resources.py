@@ -1,7 +1,7 @@
 """The fake Google Cloud: networks, images, machines, buckets, registries and identities.
 
-What Compute Engine refuses for a machine is in `ops.fakes.gcp.machine_rules`; Secret Manager and Cloud Monitoring are in
-`ops.fakes.gcp.services`.
+What Compute Engine refuses for a machine is in `ops.fakes.gcp.machine_rules`; Secret Manager and Cloud Monitoring are
+in `ops.fakes.gcp.services`.
 
 Sources: `ForceNew` in hashicorp/terraform-provider-google 7.x for replacements, the Google APIs for refusals, the
 outputs of the pulumi-gcp 10 SDK for answers (2026-11).
