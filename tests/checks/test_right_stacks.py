@@ -157,19 +157,15 @@ RIGHT: Final[list[tuple[str, Changes]]] = [
 """A stack file and changes to it, each a valid choice of a user."""
 
 
-def title(case: object) -> str | None:
-    """Return the changed values as the name of a case."""
-    if not isinstance(case, dict):
-        return None
-    return next((str(value) for path, value in case.items() if path != "quotas"), "")[:60]
+def test_a_right_stack_file_has_no_fault_and_no_error() -> None:
+    def errors(name: str, changes: Changes) -> list[str]:
+        found = verdicts(stack(changes, name).settings)
+        return [str(verdict) for verdict in found if verdict.level is Level.ERROR]
 
+    faults = [stacks.faults(stacks.sections(name, changes)) for name, changes in RIGHT]
 
-@pytest.mark.parametrize(("name", "changes"), RIGHT, ids=title)
-def test_a_right_stack_file_has_no_fault_and_no_error(name: str, changes: Changes) -> None:
-    assert stacks.faults(stacks.sections(name, changes)) == []
-
-    errors = [str(verdict) for verdict in verdicts(stack(changes, name).settings) if verdict.level is Level.ERROR]
-    assert errors == []
+    assert [(case, found) for case, found in zip(RIGHT, faults, strict=True) if found] == []
+    assert [(name, changes, found) for name, changes in RIGHT if (found := errors(name, changes))] == []
 
 
 def test_there_are_at_least_sixty() -> None:

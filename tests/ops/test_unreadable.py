@@ -109,18 +109,20 @@ def problems(path: Path) -> list[str]:
     return [line.removeprefix(f"{path}:").strip() for line in lines]
 
 
-@pytest.mark.parametrize("name", UNREADABLE)
-def test_a_problem_is_one_line_with_its_place(name: str, tmp_path: Path) -> None:
-    text, expected = UNREADABLE[name]
+def test_a_problem_is_one_line_with_its_place(tmp_path: Path) -> None:
     path = tmp_path / "Pulumi.staging.yaml"
-    path.write_text(text, encoding="utf-8")
-    started = time.process_time()
+    found = {}
+    for name, (text, expected) in UNREADABLE.items():
+        path.write_text(text, encoding="utf-8")
+        started = time.process_time()
+        found[name] = (expected, problems(path), time.process_time() - started)
 
-    (line,) = problems(path)
-
-    assert expected in line
-    assert re.match(r"\d+:\d+: .+\. [A-Z].+", line)
-    assert time.process_time() - started < 2
+    assert {
+        name: (expected, lines, seconds)
+        for name, (expected, lines, seconds) in found.items()
+        if [expected in line and bool(re.match(r"\d+:\d+: .+\. [A-Z].+", line)) for line in lines] != [True]
+        or seconds >= 2
+    } == {}
 
 
 @pytest.mark.parametrize("name", BYTES)

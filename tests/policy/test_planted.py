@@ -18,9 +18,12 @@ NAMES = {rules.rule_name(rule): rule for rule in rules.RULES}
 
 
 @pytest.mark.pure
-@pytest.mark.parametrize(("rule", "type_", "inputs"), PLANTED)
-def test_a_planted_violation_is_refused(rule: str, type_: str, inputs: dict[str, Any]) -> None:
-    assert rule in {finding.rule for finding in rules.findings(type_, "planted", inputs)}
+def test_a_planted_violation_is_refused() -> None:
+    assert [
+        (rule, type_, inputs)
+        for rule, type_, inputs in PLANTED
+        if rule not in {finding.rule for finding in rules.findings(type_, "planted", inputs)}
+    ] == []
 
 
 @pytest.mark.pure
@@ -29,14 +32,14 @@ def test_every_rule_has_a_planted_violation() -> None:
 
 
 @pytest.mark.pure
-@pytest.mark.parametrize(("rule", "type_", "inputs"), PLANTED)
-def test_a_problem_of_a_violation_is_one_line_without_the_value_of_a_credential(
-    rule: str, type_: str, inputs: dict[str, Any]
-) -> None:
-    problems = list(NAMES[rule](type_, "planted", inputs))
+def test_a_problem_of_a_violation_is_one_line_without_the_value_of_a_credential() -> None:
+    problems = [(rule, type_, list(NAMES[rule](type_, "planted", inputs))) for rule, type_, inputs in PLANTED]
 
-    assert problems
-    assert [one for one in problems if "\n" in one or "AKIA" in one or "hunter2" in one] == []
+    assert [
+        (rule, type_, found)
+        for rule, type_, found in problems
+        if not found or any("\n" in one or "AKIA" in one or "hunter2" in one for one in found)
+    ] == []
 
 
 @pytest.mark.pure

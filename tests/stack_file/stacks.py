@@ -136,3 +136,12 @@ def broken(
 ) -> Broken:
     """Return a case of these rules, separated by spaces."""
     return Broken(rules=rules.split(), changes=changes, reported=reported, stack=stack, secrets=secrets)
+
+
+def not_as_stated(cases: Iterable[Broken]) -> list[tuple[str, list[str], list[str]]]:
+    """Return the cases whose faults or rules differ from the stated ones, with those found."""
+    found = []
+    for case in cases:
+        raw = sections(case.stack, case.changes)
+        found.append((case, faults(raw, case.secrets), breaking(raw, case.secrets)))
+    return [(str(case), *got) for case, *got in found if got != [list(case.reported), case.rules]]

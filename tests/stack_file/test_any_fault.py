@@ -71,14 +71,18 @@ def changed(name: str, place: Place, value: Any) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize(("name", "place"), MAPS, ids=[f"{name}:{path_of(place)}" for name, place in MAPS])
-def test_an_unknown_key_is_reported_at_its_path(name: str, place: Place) -> None:
+def test_an_unknown_key_is_reported_at_its_path() -> None:
     """In a map of entries it is an entry that is invalid."""
-    path = path_of((*place, UNKNOWN))
-    faults = stacks.faults(changed(name, (*place, UNKNOWN), {"a": 1}))
+    reported = {
+        (name, path_of((*place, UNKNOWN))): stacks.faults(changed(name, (*place, UNKNOWN), {"a": 1}))
+        for name, place in MAPS
+    }
 
-    assert faults
-    assert all(fault.startswith((f"{path}:", f"{path}.")) for fault in faults)
+    assert {
+        (name, path): faults
+        for (name, path), faults in reported.items()
+        if not faults or not all(fault.startswith((f"{path}:", f"{path}.")) for fault in faults)
+    } == {}
 
 
 def test_most_maps_are_closed() -> None:
@@ -113,13 +117,16 @@ def test_any_value_at_any_path_is_valid_or_rejected(where: tuple[str, Place], va
     assert all(fault.isprintable() and ": " in fault and "; " in fault for fault in faults)
 
 
-@pytest.mark.parametrize("value", STRANGE, ids=lambda value: value[:12])
 @pytest.mark.parametrize("path", ["gpu-pools/t4-spot/disk/size", "network/cidr", "images/runner-gpu/compressed"])
-def test_a_strange_text_is_one_short_fault(path: str, value: str) -> None:
-    faults = stacks.faults(stacks.sections(changes={path: value}))
+def test_a_strange_text_is_one_short_fault(path: str) -> None:
+    reported = {value[:12]: stacks.faults(stacks.sections(changes={path: value})) for value in STRANGE}
 
-    assert path.replace("/", ".") in {fault.partition(": ")[0] for fault in faults}
-    assert all(len(fault) < 1500 for fault in faults)
+    assert {
+        value: faults
+        for value, faults in reported.items()
+        if path.replace("/", ".") not in {fault.partition(": ")[0] for fault in faults}
+        or any(len(fault) >= 1500 for fault in faults)
+    } == {}
 
 
 @given(st.sampled_from(SPECIMENS), st.data())

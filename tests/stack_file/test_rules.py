@@ -21,7 +21,7 @@ from tests.stack_file import (
     test_rules_of_mistakes,
     test_start_stop_rules,
 )
-from tests.stack_file.stacks import AWS, GCP, OUT, PRODUCTION, SHARED, STAGING, Broken, broken
+from tests.stack_file.stacks import AWS, GCP, OUT, PRODUCTION, SHARED, STAGING, broken
 
 pytestmark = pytest.mark.pure
 
@@ -373,10 +373,8 @@ CASES = (
 )
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_broken_rule_is_reported_at_its_path_with_the_fix(case: Broken) -> None:
-    assert stacks.faults(stacks.sections(case.stack, case.changes), case.secrets) == list(case.reported)
-    assert stacks.breaking(stacks.sections(case.stack, case.changes), case.secrets) == case.rules
+def test_a_broken_rule_is_reported_at_its_path_with_the_fix() -> None:
+    assert stacks.not_as_stated(CASES) == []
 
 
 def test_every_rule_is_broken_by_some_case() -> None:

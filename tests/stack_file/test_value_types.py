@@ -151,9 +151,8 @@ VALID = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "value"), VALID)
-def test_a_valid_value_is_accepted(kind: str, value: Any) -> None:
-    assert answer(kind, value) == ""
+def test_a_valid_value_is_accepted() -> None:
+    assert [(kind, value, found) for kind, value in VALID if (found := answer(kind, value))] == []
 
 
 NAME = "is not a name; use lower-case letters, digits and single hyphens, letter first"
@@ -475,9 +474,8 @@ INVALID = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "value", "reported"), INVALID)
-def test_an_invalid_value_is_reported_with_the_fix(kind: str, value: Any, reported: str) -> None:
-    assert answer(kind, value) == reported
+def test_an_invalid_value_is_reported_with_the_fix() -> None:
+    assert [(kind, value, answer(kind, value)) for kind, value, _ in INVALID] == INVALID
 
 
 def test_every_type_has_a_valid_and_an_invalid_value() -> None:
