@@ -146,9 +146,9 @@ def test_the_plan_accepts_a_runner_exactly_where_the_scheduler_does(shape: str) 
     mode = "kubernetes-novolume" if shape == "small" else "none"
     stacks = {name: planned(name, *SHAPES[shape], mode=mode) for name in TYPES}
 
-    assert [
-        (name, found) for name, made in stacks.items() if bool(found := refused(made)) is bound(name, shape, made)
-    ] == []
+    assert {
+        name: refused(made) for name, made in stacks.items() if bool(refused(made)) is bound(name, shape, made)
+    } == {}
 
 
 NEEDS: Final = {"cpu": r"cpu: (\d+)", "memory": r"memory: (\d+Gi)", "disk": r"disk: (\d+Gi)", "gpus": r"gpus: (\d+)"}

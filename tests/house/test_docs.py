@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import subprocess
@@ -26,7 +27,7 @@ GENERATED = ROOT / "docs" / "reference" / "stack-file.md"
 """Its examples are copied from stack files that other tests plan."""
 STAGING: dict[str, Any] = yaml.safe_load((ROOT / STACK_FILE).read_text())["config"]
 
-each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+TEXTS = {page.relative_to(ROOT).as_posix(): page.read_text() for page in PAGES}
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -38,12 +39,9 @@ def blocks(page: Path, language: str) -> list[str]:
     ]
 
 
-def fragments() -> Iterator[Any]:
+def fragments(page: Path) -> Iterator[Any]:
     """Yield every part of a stack file that a page shows."""
-    for page in (page for page in PAGES if page != GENERATED):
-        for number, text in enumerate(blocks(page, "yaml")):
-            if "gpu-ci:" in text:
-                yield pytest.param(page, yaml.safe_load(text), id=f"{page.relative_to(ROOT).as_posix()}-{number}")
+    return (yaml.safe_load(text) for text in blocks(page, "yaml") if "gpu-ci:" in text)
 
 
 def shown() -> Iterator[Any]:
@@ -70,8 +68,9 @@ def is_part(part: Any, whole: Any) -> bool:
     return bool(part == whole)
 
 
+@functools.cache
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in the checkout, with this interpreter instead of the environment that make sets up."""
+    """Run a command in the checkout once, with this interpreter instead of the environment that make sets up."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     if words[0] == "make":
         words = ("make", "-o", ".venv/run", "-o", ".venv/dev", f"PY={sys.executable}", *words[1:])
@@ -82,11 +81,10 @@ def test_the_readme_starts_with_the_preview_and_the_tests() -> None:
     assert blocks(README, "console")[0] == "$ make preview\n$ make test\n"
 
 
-@each_page
-def test_every_target_that_a_page_names_exists(page: Path) -> None:
-    named = set(re.findall(r"(?:`|\$ |^)make (?:-s )?([a-z][a-z-]*)", page.read_text(), re.MULTILINE))
+def test_every_target_that_a_page_names_exists() -> None:
+    form = re.compile(r"(?:`|\$ |^)make (?:-s )?([a-z][a-z-]*)", re.MULTILINE)
 
-    assert named - TARGETS == set()
+    assert {page: unknown for page, text in TEXTS.items() if (unknown := set(form.findall(text)) - TARGETS)} == {}
 
 
 @pytest.mark.parametrize(("command", "output"), list(shown()))
@@ -109,23 +107,32 @@ def test_the_output_that_a_page_shows_is_what_the_command_prints(command: str, o
         at = found + 1
 
 
-@pytest.mark.parametrize(("page", "fragment"), [case for case in fragments() if case.values[0] == README])
-def test_the_part_of_the_stack_file_that_the_readme_shows_is_in_the_stack_file(
-    page: Path, fragment: dict[str, Any]
-) -> None:
-    assert is_part(fragment, STAGING), f"{page.name} shows values that {STACK_FILE} does not have"
+def test_the_part_of_the_stack_file_that_the_readme_shows_is_in_the_stack_file() -> None:
+    shown = list(fragments(README))
+
+    assert shown
+    assert [fragment for fragment in shown if not is_part(fragment, STAGING)] == []
 
 
-@pytest.mark.parametrize(("page", "fragment"), [case for case in fragments() if case.values[0] != README])
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page not in {README, GENERATED} and any(fragments(page))],
+    ids=lambda page: page.relative_to(ROOT).as_posix(),
+)
 def test_a_stack_file_with_a_fragment_from_a_page_can_be_planned(
-    page: Path, fragment: dict[str, Any], tmp_path: Path
+    page: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = tmp_path / "Pulumi.shown.yaml"
-    file.write_text(yaml.safe_dump({"config": overlaid(STAGING, fragment)}))
+    from ops.cli import main as cli  # noqa: PLC0415  # the other tests of this file need no Pulumi
 
-    ended = run(sys.executable, "-m", "ops", "plan", "--file", str(file))
+    def plan(fragment: Any) -> tuple[int, str]:
+        file = tmp_path / "Pulumi.shown.yaml"
+        file.write_text(yaml.safe_dump({"config": overlaid(STAGING, fragment)}))
+        code = cli.run(["plan", "--file", str(file)])
+        return code, "".join(capsys.readouterr())[-2000:]
 
-    assert ended.returncode == 0, f"{page.name}: {ended.stdout[-2000:]}{ended.stderr}"
+    ended = [(fragment, *plan(fragment)) for fragment in fragments(page)]
+
+    assert [(fragment, code, printed) for fragment, code, printed in ended if code != 0] == []
 
 
 def test_the_tutorial_shows_the_messages_that_its_broken_stack_files_give(tmp_path: Path) -> None:
@@ -157,15 +164,13 @@ def test_a_fragment_changes_only_the_keys_that_it_states() -> None:
     }
 
 
-@each_page
-def test_every_shell_command_of_a_page_parses(page: Path) -> None:
-    faults = [
-        ended.stderr
-        for text in blocks(page, "bash")
-        if (ended := subprocess.run(["bash", "-n"], capture_output=True, check=False, input=text, text=True)).returncode
-    ]
+def test_every_shell_command_of_a_page_parses() -> None:
+    def fault(text: str) -> str:
+        return subprocess.run(["bash", "-n"], capture_output=True, check=False, input=text, text=True).stderr
 
-    assert faults == []
+    scripts = [(page, text) for page in PAGES for text in blocks(page, "bash")]
+
+    assert [(page, text, found) for page, text in scripts if (found := fault(text))] == []
 
 
 @pytest.mark.parametrize("page", [README, CONTRIBUTING], ids=lambda page: page.name)
@@ -184,13 +189,13 @@ def test_every_file_that_contributing_names_exists() -> None:
     assert [name for name in names if not list(ROOT.glob(name.rstrip("/")))] == []
 
 
-@each_page
-def test_every_file_of_the_project_that_a_page_names_exists(page: Path) -> None:
+def test_every_file_of_the_project_that_a_page_names_exists() -> None:
     folders = "|".join(sorted(one.name for one in ROOT.iterdir() if one.is_dir() and one.name.isidentifier()))
-    named = set(re.findall(rf"`((?:{folders})/[\w./-]+\.[a-z]+)`", page.read_text()))
+    form = re.compile(rf"`((?:{folders})/[\w./-]+\.[a-z]+)`")
     of_a_repository = {"tests/test_gpu_smoke.py"}
+    named = [(page, name) for page, text in TEXTS.items() for name in {*form.findall(text)} - of_a_repository]
 
-    assert {name for name in named - of_a_repository if "NAME" not in name and not (ROOT / name).exists()} == set()
+    assert [(page, name) for page, name in named if "NAME" not in name and not (ROOT / name).exists()] == []
 
 
 def test_the_outputs_page_lists_exactly_the_exported_outputs() -> None:

@@ -5,6 +5,8 @@ The conditions are evaluated as GitHub does it. Therefore a workflow that would 
 
 from __future__ import annotations
 
+import copy
+import functools
 import re
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +21,7 @@ from tests.kit.options import CASES, OPTIONS, RUNNERS, workflows, written
 from tests.stack_file import stacks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 pytestmark = pytest.mark.pure
 
@@ -75,12 +77,23 @@ def on_gpu(document: Mapping[str, Any], contexts: Mapping[str, Any]) -> list[str
     return [name for name, job in document["jobs"].items() if ran[name] and job.get("runs-on") != HOSTED]
 
 
-def documents(place: str, option: str = "") -> list[Any]:
-    """Return the workflows of a case, as GitHub reads them."""
-    return [parsed(text) for text in workflows(written(place, option) or {}).values()]
+@functools.cache
+def documents(place: str, option: str = "") -> dict[str, Any]:
+    """Return the workflows of a case by their place, as GitHub reads them."""
+    found = workflows(written(place, option) or {})
+    return {f"{place}, {option}: {path}": parsed(text) for path, text in found.items()}
 
 
-each_case = pytest.mark.parametrize(("place", "option"), CASES)
+def every_document() -> Iterator[tuple[str, Any]]:
+    """Yield every workflow of every case with its place."""
+    for case in CASES:
+        yield from documents(*case).items()
+
+
+def every_step() -> Iterator[tuple[str, Any]]:
+    """Yield every step of every workflow with its place."""
+    for name, document in every_document():
+        yield from ((name, step) for job in document["jobs"].values() for step in job.get("steps", ()))
 
 
 def test_every_kind_of_runner_has_every_option_that_its_workflow_can_have() -> None:
@@ -93,30 +106,35 @@ def test_every_kind_of_runner_has_every_option_that_its_workflow_can_have() -> N
     }
 
 
-@each_case
-def test_a_fork_gets_no_gpu_without_the_label(place: str, option: str) -> None:
-    for document in documents(place, option):
-        assert {name: jobs for name, contexts in UNASKED.items() if (jobs := on_gpu(document, contexts))} == {}
-        assert set(document["on"]).isdisjoint({"workflow_run", "issue_comment", "issues"})
+def test_a_fork_gets_no_gpu_without_the_label() -> None:
+    assert [
+        (name, asked, jobs)
+        for name, document in every_document()
+        for asked, contexts in UNASKED.items()
+        if (jobs := on_gpu(document, contexts))
+    ] == []
+    refused = {"workflow_run", "issue_comment", "issues"}
+    assert [name for name, document in every_document() if not refused.isdisjoint(document["on"])] == []
 
 
-@each_case
-def test_a_job_with_a_gpu_runs_only_what_the_maintainer_saw(place: str, option: str) -> None:
-    for document in documents(place, option):
-        for job in document["jobs"].values():
-            names = [step["name"] for step in job.get("steps", ())]
-            if "Check the GPU" in names:
-                first, last = names.index("Check out"), names.index("Test")
-                check = names.index("Check that this is the commit that got the label")
-                assert names[0] == "Check the GPU"
-                assert first + 1 == check < last
+def test_a_job_with_a_gpu_runs_only_what_the_maintainer_saw() -> None:
+    jobs = [(name, job) for name, document in every_document() for job in document["jobs"].values()]
+    steps = [(name, [step["name"] for step in job.get("steps", ())]) for name, job in jobs]
+    on_gpus = [(name, names) for name, names in steps if "Check the GPU" in names]
+
+    def in_order(names: list[str]) -> bool:
+        check = names.index("Check that this is the commit that got the label")
+        return names[0] == "Check the GPU" and names.index("Check out") + 1 == check < names.index("Test")
+
+    assert on_gpus
+    assert [(name, names) for name, names in on_gpus if not in_order(names)] == []
 
 
 @pytest.mark.parametrize("kind", RUNNERS)
 def test_a_label_starts_the_tests(kind: str) -> None:
     asked = event("pull_request", "labeled", "run-gpu-ci", fork=kind != OWN)
 
-    assert any(on_gpu(document, asked) for document in documents(kind, "no option"))
+    assert any(on_gpu(document, asked) for document in documents(kind, "no option").values())
 
 
 @pytest.mark.parametrize(
@@ -129,39 +147,40 @@ def test_a_label_starts_the_tests(kind: str) -> None:
     ],
 )
 def test_a_workflow_without_the_condition_is_found(change: Any) -> None:
-    document = documents(stacks.AWS)[0]
+    document = copy.deepcopy(next(iter(documents(stacks.AWS).values())))
     change(document["jobs"]["test"])
 
     assert any(on_gpu(document, contexts) for contexts in UNASKED.values())
 
 
-@each_case
-def test_a_workflow_permits_nothing_by_itself_and_ends_in_time(place: str, option: str) -> None:
-    for document in documents(place, option):
-        assert document["permissions"] == {}
-        assert [
-            name for name, job in document["jobs"].items() if "timeout-minutes" not in job and "uses" not in job
-        ] == []
+def test_a_workflow_permits_nothing_by_itself_and_ends_in_time() -> None:
+    assert [name for name, document in every_document() if document["permissions"] != {}] == []
+    assert [
+        (name, job)
+        for name, document in every_document()
+        for job, stated in document["jobs"].items()
+        if "timeout-minutes" not in stated and "uses" not in stated
+    ] == []
 
 
-@each_case
-def test_actions_are_pinned_and_scripts_have_no_expressions(place: str, option: str) -> None:
-    for document in documents(place, option):
-        steps = [step for job in document["jobs"].values() for step in job.get("steps", ())]
-        used = [step["uses"] for step in steps if "uses" in step]
+def test_actions_are_pinned_and_scripts_have_no_expressions() -> None:
+    used = [(name, step, step["uses"]) for name, step in every_step() if "uses" in step]
 
-        assert [name for name in used if not re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}", name)] == []
-        assert [step["run"] for step in steps if "${{" in step.get("run", "")] == []
-        assert [one for one in steps if "actions/checkout" in one.get("uses", "")
-                if one["with"]["persist-credentials"] != "false"] == []  # fmt: skip
+    assert [(name, uses) for name, _, uses in used if not re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}", uses)] == []
+    assert [(name, step["run"]) for name, step in every_step() if "${{" in step.get("run", "")] == []
+    assert [(name, step) for name, step, uses in used
+            if "actions/checkout" in uses and step["with"]["persist-credentials"] != "false"] == []  # fmt: skip
 
 
-@each_case
-def test_every_yaml_file_can_be_read_back(place: str, option: str) -> None:
-    found = written(place, option) or {}
+def test_every_yaml_file_can_be_read_back() -> None:
+    read, texts = [], []
+    for case in CASES:
+        found = written(*case) or {}
+        read.append((case, [load_yaml(text, path) for path, text in found.items() if path.endswith((".yml", ".yaml"))]))
+        texts += [(case, path, text) for path, text in workflows(found).items()]
 
-    assert [load_yaml(text, path) for path, text in found.items() if path.endswith((".yml", ".yaml"))] or not found
-    assert [text for text in workflows(found).values() if not text.startswith("# Generated by gpu-ci.")] == []
+    assert [case for case, files in read if not files and written(*case)] == []
+    assert [(case, path) for case, path, text in texts if not text.startswith("# Generated by gpu-ci.")] == []
 
 
 @pytest.mark.parametrize("file", sorted(set(golden.originals().values())), ids=lambda file: file.name)

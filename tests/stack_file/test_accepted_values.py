@@ -46,9 +46,8 @@ ACCEPTED: list[tuple[str, str, Any]] = [
 """A stack file, a path, and a value there that the service documents as valid."""
 
 
-@pytest.mark.parametrize(("name", "path", "value"), ACCEPTED)
-def test_a_value_that_the_service_accepts_is_accepted(name: str, path: str, value: Any) -> None:
-    assert faults(_with(name, path, value)) == []
+def test_a_value_that_the_service_accepts_is_accepted() -> None:
+    assert [(*row, found) for row in ACCEPTED if (found := faults(_with(*row)))] == []
 
 
 def _with(name: str, path: str, value: Any) -> dict[str, Any]:

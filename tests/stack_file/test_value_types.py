@@ -475,7 +475,9 @@ INVALID = [
 
 
 def test_an_invalid_value_is_reported_with_the_fix() -> None:
-    assert [(kind, value, answer(kind, value)) for kind, value, _ in INVALID] == INVALID
+    found = [(kind, value, reported, answer(kind, value)) for kind, value, reported in INVALID]
+
+    assert [row for row in found if row[2] != row[3]] == []
 
 
 def test_every_type_has_a_valid_and_an_invalid_value() -> None:
