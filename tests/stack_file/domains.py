@@ -27,6 +27,18 @@ EXISTING_VPC: Final = {
 }
 """The changes to a VPC that exists."""
 
+IMAGE: Final = {
+    "zone": "us-west-2a",
+    "instance-types": ["g4dn.xlarge"],
+    "disk": "50Gi",
+    "packages": ["git"],
+    "sysctl": {"fs.inotify.max_user_watches": 1048576},
+    "pre-pull": ["ghcr.io/example-org/runner@sha256:" + "a" * 64],
+    "keep": 3,
+    "build": 1,
+}
+"""The fields that both images of AWS have."""
+
 ENTRIES: Final = {f"runners/{KEY}": "gpu-t4"}
 """Path to the entry that is copied for a new key, where it is not the first."""
 
@@ -63,30 +75,8 @@ FULL: Final[Mapping[str, Any]] = {
     "gpu-pools/t4-on-demand/disk": {"size": "200Gi", "iops": 3000, "throughput": 125},
     "gpu-pools/t4-spot/interruptions-per-hour": 0.1,
     "system-nodes/disk": {"size": "50Gi", "iops": 3000, "throughput": 125},
-    "eks-image": {
-        "version": "1.35",
-        "zone": "us-west-2a",
-        "instance-types": ["g4dn.xlarge"],
-        "disk": "50Gi",
-        "packages": ["git"],
-        "sysctl": {"fs.inotify.max_user_watches": 1048576},
-        "pre-pull": ["ghcr.io/example-org/runner@sha256:" + "a" * 64],
-        "keep": 3,
-        "build": 1,
-    },
-    "ec2-image": {
-        "serial": "20261105",
-        "driver": "580",
-        "zone": "us-west-2a",
-        "regions": ["us-west-2", "us-east-1"],
-        "instance-types": ["g4dn.xlarge"],
-        "disk": "50Gi",
-        "packages": ["git"],
-        "sysctl": {"fs.inotify.max_user_watches": 1048576},
-        "pre-pull": ["ghcr.io/example-org/runner@sha256:" + "a" * 64],
-        "keep": 3,
-        "build": 1,
-    },
+    "eks-image": {**IMAGE, "version": "1.35"},
+    "ec2-image": {**IMAGE, "serial": "20261105", "driver": "580", "regions": ["us-west-2", "us-east-1"]},
     "gpu-pools/t4-on-demand/image": "stock",
     "cpu-pools/build": {
         "instance-types": ["m7i.2xlarge"],
@@ -324,19 +314,8 @@ PINNED: Final = (
     "ghcr.io/org/runner:1.0@sha256:" + "a" * 64, "ghcr.io/org/" + "r" * 210 + "@sha256:" + "a" * 64, "ghcr.io/org/$(id)@sha256:" + "a" * 64,
 )  # fmt: skip
 NAMES: Final = (
-    "",
-    " ",
-    "Upper",
-    "under_score",
-    "-first",
-    "last-",
-    "two--hyphens",
-    "9digit",
-    "a b",
-    "a" * 37,
-    "\uff54\uff14",
-    "t4\n",
-)
+    "", " ", "Upper", "under_score", "-first", "last-", "two--hyphens", "9digit", "a b", "a" * 37, "\uff54\uff14", "t4\n",
+)  # fmt: skip
 """Values that no name in a map may have."""
 ZERO: Final = (0, -1, BIG)
 SIZES: Final = ("0Gi", "-5Gi", "5", "5GB", "1.5Gi", "65537Gi", "65Ti", "")
