@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import yaml
 
-from tests.corpus.judge import Report, changed_text, judge
+from tests.corpus.judge import BASES, Report, changed_text, judge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,9 +56,7 @@ def test_a_right_stack_file_is_not_refused(section: str, tmp_path: Path) -> None
     assert [(row, report.errors) for row, report in judged if report.errors] == []
 
 
-@pytest.mark.parametrize(
-    "base", ["staging", "eks-arc", "cirun-aws", "cirun-gcp", "vm-aws", "vm-gcp", "start-stop", "jarvis"]
-)
+@pytest.mark.parametrize("base", BASES)
 def test_the_unchanged_stack_files_have_no_report(base: str, tmp_path: Path) -> None:
     """Otherwise a report about them could pass for one about a change."""
     assert judge(changed_text({"base": base}), tmp_path) == Report()

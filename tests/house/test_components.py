@@ -17,17 +17,8 @@ pytestmark = pytest.mark.pure
 
 COMPONENTS: Final = Path(__file__).resolve().parents[2] / "components"
 SELF_EXPLANATORY: Final = {
-    "account",
-    "cluster_name",
-    "disk",
-    "gib",
-    "host",
-    "log_level",
-    "mode",
-    "project",
-    "region",
-    "values",
-}
+    "account", "cluster_name", "disk", "gib", "host", "log_level", "mode", "project", "region", "values",
+}  # fmt: skip
 """Fields whose name says everything."""
 
 

@@ -412,6 +412,16 @@ def test_an_unprotected_stack_may_open_its_endpoint() -> None:
     assert stacks.faults(stacks.sections(STAGING, {"cluster/endpoint/public": ["0.0.0.0/0"]})) == []
 
 
+@pytest.mark.parametrize("repository", ["team/runner-gpu", "runner_gpu", "a.b"])
+def test_an_image_is_in_any_repository_that_ecr_accepts(repository: str) -> None:
+    found = stacks.sections()
+    image = next(image for image in found["images"].values() if "repository" in image)
+    found["ecr"] = {repository: {"force-delete": True}}
+    image["repository"] = repository
+
+    assert stacks.faults(found) == []
+
+
 def test_a_name_of_the_longest_length_is_accepted() -> None:
     assert stacks.faults(stacks.sections(STAGING, {f"runners/{LONG[:-1]}": ON_ARC})) == []
 

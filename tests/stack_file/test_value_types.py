@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 import pytest
@@ -31,13 +32,18 @@ KINDS = {
 }
 
 
+@cache
+def model(kind: str) -> type[Section]:
+    """Return a section with one value of a type."""
+    return create_model("Model", __base__=Section, value=(KINDS[kind], ...))
+
+
 def answer(kind: str, value: Any) -> str:
     """Return the faults of a value; empty where it is valid."""
-    model = create_model("Model", __base__=Section, value=(KINDS[kind], ...))
     try:
-        model.model_validate_json(json.dumps({"value": value}))
+        model(kind).model_validate_json(json.dumps({"value": value}))
     except ValidationError as error:
-        return "\n".join(str(fault).removeprefix("value: ") for fault in faults(error, model))
+        return "\n".join(str(fault).removeprefix("value: ") for fault in faults(error, model(kind)))
     return ""
 
 
