@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from gpu_ci.stack_file.reading.schema import stack_schema
 from gpu_ci.back_ends.stack_file import GRAMMAR
 from gpu_ci.back_ends.stack_file import Settings as StackSettings
+from gpu_ci.stack_file.reading.schema import stack_schema
 from gpu_ci.stack_file.reading.settle import settle
 from gpu_ci.stack_file.rules.stated import MAPS, Stated
 from gpu_ci.stack_file.sections.settings import SECRETS
@@ -196,7 +196,9 @@ def test_a_value_at_the_edge_is_accepted(section: str) -> None:
 def test_a_value_that_the_facts_refute_is_an_error() -> None:
     @functools.cache
     def errors(text: str) -> set[str]:
-        return {str(verdict) for verdict in verdicts(settle(json.loads(text), StackSettings)[0]) if verdict.level == "error"}
+        return {
+            str(verdict) for verdict in verdicts(settle(json.loads(text), StackSettings)[0]) if verdict.level == "error"
+        }
 
     def offends(path: str, value: Any) -> bool:
         raw = stated(path, value)
