@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -250,17 +249,15 @@ def test_a_failed_update_can_continue(machine: Machine) -> None:
 
 
 def test_after_ctrl_c_pulumi_writes_its_state(machine: Machine) -> None:
-    running = machine.start(SECONDS_OF_UPDATE="30")
+    running = machine.start(SECONDS_OF_UPDATE="600")
     assert running.stdout is not None
     assert running.stdout.readline() == "Updating\n"
     os.killpg(running.pid, signal.SIGINT)
-    started = time.monotonic()
-    _, err = running.communicate(timeout=30)
+    _, err = running.communicate(timeout=300)
 
     assert running.returncode == 130
     assert machine.calls.read_text().splitlines()[-1] == "state written"
     assert "Traceback" not in err
-    assert time.monotonic() - started < 20
 
 
 def test_the_program_imports_the_project_from_any_folder(tmp_path: Path) -> None:

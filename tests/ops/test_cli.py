@@ -181,10 +181,18 @@ def test_an_interruption_exits_with_130_and_one_line(
 
 
 INTERRUPTED_PLAN = """
-import os, signal, sys, threading
+import os, signal, sys
 from ops.cli.main import run
+from ops.plan.recorder import Recorder
 
-threading.Timer(0.8, os.kill, (os.getpid(), signal.SIGINT)).start()
+register = Recorder.RegisterResource
+
+def interrupted(*arguments):
+    Recorder.RegisterResource = register
+    os.kill(os.getpid(), signal.SIGINT)
+    return register(*arguments)
+
+Recorder.RegisterResource = interrupted
 sys.exit(run(["plan"]))
 """
 

@@ -8,7 +8,6 @@ import re
 import socket
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -114,14 +113,12 @@ def test_a_problem_is_one_line_with_its_place(tmp_path: Path) -> None:
     found = {}
     for name, (text, expected) in UNREADABLE.items():
         path.write_text(text, encoding="utf-8")
-        started = time.process_time()
-        found[name] = (expected, problems(path), time.process_time() - started)
+        found[name] = (expected, problems(path))
 
     assert {
-        name: (expected, lines, seconds)
-        for name, (expected, lines, seconds) in found.items()
+        name: (expected, lines)
+        for name, (expected, lines) in found.items()
         if [expected in line and bool(re.match(r"\d+:\d+: .+\. [A-Z].+", line)) for line in lines] != [True]
-        or seconds >= 2
     } == {}
 
 
@@ -185,14 +182,14 @@ def test_what_is_not_a_file_is_reported(tmp_path: Path) -> None:
 
 
 LIMITED = """
-import resource, sys, time
+import resource, sys
 import ops.cli.commands.plan
 from ops.cli.main import run
+from tests.work import calls
 resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]), int(sys.argv[1])))
-started = time.process_time()
-code = run(["plan", "--file", sys.argv[2]])
-print(time.process_time() - started)
-sys.exit(code)
+codes = []
+print(calls(lambda: codes.append(run(["plan", "--file", sys.argv[2]]))))
+sys.exit(codes[0])
 """
 
 
@@ -210,4 +207,4 @@ def test_a_dangerous_file_ends_within_its_limits(name: str, tmp_path: Path) -> N
     )  # fmt: skip
 
     assert (done.returncode, len(done.stderr.splitlines())) == (Exit.WRONG, 1)
-    assert float(done.stdout) < 2
+    assert int(done.stdout) < 2_000_000
