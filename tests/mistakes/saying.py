@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
+from gpu_ci.knowledge.verdict import Level
 from ops.cli import main as cli
 from ops.cli.options import ROOT
-from tests.mistakes.catalogue import Severity, merge
+from ops.outcome import Exit
+from tests.mistakes.catalogue import Mistake, Severity, merge
+from tests.mistakes.sound import settings_in, verdicts
 from tests.stack_file.stacks import STAGING
 
 if TYPE_CHECKING:
@@ -71,6 +74,34 @@ def plan(
         lines=(*_faults(err), *_verdicts(out)),
         chapters=tuple(line.removeprefix(_CHAPTER) for line in out.splitlines() if line.startswith(_CHAPTER)),
     )
+
+
+def judged(change: Mapping[str, Any], folder: Path) -> Answer:
+    """Run only the checks on the stack file with that change, without its plan."""
+    found = verdicts(settings_in(write(change, folder)))
+    return Answer(
+        code=Exit.FINDING if any(one.level is Level.ERROR for one in found) else Exit.GOOD,
+        lines=tuple(
+            Line(level=one.level, path=one.subject, check=one.check, text=f"{one.reason} → {one.fix}") for one in found
+        ),
+        chapters=tuple(f"docs/{one.chapter}" for one in found if one.level is not Level.OK),
+    )
+
+
+def check_answer(answer: Answer, mistake: Mistake) -> None:
+    """Assert that one line has the path and the words of the mistake, and that only the other listed paths are named."""
+    stopping = (Severity.FAULT, Severity.ERROR)
+    levels = stopping if mistake.level is not Severity.WARNING else (*stopping, Severity.WARNING)
+    level = Severity.ERROR if mistake.level is Severity.RULE else mistake.level
+    lines = [line for line in answer.lines if (line.level, line.path) == (level, mistake.path)]
+    matching = [line for line in lines if all(words in line.text for words in mistake.words)]
+    assert answer.code == mistake.level.exit
+    assert answer.paths(*levels) == sorted([mistake.path, *mistake.also_at])
+    assert len(matching) == 1, [line.text for line in lines]
+    assert matching[0].check == mistake.check
+    if mistake.check and mistake.level is not Severity.RULE:
+        assert " → " in matching[0].text
+        assert f"docs/explanation/checks/{mistake.check}.md" in answer.chapters
 
 
 def _faults(err: str) -> list[Line]:

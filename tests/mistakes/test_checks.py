@@ -12,7 +12,7 @@ import gpu_ci.checks
 from gpu_ci.knowledge.verdict import Level, Verdict
 from ops.cli.options import ROOT
 from tests.mistakes.catalogue import MISTAKES, Mistake, Severity
-from tests.mistakes.saying import write
+from tests.mistakes.saying import check_answer, judged, write
 from tests.mistakes.sound import settings_in, verdicts
 from tests.stack_file.stacks import FILES
 
@@ -26,6 +26,8 @@ NAMES: Final = {check.CHECK for check in gpu_ci.checks.CHECKS}
 FOLDER: Final = ROOT / "gpu_ci" / "checks"
 INDEX: Final = ROOT / "docs" / "explanation" / "checks" / "index.md"
 FOUND_BY_CHECKS: Final = [mistake for mistake in MISTAKES if mistake.level in {Severity.ERROR, Severity.WARNING}]
+
+each_mistake = pytest.mark.parametrize("mistake", FOUND_BY_CHECKS, ids=lambda mistake: mistake.name.replace(" ", "-"))
 
 
 def defines(tree: ast.Module) -> set[str]:
@@ -89,7 +91,12 @@ def test_the_index_names_no_other_check() -> None:
     assert set(re.findall(r"\]\(([a-z-]+)\.md\)", INDEX.read_text(encoding="utf-8"))) == NAMES
 
 
-@pytest.mark.parametrize("mistake", FOUND_BY_CHECKS, ids=lambda mistake: mistake.name.replace(" ", "-"))
+@each_mistake
+def test_the_checks_report(mistake: Mistake, tmp_path: Path) -> None:
+    check_answer(judged(mistake.change, tmp_path), mistake)
+
+
+@each_mistake
 def test_every_problem_has_a_subject_a_reason_and_a_fix(mistake: Mistake, tmp_path: Path) -> None:
     found = verdicts(settings_in(write(mistake.change, tmp_path)))
     problems = [verdict for verdict in found if verdict.level is not Level.OK]

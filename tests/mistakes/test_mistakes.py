@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ops.outcome import Exit
-from tests.mistakes.catalogue import MISTAKES, Mistake, Severity
-from tests.mistakes.saying import plan
+from tests.mistakes.catalogue import MISTAKES, Mistake
+from tests.mistakes.saying import check_answer, plan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,20 +20,7 @@ pytestmark = pytest.mark.plan
 def test_the_plan_reports(
     mistake: Mistake, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answer = plan(mistake.change, tmp_path, capsys, monkeypatch)
-
-    stopping = (Severity.FAULT, Severity.ERROR)
-    levels = stopping if mistake.level is not Severity.WARNING else (*stopping, Severity.WARNING)
-    level = Severity.ERROR if mistake.level is Severity.RULE else mistake.level
-    lines = [line for line in answer.lines if (line.level, line.path) == (level, mistake.path)]
-    matching = [line for line in lines if all(words in line.text for words in mistake.words)]
-    assert answer.code == mistake.level.exit
-    assert answer.paths(*levels) == sorted([mistake.path, *mistake.also_at])
-    assert len(matching) == 1, [line.text for line in lines]
-    assert matching[0].check == mistake.check
-    if mistake.check and mistake.level is not Severity.RULE:
-        assert " → " in matching[0].text
-        assert f"docs/explanation/checks/{mistake.check}.md" in answer.chapters
+    check_answer(plan(mistake.change, tmp_path, capsys, monkeypatch), mistake)
 
 
 def test_the_plan_reports_nothing_for_a_stack_file_without_mistakes(
