@@ -148,17 +148,12 @@ doctor: .venv/doctor ## Check the clouds, the cluster and GitHub as they are now
 
 # Test -------------------------------------------------------------------------------------------------------------
 
-.PHONY: test test-pure test-plan test-engine test-artefacts test-docs
-test: .venv/dev gpu_ci/policy/.venv/run cli ## Run all tests, and print a table of the tiers
-	@$(PYTEST) -q -p tests.tiers -n "$$JOBS" --dist loadfile
-
-test-pure: .venv/dev ## Test values, tables, models and rendering
-test-plan: .venv/dev ## Test the recorded plan of every stack file
-test-engine: .venv/dev cli ## Test on the real Pulumi engine with fake clouds
-test-artefacts: .venv/dev gpu_ci/policy/.venv/run ## Test scripts, systemd units, workflows and charts with their linters
-test-docs: .venv/dev cli ## Test the commands and stack files in the documentation
-test-pure test-plan test-engine test-artefacts test-docs:
-	@$(PYTEST) -q -m $(@:test-%=%)
+.PHONY: test test-all
+test: .venv/dev cli ## Run the tests that find most mistakes, in about five minutes: tests/quick.py
+test-all: .venv/dev gpu_ci/policy/.venv/run cli ## Run all tests, as in CI
+# worksteal: with loadfile, a worker that crashes gets the same test again.
+test test-all:
+	@$(PYTEST) -q -p tests.tiers $(if $(filter test,$@),-p tests.quick) -n "$$JOBS" --dist worksteal
 
 # Without a Pulumi CLI, the tests that need it are skipped. In CI, they must run.
 .PHONY: cli

@@ -34,7 +34,9 @@ class TierCounter:
         self.tiers: defaultdict[str, Tier] = defaultdict(Tier)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Add one report to its tier."""
+        """Add one report to its tier. A test that crashed its worker has no markers in its report."""
+        if not report.keywords:
+            return
         tier = self.tiers[next((name for name in TIERS if name in report.keywords), NONE)]
         tier.seconds += report.duration
         if report.skipped:
