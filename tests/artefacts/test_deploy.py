@@ -107,7 +107,7 @@ class Pipeline:
 
     def run(self, phase: str) -> tuple[int, str]:
         process = self.start(phase)
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=120)
         return process.returncode, output
 
     def holds(self, name: str) -> str | None:
@@ -275,15 +275,15 @@ def test_a_cancelled_deployment_gets_one_interrupt_and_time_to_write_its_state(
     assert pipeline.run("plan")[0] == 0
     for name in ("arguments", "state"):
         (pipeline.folder / name).unlink()
-    (pipeline.folder / "seconds").write_text("60")
+    (pipeline.folder / "seconds").write_text("600")
     step = pipeline.start("apply")
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while pipeline.holds("arguments") is None and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(0.5)
 
     step.send_signal(first)
-    output, _ = step.communicate(timeout=30)
+    output, _ = step.communicate(timeout=120)
     assert step.returncode == 130
     assert "::warning::The run is cancelled." in output
     assert pipeline.holds("state") is None

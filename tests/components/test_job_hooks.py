@@ -148,7 +148,7 @@ def test_what_a_job_leaves_on_the_gpu_is_ended_and_named(
 
     assert ended.code == 0
     assert ended.out == f"gpu-ci: ending process {leftover.pid} (sleep), which the job left on the GPU\n"
-    assert leftover.wait(timeout=10) == -signal.SIGTERM
+    assert leftover.wait(timeout=120) == -signal.SIGTERM
     assert bystander.poll() is None
 
 

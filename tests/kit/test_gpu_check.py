@@ -148,7 +148,7 @@ class Repository:
             capture_output=True,
             check=False,
             text=True,
-            timeout=20,
+            timeout=120,
         )
         return ended.returncode, ended.stdout
 

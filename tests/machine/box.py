@@ -146,12 +146,12 @@ class Box:
     def serve(self, until: Callable[[], bool]) -> int:
         """Run the registration until something has happened, stop it as systemd does, and return the exit code."""
         process = self.start("run")
-        deadline = time.monotonic() + 40
+        deadline = time.monotonic() + 120
         while not until() and process.poll() is None:
             assert time.monotonic() < deadline, self.output()
             time.sleep(0.02)
         process.send_signal(signal.SIGTERM)
-        return process.wait(timeout=30)
+        return process.wait(timeout=120)
 
     def installed(self) -> Box:
         """Run the first boot."""

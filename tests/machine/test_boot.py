@@ -511,7 +511,7 @@ def test_a_spot_notice_ends_the_runner(make_box: MakeBox, cloud: Cloud) -> None:
     before = box.called("systemctl stop")
     box.clouds.notice = True
 
-    assert (process.wait(timeout=20), before) == (0, [])
+    assert (process.wait(timeout=120), before) == (0, [])
     assert box.called("systemctl stop gpu-ci.service")
     assert (box.root / "run/gpu-ci/reason").read_text() == "the cloud needs the spot capacity"
 

@@ -50,5 +50,5 @@ def running(config: Mapping[str, str], day: str = "2026-11-22") -> Generator[Any
             yield analyzer_pb2_grpc.AnalyzerStub(channel)
     finally:
         pack.terminate()
-        pack.wait(timeout=10)
+        pack.wait(timeout=120)
         pack.stdout.close()
