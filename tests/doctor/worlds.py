@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from ops.plan.stack_file import read
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gpu_ci.back_ends.stack import Stack
     from gpu_ci.knowledge.verdict import Verdict
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -34,16 +36,20 @@ def asked(system: str, call: str, **arguments: Any) -> Question:
 
 def world(file: str, answers: Mapping[Question, Any]) -> World:
     """Return a world with these answers; an exchange may have a reason instead of an answer."""
-    stack_file = read(ROOT / file)
-    settings = typed.settings(stack_file)
-    stack = stack_of(settings, Identity(project=PROJECT, stack=stack_file.name, extra=settings.stack.tags))
     exchanges: dict[str, list[Exchange]] = {system: [] for system in SYSTEMS}
     for (system, call, arguments), answer in answers.items():
         known = answer if isinstance(answer, Exchange) else Exchange(call=call, arguments={}, answer=answer)
         known = replace(known, call=call, arguments=json.loads(arguments))
         exchanges[system].append(known)
     sources = {system: Recorded(known) for system, known in exchanges.items()}
-    return World(stack=stack, now=NOW, repository="", **sources)
+    return World(stack=_stack(file), now=NOW, repository="", **sources)
+
+
+@functools.cache
+def _stack(file: str) -> Stack:
+    stack_file = read(ROOT / file)
+    settings = typed.settings(stack_file)
+    return stack_of(settings, Identity(project=PROJECT, stack=stack_file.name, extra=settings.stack.tags))
 
 
 def silent(call: str, reason: str, fix: str = "", **arguments: Any) -> Exchange:
