@@ -47,6 +47,8 @@ print("Updating", flush=True)
 end = time.monotonic() + float((folder / "seconds").read_text())
 while time.monotonic() < end and not interrupts:
     time.sleep(0.02)
+while interrupts and (folder / "held").exists():
+    time.sleep(0.02)
 if interrupts:
     time.sleep(0.7)
 print("state written", flush=True)
@@ -276,6 +278,7 @@ def test_a_cancelled_deployment_gets_one_interrupt_and_time_to_write_its_state(
     for name in ("arguments", "state"):
         (pipeline.folder / name).unlink()
     (pipeline.folder / "seconds").write_text("600")
+    (pipeline.folder / "held").touch()
     step = pipeline.start("apply")
     deadline = time.monotonic() + 120
     while pipeline.holds("arguments") is None and time.monotonic() < deadline:
@@ -288,6 +291,7 @@ def test_a_cancelled_deployment_gets_one_interrupt_and_time_to_write_its_state(
     assert "::warning::The run is cancelled." in output
     assert pipeline.holds("state") is None
 
+    (pipeline.folder / "held").unlink()
     code, output = pipeline.run("finish")
 
     assert code == 0

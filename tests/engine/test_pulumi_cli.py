@@ -238,12 +238,12 @@ sources = get.Sources(version=pulumi_cli.WANTED, archives="http://127.0.0.1:9", 
                       module=Path({str(tmp_path)!r}), search_path={f"{machine.go_path}:/usr/bin:/bin"!r})
 pulumi_cli.find(print, pulumi_cli.Places(search_path="", cache=Path({str(machine.cache)!r}), sources=sources))
 """
-    with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
-        while not (compiler.exists() and compiler.read_text().strip()):
-            assert process.poll() is None
-            time.sleep(0.02)
+    command = [sys.executable, "-u", "-c", code]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert any("so far" in line for line in process.stdout), "the build is not waited for"
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=120)
     pid = int(compiler.read_text())
 
     assert machine.cached() == [f"v{WANTED}.lock"]
