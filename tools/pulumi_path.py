@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import sys
 
+from ops.cli.terminal import progress
 from ops.engine.pulumi_cli import Found, find
-
-
-def report(line: str) -> None:
-    """Write progress to standard error; standard output is only the folder."""
-    sys.stderr.write(f"{line}\n")
 
 
 def main() -> int:
     """Print the folder, or the reasons if no CLI could be installed; return the exit code."""
-    cli = find(progress=report)
+    with progress("Looking for the Pulumi CLI") as line:
+        cli = find(line)
     if isinstance(cli, Found):
         sys.stdout.write(f"{cli.path.parent}\n")
         return 0
-    report(str(cli))
+    sys.stderr.write(f"{cli}\n")
     return 3
 
 

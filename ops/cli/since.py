@@ -28,7 +28,7 @@ def since(base: str, stack_file: StackFile) -> tuple[planning.Planning | plannin
     # A fault of the stack file must not wait for the program of the base, which can take minutes.
     typed.settings(stack_file)
     with progress("Looking for the Pulumi CLI") as line:
-        cli = pulumi_cli.required(line.stage)
+        cli = pulumi_cli.required(line)
         other = recorded_base(base, stack_file.path, ROOT, line.stage)
         line.stage(f"Planning {stack_file.name}, and loading its state at {base} into the engine")
         # The engine is another process, so both happen at the same time.

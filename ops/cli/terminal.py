@@ -6,23 +6,22 @@ Colour is only used on a terminal and without `NO_COLOR`.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import sys
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from rich.console import Console
-from rich.markup import escape
 from rich.theme import Theme
 
 from ops.outcome import Exit
+from ops.progress import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from rich.status import Status
+    from ops.progress import Progress
 
 _THEME: Final = Theme(
     {
@@ -81,34 +80,6 @@ def encoded(data: Any) -> bytes:
     return json.dumps(data, indent=1, sort_keys=True, ensure_ascii=False).encode() + b"\n"
 
 
-class Progress:
-    """The progress of one piece of work."""
-
-    def __init__(self, console: Console, status: Status | None) -> None:
-        self._console = console
-        self._status = status
-
-    def stage(self, text: str) -> None:
-        """Show a new stage; it gets a line of its own outside a terminal."""
-        if self._status is None:
-            self._console.print(escape(text), soft_wrap=True)
-        else:
-            self._status.update(escape(text))
-
-    def step(self, text: str) -> None:
-        """Show a step inside a stage; only on a terminal, where the next step replaces it."""
-        if self._status is not None:
-            self._status.update(escape(text))
-
-
-@contextlib.contextmanager
-def progress(first: str) -> Generator[Progress]:
+def progress(first: str) -> AbstractContextManager[Progress]:
     """Show progress on standard error until the block ends."""
-    console = err()
-    if console.is_terminal:
-        with console.status(escape(first)) as status:
-            yield Progress(console, status)
-    else:
-        line = Progress(console, None)
-        line.stage(first)
-        yield line
+    return shown(first, err())

@@ -14,15 +14,19 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ops import cache
 from ops.engine import pulumi_cli_get as get
 from ops.outcome import Exit, Stop
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from ops.progress import Progress
 
 WANTED: Final = importlib.metadata.version("pulumi")
 """The version that is downloaded or built."""
@@ -30,8 +34,6 @@ MINIMUM: Final = (3, 206, 0)
 """The oldest usable CLI: from 3.206 it sends events over gRPC (`pulumi/automation/_stack.py`, 3.258)."""
 
 Version: TypeAlias = tuple[int, int, int]
-Progress: TypeAlias = Callable[[str], None]
-"""A display of one line of progress."""
 
 
 class Origin(StrEnum):
@@ -108,7 +110,7 @@ def installed(places: Places | None = None) -> Found | NotFound:
     return NotFound(failures=(on_path, cached))
 
 
-def find(progress: Progress = lambda _line: None, places: Places | None = None) -> Found | NotFound:
+def find(progress: Progress, places: Places | None = None) -> Found | NotFound:
     """Return an installed CLI, or download or build one into the cache.
 
     Of two processes, one downloads and the other waits. An interrupt leaves nothing in the cache.
@@ -190,7 +192,7 @@ def _locked(cache: Path, progress: Progress) -> Generator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            progress(f"waiting for another process that installs the Pulumi CLI {WANTED}")
+            progress.stage(f"waiting for another process that installs the Pulumi CLI {WANTED}")
             fcntl.flock(lock, fcntl.LOCK_EX)
         for leftover in cache.glob(f".v{WANTED}-*"):
             shutil.rmtree(leftover, ignore_errors=True)

@@ -19,7 +19,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final, TypeAlias
+from typing import IO, TYPE_CHECKING, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from ops.progress import Progress
 
 _TIMEOUT: Final = 10.0
 """Seconds without an answer until a download fails."""
@@ -61,11 +64,11 @@ class Sources:
         )
 
 
-Fetch: TypeAlias = Callable[[Sources, Path, Callable[[str], None]], None]
+Fetch: TypeAlias = Callable[[Sources, Path, "Progress"], None]
 """Puts a binary called `pulumi` into a folder and reports its progress."""
 
 
-def download(sources: Sources, folder: Path, progress: Callable[[str], None]) -> None:
+def download(sources: Sources, folder: Path, progress: Progress) -> None:
     """Unpack the official release into `folder`.
 
     Raises:
@@ -73,10 +76,11 @@ def download(sources: Sources, folder: Path, progress: Callable[[str], None]) ->
 
     """
     archive = f"pulumi-v{sources.version}-{_platform()}.tar.gz"
-    progress(f"downloading {archive}")
+    progress.stage(f"downloading {archive}")
     wanted = _published_sum(sources, archive)
     with tempfile.TemporaryFile() as file:
-        got = _fetch(f"{sources.archives}/{archive}", file, lambda share: progress(f"downloading {archive}: {share}"))
+        url = f"{sources.archives}/{archive}"
+        got = _fetch(url, file, lambda share: progress.step(f"downloading {archive}: {share}"))
         if got != wanted:
             raise UnavailableError(
                 f"{archive} has the SHA-256 {got}, but the published one is {wanted}; it is discarded"
@@ -139,7 +143,7 @@ def _unpack(file: IO[bytes], folder: Path, archive: str) -> None:
         raise UnavailableError(f"{archive} cannot be unpacked: {error}") from None
 
 
-def build(sources: Sources, folder: Path, progress: Callable[[str], None]) -> None:
+def build(sources: Sources, folder: Path, progress: Progress) -> None:
     """Build the CLI from its Go module into `folder`; this takes minutes.
 
     Raises:
@@ -149,8 +153,8 @@ def build(sources: Sources, folder: Path, progress: Callable[[str], None]) -> No
     go = shutil.which("go", path=sources.search_path)
     if go is None:
         raise UnavailableError("a build from the Go module needs `go` on PATH")
-    what = f"building the Pulumi CLI {sources.version} from its Go module (about four minutes on two cores, 2.2 GB)"
-    progress(what)
+    what = f"building the Pulumi CLI {sources.version} from its Go module"
+    progress.stage(f"{what} (about four minutes on two cores, 2.2 GB)")
     flags = f"-s -w -X {_VERSION_SYMBOL}=v{sources.version}"
     command = [go, "build", "-mod=readonly", "-ldflags", flags, "-o", str(folder / "pulumi"), _PACKAGE]
     with tempfile.TemporaryFile("w+") as output:
@@ -164,7 +168,7 @@ def build(sources: Sources, folder: Path, progress: Callable[[str], None]) -> No
             stdout=subprocess.DEVNULL,
         )
         try:
-            code = _wait(process, lambda: progress(f"{what}: {time.monotonic() - started:.0f} s so far"))
+            code = _wait(process, lambda: progress.step(f"{what}: {time.monotonic() - started:.0f} s"))
         except BaseException:
             # The compilers are children of `go`, so the whole process group is killed.
             with suppress(ProcessLookupError):
@@ -180,6 +184,6 @@ def build(sources: Sources, folder: Path, progress: Callable[[str], None]) -> No
 def _wait(process: subprocess.Popen[bytes], report: Callable[[], None]) -> int:
     while True:
         try:
-            return process.wait(timeout=5)
+            return process.wait(timeout=1)
         except subprocess.TimeoutExpired:
             report()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ops.engine import agreement, rehearsal_change
 from ops.engine.engine import Engine
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ops.engine.rehearsal_change import Change
     from ops.plan.model import Plan
     from ops.plan.stack_file import StackFile
+    from ops.progress import Progress
 
 _MAX_FINDINGS: Final = 25
 """The findings of one phase that are shown; the others are counted."""
@@ -78,16 +79,6 @@ class Rehearsal:
                 for phase in self.phases
             ],
         }
-
-
-class Progress(Protocol):
-    """A display of the progress."""
-
-    def stage(self, text: str) -> None:
-        """Show that a phase begins."""
-
-    def step(self, text: str) -> None:
-        """Show a step of the engine."""
 
 
 class _FailedError(Exception):

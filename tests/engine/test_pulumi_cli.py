@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from rich.console import Console
 
 from ops.engine import pulumi_cli
 from ops.engine import pulumi_cli_get as get
 from ops.engine.pulumi_cli import MINIMUM, WANTED, Found, NotFound, Origin, Places
+from ops.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +54,7 @@ class Machine:
         self.go_path = folder / "go"
         self.releases = folder / "releases"
         self.url = "http://127.0.0.1:9"
-        self.lines: list[str] = []
+        self.log = io.StringIO()
 
     @property
     def places(self) -> Places:
@@ -70,7 +72,7 @@ class Machine:
         )
 
     def find(self) -> Found | NotFound:
-        return pulumi_cli.find(self.lines.append, self.places)
+        return pulumi_cli.find(Progress(Console(file=self.log)), self.places)
 
     def release(self, version: str, *, checksum: str | None = None) -> None:
         """Publish a release with its own checksum or another one."""
@@ -187,7 +189,7 @@ def test_without_a_release_the_cli_is_built(machine: Machine) -> None:
     found = machine.find()
 
     assert found == Found(path=machine.cache / f"v{WANTED}" / "pulumi", version=WANTED, origin=Origin.BUILD)
-    assert any("about four minutes" in line for line in machine.lines)
+    assert "about four minutes" in machine.log.getvalue()
 
 
 def test_a_failed_build_reports_the_error_of_go(machine: Machine) -> None:
@@ -215,7 +217,7 @@ def test_two_processes_build_once(machine: Machine) -> None:
 
     assert ways == [Origin.BUILD, Origin.CACHE]
     assert (machine.folder / "builds").read_text() == "built\n"
-    assert any("waiting for another process" in line for line in machine.lines)
+    assert "waiting for another process" in machine.log.getvalue()
 
 
 def test_leftovers_of_a_killed_process_are_removed(machine: Machine) -> None:
@@ -232,11 +234,14 @@ def test_an_interrupted_build_ends_its_compilers_and_leaves_nothing(machine: Mac
     code = f"""
 import sys; sys.path.insert(0, {str(ROOT)!r})
 from pathlib import Path
+from rich.console import Console
 from ops.engine import pulumi_cli
 from ops.engine import pulumi_cli_get as get
+from ops.progress import Progress
 sources = get.Sources(version=pulumi_cli.WANTED, archives="http://127.0.0.1:9", checksums="http://127.0.0.1:9/x",
                       module=Path({str(tmp_path)!r}), search_path={f"{machine.go_path}:/usr/bin:/bin"!r})
-pulumi_cli.find(print, pulumi_cli.Places(search_path="", cache=Path({str(machine.cache)!r}), sources=sources))
+places = pulumi_cli.Places(search_path="", cache=Path({str(machine.cache)!r}), sources=sources)
+pulumi_cli.find(Progress(Console()), places)
 """
     command = [sys.executable, "-u", "-c", code]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:

@@ -38,7 +38,7 @@ def main(stack: Stack = None) -> int:
     if problems:
         raise Stop(Exit.OUTSIDE, "\n".join([*problems, "Nothing was changed."]))
     with progress("Looking for the Pulumi CLI") as line:
-        cli = pulumi_cli.required(line.stage)
+        cli = pulumi_cli.required(line)
     pulumi = _Pulumi(cli.path, file.name)
     pulumi.read("stack", "select", "--create", "--secrets-provider", "passphrase")
     code = pulumi.up()

@@ -11,7 +11,7 @@ from rich.markup import escape
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, Why, chosen
 from ops.cli.since import since
-from ops.cli.terminal import Progress, progress
+from ops.cli.terminal import progress
 from ops.engine import agreement, pulumi_cli
 from ops.engine.engine import Engine
 from ops.outcome import Exit
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ops.engine.agreement import Difference
     from ops.engine.events import Outcome
     from ops.plan.stack_file import StackFile
+    from ops.progress import Progress
 
 
 Base = Annotated[
@@ -43,7 +44,7 @@ def main(stack: Stack = None, file: File = None, json: Json = None, why: Why = F
     made = planning.make(stack_file)
     planning.show(console, made, why=why)
     with progress("Looking for the Pulumi CLI") as line:
-        cli = pulumi_cli.find(line.stage)
+        cli = pulumi_cli.find(line)
         outcome, differences = _engine(cli, stack_file, line) if isinstance(cli, pulumi_cli.Found) else (None, ())
     if json is not None:
         terminal.write_json({**made.to_data(), "engine": _data(cli, outcome, differences)}, json)

@@ -22,7 +22,7 @@ def main(stack: Stack = None, file: File = None, json: Json = None, faults: Faul
     """Rehearse the life of a stack on the real engine with fake clouds: up, preview, a change, destroy."""
     stack_file = chosen(stack, file)
     with progress("Looking for the Pulumi CLI") as line:
-        cli = pulumi_cli.required(line.stage)
+        cli = pulumi_cli.required(line)
         result = rehearsal.rehearse(cli, stack_file, progress=line, faults=faults)
     if json is not None:
         terminal.write_json(result.to_data(), json)

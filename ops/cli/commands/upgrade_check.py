@@ -41,7 +41,7 @@ def main(stack: Stack = None, file: File = None, base: Base = None, json: Json =
     console = terminal.out(quiet=str(json) == "-")
     replays: list[Replay] = []
     with progress("Looking for the Pulumi CLI") as line:
-        cli = pulumi_cli.required(line.stage)
+        cli = pulumi_cli.required(line)
         for state in upgrade.recorded():
             line.stage(f"Previewing {state.stack_file.name} over its state at {state.release}")
             replays.append(upgrade.replay(cli, state))

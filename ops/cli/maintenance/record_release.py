@@ -24,7 +24,7 @@ def main(release: Release) -> None:
             Exit.WRONG, f'"{release}" is not a release; write its number, as in make record-release RELEASE=0.2.0'
         )
     with progress("Looking for the Pulumi CLI") as line:
-        cli = pulumi_cli.required(line.stage)
+        cli = pulumi_cli.required(line)
         texts: dict[str, str] = {}
         for path in upgrade.stack_files():
             stack_file = read(path)

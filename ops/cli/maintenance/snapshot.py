@@ -22,7 +22,7 @@ def main(stack: Stack = None, file: File = None, out: Out = Path("out")) -> None
     stack_file = chosen(stack, file)
     made = planning.make(stack_file)
     with progress("Looking for the Pulumi CLI") as line:
-        cli = pulumi_cli.required(line.stage)
+        cli = pulumi_cli.required(line)
         line.stage(f"Updating {stack_file.name} on fake clouds")
         state = upgrade.snapshot(cli, stack_file, "base")
     terminal.write_json({**made.to_data(), "cost": cost(stack_file)}, out / "plan.json")
