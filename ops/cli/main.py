@@ -17,8 +17,7 @@ from rich.markup import escape
 from typer.exceptions import TyperException
 
 from gpu_ci.knowledge.incomplete import Incomplete
-from ops.cli import commands, machine, maintenance, terminal
-from ops.engine import interruption
+from ops.cli import commands, interruption, machine, maintenance, terminal
 from ops.outcome import Exit, Stop
 from ops.plan.stack_file import UnreadableStackFileError
 

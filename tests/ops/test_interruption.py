@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Never
 
 import pytest
 
-from ops.engine import interruption
+from ops.cli import interruption
 
 if TYPE_CHECKING:
     from collections.abc import Callable
