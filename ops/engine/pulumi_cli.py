@@ -1,14 +1,12 @@
 """The Pulumi CLI: on PATH, in the cache, downloaded or built.
 
-The wanted version is that of the installed SDK, since both use one protocol. `ops.engine.pulumi_cli_get` downloads and
-builds.
+`ops.engine.pulumi_cli_get` downloads and builds.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
-import importlib.metadata
 import os
 import re
 import shutil
@@ -19,8 +17,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ops import cache
 from ops.engine import pulumi_cli_get as get
+from ops.engine.pulumi_cli_get import WANTED, Places
 from ops.outcome import Exit, Stop
 
 if TYPE_CHECKING:
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
 
     from ops.progress import Progress
 
-WANTED: Final = importlib.metadata.version("pulumi")
-"""The version that is downloaded or built."""
 MINIMUM: Final = (3, 206, 0)
 """The oldest usable CLI: from 3.206 it sends events over gRPC (`pulumi/automation/_stack.py`, 3.258)."""
 
@@ -76,29 +72,9 @@ class NotFound:
         return "\n".join([f"no Pulumi CLI {WANTED} is available:", *lines])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
-    """The places to search, and the sources to download or build from."""
-
-    search_path: str
-    """In the form of `PATH`."""
-    cache: Path
-    """A folder in the user's cache, with one folder for each version."""
-    sources: get.Sources
-
-    @classmethod
-    def usual(cls) -> Places:
-        """Return the places of this machine."""
-        return cls(
-            search_path=os.environ.get("PATH", ""),
-            cache=cache.folder() / "pulumi",
-            sources=get.Sources.official(WANTED),
-        )
-
-
 def installed(places: Places | None = None) -> Found | NotFound:
     """Return an installed CLI, without a download or a build; the SDK's own minor version is preferred."""
-    places = places or Places.usual()
+    places = places or Places()
     on_path = _on_path(places.search_path)
     if isinstance(on_path, Found) and _minor(on_path.version) == _minor(WANTED):
         return on_path
@@ -115,7 +91,7 @@ def find(progress: Progress, places: Places | None = None) -> Found | NotFound:
 
     Of two processes, one downloads and the other waits. An interrupt leaves nothing in the cache.
     """
-    places = places or Places.usual()
+    places = places or Places()
     present = installed(places)
     if isinstance(present, Found):
         return present
@@ -171,7 +147,7 @@ def _get(origin: Origin, fetch: get.Fetch, places: Places, progress: Progress) -
         fresh = Path(folder) / "bin"
         fresh.mkdir()
         try:
-            fetch(places.sources, fresh, progress)
+            fetch(places, fresh, progress)
         except get.UnavailableError as error:
             return Failure(origin=origin, reason=str(error))
         version = _version(fresh / "pulumi")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import http.client
+import importlib.metadata
 import os
 import platform
 import shutil
@@ -17,20 +18,24 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, TypeAlias
+
+from ops import cache
 
 if TYPE_CHECKING:
     from ops.progress import Progress
 
+WANTED: Final = importlib.metadata.version("pulumi")
+"""The version that is downloaded or built: that of the SDK, since both use one protocol."""
 _TIMEOUT: Final = 10.0
 """Seconds without an answer until a download fails."""
 _SYSTEMS: Final = {"linux": "linux", "darwin": "darwin"}
 _MACHINES: Final = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
 _PACKAGE: Final = "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"
 _VERSION_SYMBOL: Final = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version"
-_MODULE: Final = Path(__file__).resolve().parents[2] / "tools" / "pulumi-cli"
+MODULE: Final = Path(__file__).resolve().parents[2] / "tools" / "pulumi-cli"
 
 
 class UnavailableError(Exception):
@@ -38,48 +43,37 @@ class UnavailableError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
-    """The sources of a CLI."""
+class Places:
+    """The places of a CLI. The sums come from another host than the archives, so that one host cannot fake both."""
 
-    version: str
-    archives: str
+    search_path: str = field(default_factory=lambda: os.environ.get("PATH", ""))
+    """The places to search for `pulumi` and `go`, in the form of `PATH`."""
+    cache: Path = field(default_factory=lambda: cache.folder() / "pulumi")
+    """A folder in the user's cache, with one folder for each version."""
+    archives: str = "https://get.pulumi.com/releases/sdk"
     """The base URL of the release archives."""
-    checksums: str
-    """The URL of the SHA-256 sums; another host than the archive's, so that one host cannot fake both."""
-    module: Path
+    checksums: str = f"https://github.com/pulumi/pulumi/releases/download/v{WANTED}/pulumi-{WANTED}-checksums.txt"
+    """The URL of their SHA-256 sums."""
+    module: Path = MODULE
     """The Go module that requires the CLI, with its go.sum."""
-    search_path: str
-    """The places to search for `go`, in the form of `PATH`."""
-
-    @classmethod
-    def official(cls, version: str) -> Sources:
-        """Return Pulumi's official sources."""
-        releases = "https://github.com/pulumi/pulumi/releases/download"
-        return cls(
-            version=version,
-            archives="https://get.pulumi.com/releases/sdk",
-            checksums=f"{releases}/v{version}/pulumi-{version}-checksums.txt",
-            module=_MODULE,
-            search_path=os.environ.get("PATH", ""),
-        )
 
 
-Fetch: TypeAlias = Callable[[Sources, Path, "Progress"], None]
+Fetch: TypeAlias = Callable[[Places, Path, "Progress"], None]
 """Puts a binary called `pulumi` into a folder and reports its progress."""
 
 
-def download(sources: Sources, folder: Path, progress: Progress) -> None:
+def download(places: Places, folder: Path, progress: Progress) -> None:
     """Unpack the official release into `folder`.
 
     Raises:
         UnavailableError: there is no network, no such release, or its checksum is wrong.
 
     """
-    archive = f"pulumi-v{sources.version}-{_platform()}.tar.gz"
+    archive = f"pulumi-v{WANTED}-{_platform()}.tar.gz"
     progress.stage(f"downloading {archive}")
-    wanted = _published_sum(sources, archive)
+    wanted = _published_sum(places, archive)
     with tempfile.TemporaryFile() as file:
-        url = f"{sources.archives}/{archive}"
+        url = f"{places.archives}/{archive}"
         got = _fetch(url, file, lambda share: progress.step(f"downloading {archive}: {share}"))
         if got != wanted:
             raise UnavailableError(
@@ -96,14 +90,14 @@ def _platform() -> str:
     return f"{system}-{machine}"
 
 
-def _published_sum(sources: Sources, archive: str) -> str:
+def _published_sum(places: Places, archive: str) -> str:
     with tempfile.TemporaryFile() as file:
-        _fetch(sources.checksums, file, lambda _share: None)
+        _fetch(places.checksums, file, lambda _share: None)
         file.seek(0)
         lines = file.read().decode(errors="replace").splitlines()
     sums = {name.lstrip("*"): sum_ for sum_, name in (line.split() for line in lines if len(line.split()) == 2)}
     if archive not in sums:
-        raise UnavailableError(f"{sources.checksums} names no {archive}")
+        raise UnavailableError(f"{places.checksums} names no {archive}")
     return sums[archive]
 
 
@@ -143,25 +137,25 @@ def _unpack(file: IO[bytes], folder: Path, archive: str) -> None:
         raise UnavailableError(f"{archive} cannot be unpacked: {error}") from None
 
 
-def build(sources: Sources, folder: Path, progress: Progress) -> None:
+def build(places: Places, folder: Path, progress: Progress) -> None:
     """Build the CLI from its Go module into `folder`; this takes minutes.
 
     Raises:
         UnavailableError: there is no Go, or the build failed.
 
     """
-    go = shutil.which("go", path=sources.search_path)
+    go = shutil.which("go", path=places.search_path)
     if go is None:
         raise UnavailableError("a build from the Go module needs `go` on PATH")
-    what = f"building the Pulumi CLI {sources.version} from its Go module"
+    what = f"building the Pulumi CLI {WANTED} from its Go module"
     progress.stage(f"{what} (about four minutes on two cores, 2.2 GB)")
-    flags = f"-s -w -X {_VERSION_SYMBOL}=v{sources.version}"
+    flags = f"-s -w -X {_VERSION_SYMBOL}=v{WANTED}"
     command = [go, "build", "-mod=readonly", "-ldflags", flags, "-o", str(folder / "pulumi"), _PACKAGE]
     with tempfile.TemporaryFile("w+") as output:
         started = time.monotonic()
         process = subprocess.Popen(
             command,
-            cwd=sources.module,
+            cwd=places.module,
             env={**os.environ, "GOWORK": "off"},
             start_new_session=True,
             stderr=output,
@@ -173,7 +167,9 @@ def build(sources: Sources, folder: Path, progress: Progress) -> None:
             # The compilers are children of `go`, so the whole process group is killed.
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            # `Popen.wait` could block forever: an interrupt can leave its lock taken.
+            with suppress(ChildProcessError):
+                os.waitpid(process.pid, 0)
             raise
         if code:
             output.seek(0)
