@@ -39,7 +39,7 @@ class Progress:
             self._status.update(one_line(text, self._console))
 
     def step(self, text: str) -> None:
-        """Show a step of the stage: the next one replaces it on a terminal; in a log, most are left out."""
+        """Show a step of the stage; the next one replaces it on a terminal, and a log gets one a minute."""
         if self._status is not None:
             self._status.update(one_line(text, self._console))
         elif self._clock() - self._printed >= _INTERVAL:

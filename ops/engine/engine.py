@@ -135,40 +135,32 @@ class Engine:
 
     def state(self) -> engine_state.State:
         """Return the state, decrypted."""
-        exported = json.loads(self._run("stack", "export", "--show-secrets"))
+        exported = json.loads(self.run("stack", "export", "--show-secrets"))
         return engine_state.state(exported["deployment"])
 
-    def export_state(self, path: Path) -> None:
-        """Write the state to a file; secrets stay encrypted."""
-        self._run("stack", "export", "--file", str(path))
-
-    def import_state(self, path: Path) -> None:
-        """Replace the state by that in a file."""
-        self._run("stack", "import", "--file", str(path))
-
-    def change_secrets_provider(self, provider: str) -> None:
-        """Encrypt the secrets of the state and of the configuration with another key."""
-        self._run("stack", "change-secrets-provider", provider)
-
-    def cancel(self) -> None:
-        """Remove the lock that a killed operation left."""
-        self._run("cancel", "--yes")
+    def run(self, *args: str) -> str:
+        """Run a command that needs neither the program nor a cloud."""
+        try:
+            return self._cli.run(*args, *self._stack_option)
+        except CommandFailedError as error:
+            fix = f". {_SPACE}" if _FULL in str(error) else ""
+            raise EngineNotReadyError(f"`pulumi {' '.join(args[:2])}` failed: {error}{fix}") from None
 
     def make_and_export(self) -> list[dict[str, Any]]:
         """Run an update and return the resources of the state as the engine exports them, decrypted."""
         outcome = self.up()
         if not outcome.ok:
             raise EngineNotReadyError(f"`pulumi up` failed: {outcome.fault}")
-        exported = json.loads(self._run("stack", "export", "--show-secrets"))
+        exported = json.loads(self.run("stack", "export", "--show-secrets"))
         return cast("list[dict[str, Any]]", exported["deployment"]["resources"])
 
     def load(self, resources: Sequence[Mapping[str, Any]]) -> None:
         """Put resources of another stack's export into the empty state, and their objects into the fake cloud."""
-        exported = json.loads(self._run("stack", "export"))
+        exported = json.loads(self.run("stack", "export"))
         exported["deployment"]["resources"] = list(resources)
         path = self.folder / "imported.json"
         path.write_text(json.dumps(exported))
-        self.import_state(path)
+        self.run("stack", "import", "--file", str(path))
         settings = {f"{row['urn']}::{row['id']}": row for row in resources if row["type"].startswith(PROVIDER_TYPE)}
         for row in resources:
             if row["custom"] and not row["type"].startswith(PROVIDER_TYPE):
@@ -191,7 +183,7 @@ class Engine:
 
     def unprotect(self) -> None:
         """Unprotect all resources in the state."""
-        self._run("state", "unprotect", "--all", "--yes")
+        self.run("state", "unprotect", "--all", "--yes")
 
     def configure(self, stack_file: StackFile) -> None:
         """Use another stack file of the same stack; secrets keep their values."""
@@ -213,11 +205,11 @@ class Engine:
         project = {"name": PROJECT, "runtime": "python", "main": str(_ROOT), "options": project_options()}
         (self.folder / "Pulumi.yaml").write_text(yaml.safe_dump(project))
         self._stack_path.write_text(yaml.safe_dump({"config": _written(self._stack_file)}, allow_unicode=True))
-        self._run("stack", "init", "--secrets-provider", self._secrets_provider)
+        self.run("stack", "init", "--secrets-provider", self._secrets_provider)
         hidden = sorted(self._stack_file.secret_keys & self._stack_file.config.keys())
         if hidden:
             pairs = [f"{key}={self._stack_file.config[key]}" for key in hidden]
-            self._run("config", "set-all", *(part for pair in pairs for part in ("--secret", pair)))
+            self.run("config", "set-all", *(part for pair in pairs for part in ("--secret", pair)))
 
     def _do(self, operation: str, *args: str) -> Outcome:
         """Run one operation; its outcome contains all errors."""
@@ -237,14 +229,6 @@ class Engine:
                 if _FULL in problem:
                     raise EngineNotReadyError(f"{problem}. {_SPACE}") from None
         return log.outcome(operation, time.monotonic() - started, problem=problem)
-
-    def _run(self, *args: str) -> str:
-        """Run a command that needs neither the program nor a cloud."""
-        try:
-            return self._cli.run(*args, *self._stack_option)
-        except CommandFailedError as error:
-            fix = f". {_SPACE}" if _FULL in str(error) else ""
-            raise EngineNotReadyError(f"`pulumi {' '.join(args[:2])}` failed: {error}{fix}") from None
 
     @property
     def _stack_option(self) -> tuple[str, str]:

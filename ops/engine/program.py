@@ -13,8 +13,6 @@ import asyncio
 import contextlib
 import contextvars
 import json
-import platform
-import sys
 import traceback
 from concurrent import futures
 from typing import TYPE_CHECKING, Any, Final
@@ -77,10 +75,6 @@ class _Program(language_pb2_grpc.LanguageRuntimeServicer):
             # A run that ended in the meantime has closed its loop.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(run.cancel)
-
-    def About(self, request: Any, context: Any) -> language_pb2.AboutResponse:
-        """Return the interpreter."""
-        return language_pb2.AboutResponse(executable=sys.executable, version=platform.python_version())
 
     def GetPluginInfo(self, request: Any, context: Any) -> plugin_pb2.PluginInfo:
         """Return no version."""

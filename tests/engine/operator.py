@@ -59,8 +59,8 @@ class Operator:
         """Remove the lock, and decide the interrupted creations that `state-check` reports."""
         engine = self.engine
         self._wait_for_the_cloud()
-        engine.cancel()
-        engine.export_state(self._path)
+        engine.run("cancel", "--yes")
+        engine.run("stack", "export", "--file", str(self._path))
         state = read(self._path)
         self.interrupted += [f"{one['type']} {one['resource']['urn'].rpartition('::')[2]}" for one in state.pending]
         urns = [match for one in faults(state, None) for match in _URN.findall(one.fix)]
@@ -76,7 +76,7 @@ class Operator:
             repair=repaired,
         )
         assert code is Exit.GOOD
-        engine.import_state(repaired)
+        engine.run("stack", "import", "--file", str(repaired))
         self.imported += len(found)
         assert self.lost(read(repaired)) == []
 

@@ -103,7 +103,7 @@ def update_after_a_kill(engine: Engine, objects: Callable[[], Mapping[str, str]]
     engine.faults.disarm()
     locks = [one for one in objects() if one.startswith(".pulumi/locks/")]
     refused = engine.up()
-    engine.cancel()
+    engine.run("cancel", "--yes")
     update = engine.up()
 
     assert (killed.ok, len(locks), update.fault) == (False, 1, "")
@@ -116,7 +116,7 @@ def test_a_stack_in_s3_is_encrypted_locked_and_versioned(cli: Found, bucket: Buc
     with Engine(cli, stack_file(), programs.network, environment=bucket.environment, secrets_provider=KEY) as engine:
         text = update_after_a_kill(engine, bucket.objects)
         before = bucket.versions()[0]
-        engine.export_state(exported)
+        engine.run("stack", "export", "--file", str(exported))
         destroyed = engine.destroy()
         older = bucket.s3.get_object(Bucket=bucket.name, Key=STATE, VersionId=before)["Body"].read()
         bucket.s3.put_object(Bucket=bucket.name, Key=STATE, Body=older)
@@ -147,12 +147,12 @@ def test_a_stack_moves_from_cloud_storage_to_s3(
     both = {**key_access, **cloud_storage.environment, "PULUMI_CONFIG_PASSPHRASE": "words"}
     with Engine(cli, stack_file(), programs.network, environment=both) as old:
         old.up()
-        old.change_secrets_provider(KEY)
-        old.export_state(exported)
+        old.run("stack", "change-secrets-provider", KEY)
+        old.run("stack", "export", "--file", str(exported))
         with Engine(cli, stack_file(), programs.network, environment=bucket.environment, secrets_provider=KEY) as new:
             for obj in old.cloud:
                 new.cloud.restore(obj.type, obj.id, obj.urn, obj.inputs, obj.outputs, obj.caller)
-            new.import_state(exported)
+            new.run("stack", "import", "--file", str(exported))
             preview = new.preview()
             state = bucket.objects()[STATE]
             destroyed = new.destroy()
@@ -165,7 +165,7 @@ def test_secrets_move_from_a_passphrase_to_a_key(cli: Found, key_access: dict[st
     environment = {**key_access, "PULUMI_CONFIG_PASSPHRASE": "words"}
     with Engine(cli, stack_file(), programs.network, environment=environment) as engine:
         first = engine.up()
-        engine.change_secrets_provider(KEY)
+        engine.run("stack", "change-secrets-provider", KEY)
         settings = (engine.folder / "Pulumi.small.yaml").read_text()
         again = engine.preview()
         engine.destroy()
