@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from ops.engine import agreement, rehearsal_change
+from ops.engine import plan_differences, rehearsal_change
 from ops.engine.engine import Engine
 from ops.fakes.aws.eks_nodes import autoscale
 from ops.fakes.aws.names import NODE_GROUP
@@ -153,7 +153,7 @@ def _first_life(life: _Life) -> None:
     def preview() -> tuple[str, list[str]]:
         outcome = engine.preview(goals=True)
         expected = recorder.record(stack_file, program=life.program, preview=True)
-        findings = _errors(outcome) or [str(one) for one in agreement.with_preview(expected, outcome.goals)]
+        findings = _errors(outcome) or [str(one) for one in plan_differences.from_preview(expected, outcome.goals)]
         return f"{len(outcome.changes)} to create", findings
 
     def up() -> tuple[str, list[str]]:
@@ -250,7 +250,7 @@ def _destroy(engine: Engine) -> tuple[str, list[str]]:
 
 
 def _differences(outcome: Outcome, plan: Plan, engine: Engine) -> list[str]:
-    return _errors(outcome) or [str(one) for one in agreement.with_state(plan, engine.state())]
+    return _errors(outcome) or [str(one) for one in plan_differences.from_state(plan, engine.state())]
 
 
 def _errors(outcome: Outcome) -> list[str]:

@@ -14,8 +14,8 @@ from gpu_ci.policy import exceptions, rules
 from gpu_ci.program.refusal import Refused
 from ops.outcome import Exit
 from ops.plan import recorder, tree, typed, verdicts
-from ops.plan.excepted import Excepted, excepted
-from ops.plan.excepted import show as show_exceptions
+from ops.plan.exceptions import ListedException, listed_exceptions
+from ops.plan.exceptions import show as show_exceptions
 from ops.plan.model import STACK_TYPE, Plan
 from ops.plan.verdicts import counted
 
@@ -41,7 +41,7 @@ class Planning:
     """The recorded plan."""
     findings: tuple[Finding, ...]
     """The policy rules that its resources break, without the allowed ones."""
-    exceptions: tuple[Excepted, ...] = ()
+    exceptions: tuple[ListedException, ...] = ()
     """The exceptions of the stack file."""
 
     @property
@@ -68,7 +68,7 @@ class RefusedPlan(Refused):
     """A stack that cannot work, with the policy rules that it would break as well."""
 
     def __init__(
-        self, verdicts: Sequence[Verdict], findings: Sequence[Finding], exceptions: Sequence[Excepted]
+        self, verdicts: Sequence[Verdict], findings: Sequence[Finding], exceptions: Sequence[ListedException]
     ) -> None:
         super().__init__(verdicts)
         self.findings = tuple(findings)
@@ -87,7 +87,7 @@ def make(stack_file: StackFile) -> Planning:
         plan = recorder.record(stack_file)
     except Refused as refused:
         broken = of_refused(stack_file, findings)
-        listed = excepted(stated, refused.verdicts, broken)
+        listed = listed_exceptions(stated, refused.verdicts, broken)
         raise RefusedPlan(refused.verdicts, _not_allowed(stated, broken), listed) from None
     from gpu_ci.checks.exceptions import unused
 
@@ -96,7 +96,7 @@ def make(stack_file: StackFile) -> Planning:
     return Planning(
         plan=replace(plan, verdicts=(*plan.verdicts, *useless)),
         findings=_not_allowed(stated, broken),
-        exceptions=excepted(stated, plan.verdicts, broken),
+        exceptions=listed_exceptions(stated, plan.verdicts, broken),
     )
 
 
@@ -146,7 +146,7 @@ def show_found(
     console: Console,
     found: Sequence[Verdict],
     broken: Sequence[Finding],
-    stated: Sequence[Excepted],
+    stated: Sequence[ListedException],
     *,
     why: bool = False,
 ) -> None:

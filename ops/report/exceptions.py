@@ -10,7 +10,7 @@ from gpu_ci.policy.exceptions import ALLOWING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from ops.plan.excepted import Excepted
+    from ops.plan.exceptions import ListedException
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class Noted:
         return ", ".join(filter(None, (self.change, self.state)))
 
 
-def noted(now: Iterable[Excepted], before: Iterable[Mapping[str, Any]]) -> tuple[Noted, ...]:
+def noted(now: Iterable[ListedException], before: Iterable[Mapping[str, Any]]) -> tuple[Noted, ...]:
     """Return the exceptions of the stack and the removed ones; `before` are those of the base as plain data."""
     return tuple(_noted([one.to_data() for one in now], {one["name"]: one for one in before}))
 

@@ -15,7 +15,7 @@ from ops.report.exceptions import Noted, noted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ops.plan.excepted import Excepted
+    from ops.plan.exceptions import ListedException
     from ops.report.changes import Change
     from ops.report.comparison import Comparison
 
@@ -127,7 +127,7 @@ def report(
     verdicts: Iterable[Verdict],
     findings: Iterable[Finding],
     cost: Mapping[str, Any],
-    exceptions: Iterable[Excepted] = (),
+    exceptions: Iterable[ListedException] = (),
 ) -> Report:
     """Return the report of a comparison.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pulumi
 import pytest
 
-from ops.engine import agreement, engine, rehearsal
+from ops.engine import engine, plan_differences, rehearsal
 from ops.engine.engine import Engine
 from ops.fakes.aws import names as aws
 from ops.plan.recorder import record
@@ -96,7 +96,7 @@ def test_a_resource_created_in_an_apply_is_a_difference(cli: Found) -> None:
 
     with Engine(cli, stack_file(), program) as live:
         outcome = live.preview(goals=True)
-    found = agreement.with_preview(record(stack_file(), program=program), outcome.goals)
+    found = plan_differences.from_preview(record(stack_file(), program=program), outcome.goals)
 
     assert [one.urn.rpartition("::")[2] for one in found if not one.path] == ["hidden"]
 

@@ -10,7 +10,7 @@ import pytest
 
 from gpu_ci.knowledge.verdict import Level, Verdict
 from gpu_ci.policy.exceptions import State
-from ops.plan.excepted import Excepted
+from ops.plan.exceptions import ListedException
 from ops.report.base import Base
 from ops.report.exceptions import noted
 from ops.report.html import html
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.pure
 ALLOWED: Final = Verdict(check="fit", level=Level.ALLOWED, subject="runners.a", reason="too large", fix="use less")
 
 
-def one(name: str = "large", **change: Any) -> Excepted:
+def one(name: str = "large", **change: Any) -> ListedException:
     """An exception that allows a finding."""
     given: dict[str, Any] = {
         "check": "fit",
@@ -36,10 +36,10 @@ def one(name: str = "large", **change: Any) -> Excepted:
         "state": State.VALID,
         "allows": ("too large",),
     }
-    return Excepted(name=name, **{**given, **change})
+    return ListedException(name=name, **{**given, **change})
 
 
-def made(now: list[Excepted], before: list[Excepted], *steps: Step) -> Report:
+def made(now: list[ListedException], before: list[ListedException], *steps: Step) -> Report:
     """A report of a stack with these exceptions, over a base with those."""
     plan = {"verdicts": [], "findings": [], "cost": COST, "exceptions": [stated.to_data() for stated in before]}
     base = Base(name="main", commit="0123456789", plan=json.loads(json.dumps(plan)))
@@ -62,7 +62,9 @@ def made(now: list[Excepted], before: list[Excepted], *steps: Step) -> Report:
         ([one(state=State.SOON, allows=())], [one()], ["unused"]),
     ],
 )
-def test_an_exception_has_a_status(now: list[Excepted], before: list[Excepted], status: list[str]) -> None:
+def test_an_exception_has_a_status(
+    now: list[ListedException], before: list[ListedException], status: list[str]
+) -> None:
     assert [each.status for each in noted(now, [stated.to_data() for stated in before])] == status
 
 

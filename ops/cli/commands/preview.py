@@ -12,7 +12,7 @@ from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, Why, chosen
 from ops.cli.since import since
 from ops.cli.terminal import progress
-from ops.engine import agreement, pulumi_cli
+from ops.engine import plan_differences, pulumi_cli
 from ops.engine.engine import Engine
 from ops.outcome import Exit
 from ops.plan import planning
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ops.engine.agreement import Difference
     from ops.engine.events import Outcome
+    from ops.engine.plan_differences import Difference
     from ops.plan.stack_file import StackFile
     from ops.progress import Progress
 
@@ -80,7 +80,7 @@ def _engine(
 
     with Engine(cli, stack_file, on_step=on_step) as engine:
         outcome = engine.preview(goals=True)
-    return outcome, agreement.with_preview(plan, outcome.goals) if outcome.ok else ()
+    return outcome, plan_differences.from_preview(plan, outcome.goals) if outcome.ok else ()
 
 
 def _show(console: Console, outcome: Outcome | None, differences: tuple[Difference, ...]) -> Exit:

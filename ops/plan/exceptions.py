@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Excepted:
+class ListedException:
     """One exception."""
 
     name: str
@@ -47,7 +47,9 @@ class Excepted:
         }
 
 
-def excepted(stated: Mapping[str, Stated], found: Iterable[Verdict], broken: Iterable[Finding]) -> tuple[Excepted, ...]:
+def listed_exceptions(
+    stated: Mapping[str, Stated], found: Iterable[Verdict], broken: Iterable[Finding]
+) -> tuple[ListedException, ...]:
     """Return the exceptions of a stack file with what they allow of these verdicts and broken rules."""
     on = exceptions.today()
     allowed = [(one.check, one.subject, one.reason) for one in found if one.level is Level.ALLOWED]
@@ -57,7 +59,7 @@ def excepted(stated: Mapping[str, Stated], found: Iterable[Verdict], broken: Ite
         if exceptions.allowing(stated, one.rule, one.subject, on) is not None
     ]
     return tuple(
-        Excepted(
+        ListedException(
             name=name,
             check=one.check,
             subject=one.subject,
@@ -70,7 +72,7 @@ def excepted(stated: Mapping[str, Stated], found: Iterable[Verdict], broken: Ite
     )
 
 
-def show(console: Console, stated: Sequence[Excepted]) -> None:
+def show(console: Console, stated: Sequence[ListedException]) -> None:
     """Print every allowed finding with the exception that allows it."""
     for one in stated:
         for finding in one.allows:

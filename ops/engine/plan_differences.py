@@ -51,12 +51,12 @@ class Difference:
         return f"{where}: the plan has {self.planned}, the engine has {self.engine}"
 
 
-def with_preview(plan: Plan, goals: Mapping[str, Planned]) -> tuple[Difference, ...]:
+def from_preview(plan: Plan, goals: Mapping[str, Planned]) -> tuple[Difference, ...]:
     """Return the differences of a plan recorded as a preview from the engine's first preview."""
     return tuple(_differences(plan, goals, _OF_A_PREVIEW))
 
 
-def with_state(plan: Plan, state: State) -> tuple[Difference, ...]:
+def from_state(plan: Plan, state: State) -> tuple[Difference, ...]:
     """Return the differences of a plan from the state after the update, including the stack's outputs."""
     root = plan.resources[0].urn if plan.resources else ""
     outputs = _values(root, "outputs", dict(plan.outputs), dict(state.outputs), frozenset())

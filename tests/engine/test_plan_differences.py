@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ops.engine import agreement
+from ops.engine import plan_differences
 from ops.engine.state import State, goals, state
 from ops.fakes.cloud.paths import UNKNOWN
 from ops.fakes.protocol.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN_MARK
@@ -25,7 +25,7 @@ def registered(*resources: Planned) -> dict[str, Planned]:
 
 def differences(ours: Planned, theirs: Planned) -> list[str]:
     """Return the paths in which the two differ in a preview."""
-    return [one.path for one in agreement.with_preview(plan(ours), registered(theirs))]
+    return [one.path for one in plan_differences.from_preview(plan(ours), registered(theirs))]
 
 
 def test_equal_resources_have_no_difference() -> None:
@@ -35,7 +35,7 @@ def test_equal_resources_have_no_difference() -> None:
 
 
 def test_a_resource_on_one_side_is_a_difference() -> None:
-    found = agreement.with_preview(plan(planned(KEY, "ours")), registered(planned(KEY, "theirs")))
+    found = plan_differences.from_preview(plan(planned(KEY, "ours")), registered(planned(KEY, "theirs")))
 
     assert [(one.urn.rpartition("::")[2], one.planned, one.engine) for one in found] == [
         ("ours", "the resource", "nothing"),
@@ -79,7 +79,7 @@ def test_a_different_option_is_a_difference(option: str, value: object) -> None:
 @pytest.mark.parametrize(("option", "value"), [("retain_on_delete", True), ("deleted_with", STACK)])
 def test_options_of_a_state_are_compared(option: str, value: object) -> None:
     resources = registered(planned(KEY, "key", **{option: value}))
-    found = agreement.with_state(plan(planned(KEY, "key")), State(resources=resources, ids={}, outputs={}))
+    found = plan_differences.from_state(plan(planned(KEY, "key")), State(resources=resources, ids={}, outputs={}))
 
     assert [one.path for one in found] == [option]
 
@@ -107,9 +107,9 @@ def test_the_values_of_different_secrets_are_not_printed() -> None:
     theirs = planned(KEY, "key", inputs={"a": {"b": "yours"}}, secret_paths=frozenset({"a.b"}))
     lacking = planned(KEY, "key", inputs={}, secret_paths=frozenset({"a.b"}))
     found = [
-        *agreement.with_preview(plan(ours), registered(theirs)),
-        *agreement.with_preview(plan(ours), registered(lacking)),
-        *agreement.with_preview(plan(lacking), registered(theirs)),
+        *plan_differences.from_preview(plan(ours), registered(theirs)),
+        *plan_differences.from_preview(plan(ours), registered(lacking)),
+        *plan_differences.from_preview(plan(lacking), registered(theirs)),
     ]
 
     assert [one.path for one in found] == ["a.b", "a", "a"]
@@ -119,7 +119,7 @@ def test_the_values_of_different_secrets_are_not_printed() -> None:
 def test_a_value_unknown_to_one_side_is_one_difference() -> None:
     ours = planned(KEY, "key", inputs={"a": {"b": "x"}})
     theirs = planned(KEY, "key", inputs={"a": {"b": UNKNOWN}}, unknown_paths=frozenset({"a.b"}))
-    found = agreement.with_preview(plan(ours), registered(theirs))
+    found = plan_differences.from_preview(plan(ours), registered(theirs))
 
     assert [(one.path, one.planned, one.engine) for one in found] == [("a.b", "known", "unknown")]
 
@@ -134,7 +134,7 @@ def test_an_unknown_value_inside_an_encrypted_secret_is_not_compared() -> None:
 
 
 def test_a_different_output_of_the_stack_is_a_difference() -> None:
-    found = agreement.with_state(
+    found = plan_differences.from_state(
         plan(outputs={"vpc": "vpc-1", "region": 1}),
         State(resources=registered(), ids={}, outputs={"vpc": "vpc-2", "region": 1}),
     )
