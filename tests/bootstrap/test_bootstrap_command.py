@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from ops.cli.options import ROOT
-from ops.engine.pulumi_cli import WANTED
+from ops.engine.pulumi_cli_get import WANTED
 from tests.bootstrap.declared import COMMITTED
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ from rich.console import Console
 
 from ops.engine import pulumi_cli
 from ops.engine import pulumi_cli_get as get
-from ops.engine.pulumi_cli import MINIMUM, WANTED, Found, NotFound, Origin, Places
+from ops.engine.pulumi_cli import MINIMUM, Found, NotFound, Origin
+from ops.engine.pulumi_cli_get import WANTED, Places
 from ops.progress import Progress
 
 if TYPE_CHECKING:
@@ -230,13 +231,13 @@ def test_an_interrupted_build_ends_its_compilers_and_leaves_nothing(machine: Mac
 import sys; sys.path.insert(0, {str(ROOT)!r})
 from pathlib import Path
 from rich.console import Console
-from ops.engine import pulumi_cli
+from ops.engine import pulumi_cli, pulumi_cli_get
 from ops.progress import Progress
 class Steps(Progress):
     def step(self, text):
         print("step", flush=True)
-places = pulumi_cli.Places(search_path={str(machine.go_path)!r}, cache=Path({str(machine.cache)!r}),
-                           archives="http://127.0.0.1:9", checksums="http://127.0.0.1:9/x", module=Path({str(tmp_path)!r}))
+places = pulumi_cli_get.Places(search_path={str(machine.go_path)!r}, cache=Path({str(machine.cache)!r}),
+                               archives="http://127.0.0.1:9", checksums="http://127.0.0.1:9/x", module=Path({str(tmp_path)!r}))
 pulumi_cli.find(Steps(Console(stderr=True)), places)
 """
     with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
