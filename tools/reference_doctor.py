@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING
 
-from ops.doctor.checks import CHECKS
-from ops.doctor.messages import MESSAGES
+from ops.doctor.chain import CHECKS
+from ops.doctor.log.messages import MESSAGES
 
 if TYPE_CHECKING:
-    from ops.doctor.checks import Check
-    from ops.doctor.message import Message
+    from ops.doctor.chain import Check
+    from ops.doctor.log.message import Message
 
 
 def doctor_checks() -> str:

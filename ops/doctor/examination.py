@@ -10,16 +10,16 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from gpu_ci.knowledge.verdict import Level
-from ops.doctor.source import Unanswered
-from ops.doctor.verdict import page
+from ops.doctor.finding import page
+from ops.doctor.world.source import Unanswered
 from ops.outcome import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from gpu_ci.knowledge.verdict import Verdict
-    from ops.doctor.checks import Check
-    from ops.doctor.world import World
+    from ops.doctor.chain import Check
+    from ops.doctor.world.world import World
 
 
 _REPORT: Final = "report it with the bundle that BUNDLE=x.tar.gz writes"

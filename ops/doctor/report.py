@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from gpu_ci.knowledge.verdict import Level
 from ops.doctor.examination import State
-from ops.doctor.verdict import page
+from ops.doctor.finding import page
 
 if TYPE_CHECKING:
     from rich.console import Console

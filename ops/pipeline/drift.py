@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ops.doctor.redaction import redacted
+from ops.doctor.world.redaction import redacted
 from ops.outcome import Exit, Stop
 from ops.pipeline import deploy, pulumi_run
 from ops.pipeline.pulumi_run import say

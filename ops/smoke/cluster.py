@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Kubernetes(Protocol):
-    """The API of a cluster. Every method raises `ops.doctor.source.Unanswered` if the cluster does not answer."""
+    """The API of a cluster. Every method raises `ops.doctor.world.source.Unanswered` if the cluster does not answer."""
 
     def ask(self, call: str, /, **arguments: Any) -> Any:
         """Return the object or the list at a path, or the text of a log; None if it does not exist."""

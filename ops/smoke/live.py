@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kubernetes import client
 
-from ops.doctor.live.cluster import LiveCluster, refused
+from ops.doctor.world.live.cluster import LiveCluster, refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

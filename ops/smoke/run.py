@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from components.aws.nodes.gpu_node import POOL_LABEL
 from components.kubernetes.gpus.smoke_job import LABEL, NAMESPACE, job_name, job_spec
-from ops.doctor.source import Unanswered
+from ops.doctor.world.source import Unanswered
 from ops.smoke.reasons import PULLS, Reason, reason
 from ops.smoke.timeline import Snapshot, Step, Timeline, container_state
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from gpu_ci.knowledge.verdict import Level
-from ops.doctor.checks import CHECKS
+from ops.doctor.chain import CHECKS
 from tests.doctor.healthy import STACK
 from tests.doctor.worlds import lines, world
 

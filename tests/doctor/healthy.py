@@ -11,8 +11,8 @@ from components.aws.nodes.gpu_node import node_labels, node_taints
 from gpu_ci.derived import kubernetes
 from gpu_ci.derived.kubernetes import gpu_node
 from gpu_ci.knowledge import pins
-from ops.doctor.checks.autoscaler import STATUS, UPDATED
-from ops.doctor.checks.deployer_permissions import _simulation
+from ops.doctor.chain.account import _simulation
+from ops.doctor.chain.gpu_pools import STATUS, UPDATED
 from tests.doctor.worlds import asked, world
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ops.cli import main
-from ops.doctor import bundle, live
-from ops.doctor.recording import Exchange, Recording
-from ops.doctor.source import Unanswered
+from ops.doctor.world import bundle, live
+from ops.doctor.world.recording import Exchange, Recording
+from ops.doctor.world.source import Unanswered
 from ops.outcome import Exit, Stop
 from ops.plan import typed
 from ops.plan.stack_file import read
@@ -28,7 +28,7 @@ from tests.doctor.worlds import NOW, ROOT
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ops.doctor.source import Source
+    from ops.doctor.world.source import Source
 
 pytestmark = pytest.mark.pure
 

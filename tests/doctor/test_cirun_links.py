@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from ops.doctor.checks import cirun_file, cirun_key
+from ops.doctor.chain import cirun_file
+from ops.doctor.chain import machines as cirun_key
 from tests.doctor.worlds import asked, lines, world
 
 if TYPE_CHECKING:
-    from ops.doctor.world import World
+    from ops.doctor.world.world import World
     from tests.doctor.worlds import Question
 
 pytestmark = pytest.mark.pure

@@ -10,12 +10,13 @@ import pytest
 
 from ops.cli import main, terminal
 from ops.cli.commands.doctor import selected
-from ops.doctor import recording, report
-from ops.doctor.checks import CHECKS
+from ops.doctor import report
+from ops.doctor.chain import CHECKS
 from ops.doctor.examination import State, examine
-from ops.doctor.recording import Exchange, Recorded, Recorder, Recording
-from ops.doctor.source import Unanswered
-from ops.doctor.verdict import broken, doubtful, works
+from ops.doctor.finding import broken, doubtful, works
+from ops.doctor.world import recording
+from ops.doctor.world.recording import Exchange, Recorded, Recorder, Recording
+from ops.doctor.world.source import Unanswered
 from ops.outcome import Exit, Stop
 from tests.doctor.worlds import NOW, ROOT, world
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from gpu_ci.knowledge.verdict import Verdict
     from gpu_ci.stack_file.sections.settings import Settings
-    from ops.doctor.world import World
+    from ops.doctor.world.world import World
 
 pytestmark = pytest.mark.pure
 

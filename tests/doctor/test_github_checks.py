@@ -8,26 +8,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from ops.doctor.checks import (
-    github_app,
-    github_token,
-    gpu_jobs,
-    job_log,
-    kit_files,
-    queued_jobs,
-    repository_settings,
-    runner_group,
-    runner_release,
-)
-from ops.doctor.redaction import redacted
-from ops.doctor.source import Unanswered
+from ops.doctor.chain import github as github_app
+from ops.doctor.chain import github_token, gpu_jobs, job_log, kit_files, runner_release
+from ops.doctor.chain import jobs as queued_jobs
+from ops.doctor.chain import repositories as repository_settings
+from ops.doctor.chain import runners as runner_group
+from ops.doctor.world.redaction import redacted
+from ops.doctor.world.source import Unanswered
 from ops.kit import stack as kit
 from tests.doctor.worlds import asked, lines, silent, world
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ops.doctor.world import World
+    from ops.doctor.world.world import World
     from tests.doctor.worlds import Question
 
 pytestmark = pytest.mark.pure

@@ -10,13 +10,15 @@ import pytest
 from bootstrap.permissions_gcp import DEPLOYER
 from gpu_ci.derived import host_image as images
 from gpu_ci.derived.host_image import apis
-from ops.doctor.checks import google_capacity, google_project, google_quota, host_image, image_digest
-from ops.doctor.machines import COMPUTE
-from ops.doctor.recording import Exchange, Recorded
+from ops.doctor.chain import google_capacity, google_quota, host_image
+from ops.doctor.chain import google_cloud as google_project
+from ops.doctor.chain import pods as image_digest
+from ops.doctor.questions.machines import COMPUTE
+from ops.doctor.world.recording import Exchange, Recorded
 from tests.doctor.worlds import asked, lines, silent, world
 
 if TYPE_CHECKING:
-    from ops.doctor.world import World
+    from ops.doctor.world.world import World
     from tests.doctor.worlds import Question
 
 pytestmark = pytest.mark.pure

@@ -15,11 +15,11 @@ from botocore.exceptions import ClientError, EndpointConnectionError, NoCredenti
 from kubernetes import client
 from moto import mock_aws
 
-from ops.doctor import live
-from ops.doctor.live import aws as live_aws
-from ops.doctor.live.aws import LiveAws
-from ops.doctor.live.cluster import LiveCluster, of_eks, token
-from ops.doctor.source import Unanswered
+from ops.doctor.world import live
+from ops.doctor.world.live import aws as live_aws
+from ops.doctor.world.live.aws import LiveAws
+from ops.doctor.world.live.cluster import LiveCluster, of_eks, token
+from ops.doctor.world.source import Unanswered
 from tests.doctor.worlds import world
 
 if TYPE_CHECKING:

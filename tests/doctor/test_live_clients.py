@@ -11,19 +11,19 @@ import pytest
 from jarvislabs.exceptions import APIError, AuthError
 from moto import mock_aws
 
-from ops.doctor.live.aws import LiveAws
-from ops.doctor.live.github import LiveGitHub, api_of, token
-from ops.doctor.live.google_cloud import LiveGoogleCloud
-from ops.doctor.live.jarvis import LiveJarvis
-from ops.doctor.live.registry import LiveRegistry
-from ops.doctor.recording import Recorder
-from ops.doctor.source import Unanswered
+from ops.doctor.world.live.aws import LiveAws
+from ops.doctor.world.live.github import LiveGitHub, api_of, token
+from ops.doctor.world.live.google_cloud import LiveGoogleCloud
+from ops.doctor.world.live.jarvis import LiveJarvis
+from ops.doctor.world.live.registry import LiveRegistry
+from ops.doctor.world.recording import Recorder
+from ops.doctor.world.source import Unanswered
 from tests.doctor.http_server import Answer, Server, serving
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from ops.doctor.source import Source
+    from ops.doctor.world.source import Source
 
 pytestmark = pytest.mark.pure
 

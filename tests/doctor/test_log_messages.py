@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ops.doctor.messages import MESSAGES, found_in
-from ops.doctor.messages_of_gpu_ci import OWN
+from ops.doctor.log.messages import MESSAGES, found_in
+from ops.doctor.log.messages_of_gpu_ci import OWN
 from tests.doctor.worlds import ROOT
 
 pytestmark = pytest.mark.pure

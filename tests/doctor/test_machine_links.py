@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from ops.doctor.checks import jarvis_instance, machine, machine_key, runner_online
-from ops.doctor.machines import COMPUTE
-from ops.doctor.recording import Exchange, Recorded
+from ops.doctor.chain import jarvis_instance, machine, machine_key, runner_online
+from ops.doctor.questions.machines import COMPUTE
+from ops.doctor.world.recording import Exchange, Recorded
 from tests.doctor.worlds import asked, lines, world
 
 if TYPE_CHECKING:
-    from ops.doctor.world import World
+    from ops.doctor.world.world import World
     from tests.doctor.worlds import Question
 
 pytestmark = pytest.mark.pure

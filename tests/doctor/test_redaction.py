@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ops.doctor.redaction import REDACTED, is_sensitive, known_values, redacted, text_without_secrets
+from ops.doctor.world.redaction import REDACTED, is_sensitive, known_values, redacted, text_without_secrets
 
 pytestmark = pytest.mark.pure
 

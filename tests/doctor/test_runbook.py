@@ -7,8 +7,8 @@ from typing import Final
 
 import pytest
 
-from ops.doctor.checks import CHECKS
-from ops.doctor.messages import MESSAGES
+from ops.doctor.chain import CHECKS
+from ops.doctor.log.messages import MESSAGES
 from tests.doctor.worlds import ROOT
 
 pytestmark = pytest.mark.pure

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ops.doctor.checks import CHECKS
+from ops.doctor.chain import CHECKS
 from ops.doctor.examination import State, examine
-from ops.doctor.world import SYSTEMS, World
+from ops.doctor.world.world import SYSTEMS, World
 from tests.doctor.worlds import world
 
 pytestmark = pytest.mark.pure

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gpu_ci.back_ends.registry import stack_of
 from gpu_ci.stack_file.identity import PROJECT, Identity
-from ops.doctor.recording import Exchange, Recorded
-from ops.doctor.world import SYSTEMS, World
+from ops.doctor.world.recording import Exchange, Recorded
+from ops.doctor.world.world import SYSTEMS, World
 from ops.plan import typed
 from ops.plan.stack_file import read
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from components.kubernetes.gpus.smoke_job import LABEL, NAMESPACE
-from ops.doctor.source import Unanswered
+from ops.doctor.world.source import Unanswered
 from ops.smoke.run import EVENTS, JOBS, NODES, PODS
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 from gpu_ci.derived.kubernetes import smoke_jobs
 from ops.cli.commands import smoke as command
 from ops.cli.main import run
-from ops.doctor.source import Unanswered
+from ops.doctor.world.source import Unanswered
 from ops.outcome import Exit
 from ops.smoke import reasons
 from ops.smoke.run import KEPT_SECONDS, Missing, Result, Smoke

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from kubernetes import client
 
-from ops.doctor.source import Unanswered
+from ops.doctor.world.source import Unanswered
 from ops.smoke.live import TOKEN_LIFE, Reconnecting, WritableCluster
 from ops.smoke.run import JOBS
 

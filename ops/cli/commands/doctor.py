@@ -17,14 +17,15 @@ from gpu_ci.knowledge.nearest import nearest, suggestion
 from gpu_ci.stack_file.identity import PROJECT, Identity
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, Why, chosen
-from ops.doctor import bundle as bundles
-from ops.doctor import live, recording, report
-from ops.doctor.checks import CHECKS, Check
+from ops.doctor import report
+from ops.doctor.chain import CHECKS, Check
 from ops.doctor.examination import examine, verdict_data
-from ops.doctor.given_log import GivenLog
-from ops.doctor.recording import Recorder
-from ops.doctor.redaction import known_values
-from ops.doctor.world import World
+from ops.doctor.world import bundle as bundles
+from ops.doctor.world import live, recording
+from ops.doctor.world.given_log import GivenLog
+from ops.doctor.world.recording import Recorder
+from ops.doctor.world.redaction import known_values
+from ops.doctor.world.world import World
 from ops.outcome import Exit, Stop
 from ops.plan import typed
 from ops.plan.stack_file import read

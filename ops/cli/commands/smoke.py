@@ -14,7 +14,7 @@ from gpu_ci.knowledge.nearest import did_you_mean
 from gpu_ci.stack_file.identity import PROJECT, Identity
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, chosen
-from ops.doctor.source import Unanswered
+from ops.doctor.world.source import Unanswered
 from ops.outcome import Exit, Stop
 from ops.plan import typed
 from ops.smoke.run import Missing, Smoke
@@ -75,8 +75,8 @@ def connected(name: str, region: str) -> tuple[Kubernetes, Clock]:
     """Connect to the cluster of a stack."""
     try:
         # Imported here: the clients are only in the environment of `make smoke` and `make doctor`.
-        from ops.doctor.live.aws import LiveAws  # noqa: PLC0415
-        from ops.doctor.live.cluster import of_eks  # noqa: PLC0415
+        from ops.doctor.world.live.aws import LiveAws  # noqa: PLC0415
+        from ops.doctor.world.live.cluster import of_eks  # noqa: PLC0415
         from ops.smoke.live import RealTime, Reconnecting, WritableCluster  # noqa: PLC0415
     except ImportError as missing:
         reason = f"the Python package {missing.name} is not installed"

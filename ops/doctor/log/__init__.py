@@ -1,0 +1,1 @@
+"""Known messages in logs, with their meaning and their fix."""
