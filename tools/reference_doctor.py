@@ -9,20 +9,20 @@ from ops.doctor.chain import CHECKS
 from ops.doctor.log.messages import MESSAGES
 
 if TYPE_CHECKING:
-    from ops.doctor.chain import Check
-    from ops.doctor.log.message import Message
+    from ops.doctor.check import Check
+    from ops.doctor.log.messages import Message
 
 
 def doctor_checks() -> str:
-    """Return an entry for each check, in the order of the chain, from the docstring of its module."""
+    """Return an entry for each check, in the order of the chain, from the docstring of its function."""
     return "\n\n".join(_check(one) for one in CHECKS)
 
 
 def _check(one: Check) -> str:
-    needs = ", ".join(f"[{name}](#{name})" for name in one.NEEDS)
-    text = (inspect.getdoc(one) or "").replace("<", "&lt;")
-    after = f"\n\nIt is only made if {needs} {'passes' if len(one.NEEDS) == 1 else 'pass'}." if needs else ""
-    return f"### {one.CHECK}\n\n{text}{after}\n\n```bash\nmake doctor ONLY={one.CHECK}\n```"
+    needs = ", ".join(f"[{name}](#{name})" for name in one.needs)
+    text = (inspect.getdoc(one.check) or "").replace("<", "&lt;")
+    after = f"\n\nIt is only made if {needs} {'passes' if len(one.needs) == 1 else 'pass'}." if needs else ""
+    return f"### {one.name}\n\n{text}{after}\n\n```bash\nmake doctor ONLY={one.name}\n```"
 
 
 def message_index() -> str:

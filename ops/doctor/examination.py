@@ -10,15 +10,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from gpu_ci.knowledge.verdict import Level
-from ops.doctor.finding import page
 from ops.doctor.world.source import Unanswered
 from ops.outcome import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from gpu_ci.knowledge.verdict import Verdict
-    from ops.doctor.chain import Check
+    from ops.doctor.check import Check
+    from ops.doctor.finding import Finding
     from ops.doctor.world.world import World
 
 
@@ -38,28 +37,22 @@ class State(StrEnum):
     """A prerequisite failed."""
 
 
-def verdict_data(one: Verdict) -> dict[str, str]:
-    """Return a verdict as JSON."""
-    return {
-        "level": str(one.level),
-        "subject": one.subject,
-        "seen": one.reason,
-        "means": " ".join(one.chain),
-        "fix": one.fix,
-    }
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
     """A check and its result."""
 
     check: str
     state: State
-    verdicts: tuple[Verdict, ...] = ()
+    findings: tuple[Finding, ...] = ()
     because: str = ""
     """The reason without an answer, or the check that failed first."""
     fix: str = ""
     """The fix without an answer."""
+
+    @property
+    def page(self) -> str:
+        """The entry of the check in the documentation."""
+        return f"docs/runbook.md#{self.check}"
 
     def data(self) -> dict[str, Any]:
         """Return the link as JSON."""
@@ -68,8 +61,8 @@ class Link:
             "state": str(self.state),
             "because": self.because,
             "fix": self.fix,
-            "page": page(self.check),
-            "verdicts": [verdict_data(one) for one in self.verdicts],
+            "page": self.page,
+            "verdicts": [one.data() for one in self.findings],
         }
 
 
@@ -102,28 +95,28 @@ def examine(world: World, checks: Iterable[Check], *, step: Callable[[str], None
     links: dict[str, Link] = {}
     for one in checks:
         if one.applies(world.settings):
-            step(one.CHECK)
-            links[one.CHECK] = _link(one, world, links)
+            step(one.name)
+            links[one.name] = _link(one, world, links)
     # A check that found nothing to check, for example no repository, has no result.
-    return Examination(links=tuple(link for link in links.values() if link.verdicts or link.state is not State.WORKS))
+    return Examination(links=tuple(link for link in links.values() if link.findings or link.state is not State.WORKS))
 
 
 def _link(one: Check, world: World, links: Mapping[str, Link]) -> Link:
-    for need in one.NEEDS:
+    for need in one.needs:
         before = links.get(need)
         if before is not None and before.state is not State.WORKS:
             cause = before.because if before.state is State.NOT_CHECKED else before.check
-            return Link(check=one.CHECK, state=State.NOT_CHECKED, because=cause)
-    verdicts: list[Verdict] = []
+            return Link(check=one.name, state=State.NOT_CHECKED, because=cause)
+    findings: list[Finding] = []
     state, because, fix = State.WORKS, "", ""
     try:
-        for verdict in one.check(world):
-            verdicts.append(verdict)  # noqa: PERF402 - the verdicts before a fault count
+        for finding in one.check(world):
+            findings.append(finding)  # noqa: PERF402 - the findings before a fault count
     except Unanswered as fault:
         state, because, fix = State.UNANSWERED, fault.reason, fault.fix
     except (AttributeError, LookupError, TypeError, ValueError) as fault:
         # Systems change. One answer of another form must not hide the other links.
         state, because, fix = State.UNANSWERED, f"an answer has another form ({fault!r})", _REPORT
-    if any(verdict.level is Level.ERROR for verdict in verdicts):
+    if any(finding.level is Level.ERROR for finding in findings):
         state = State.BROKEN
-    return Link(check=one.CHECK, state=state, verdicts=tuple(dict.fromkeys(verdicts)), because=because, fix=fix)
+    return Link(check=one.name, state=state, findings=tuple(dict.fromkeys(findings)), because=because, fix=fix)

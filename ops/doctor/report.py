@@ -9,13 +9,12 @@ from rich.markup import escape
 
 from gpu_ci.knowledge.verdict import Level
 from ops.doctor.examination import State
-from ops.doctor.finding import page
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from gpu_ci.knowledge.verdict import Verdict
     from ops.doctor.examination import Examination, Link
+    from ops.doctor.finding import Finding
 
 _STYLES: Final = {
     State.WORKS: "ok",
@@ -28,7 +27,7 @@ _INDENT: Final = " " * (_WIDTH + 2)
 
 
 def show(console: Console, found: Examination, *, why: bool = False) -> None:
-    """Print every link in the order of the chain, and a summary. With `why`, also print passed verdicts."""
+    """Print every link in the order of the chain, and a summary. With `why`, also print what passed."""
     for link in found.links:
         if link.state is not State.NOT_CHECKED:
             _link(console, link, why=why)
@@ -40,26 +39,26 @@ def show(console: Console, found: Examination, *, why: bool = False) -> None:
 
 
 def _link(console: Console, link: Link, *, why: bool) -> None:
-    shown = [one for one in link.verdicts if why or one.level is not Level.OK]
-    passed = [one for one in link.verdicts if one.level is Level.OK]
-    brief = passed[0].reason if len(passed) == 1 and not shown else f"{len(passed)} passed" if passed else ""
-    warned = link.state is State.WORKS and any(one.level is Level.WARNING for one in link.verdicts)
+    shown = [one for one in link.findings if why or one.level is not Level.OK]
+    passed = [one for one in link.findings if one.level is Level.OK]
+    brief = passed[0].seen if len(passed) == 1 and not shown else f"{len(passed)} passed" if passed else ""
+    warned = link.state is State.WORKS and any(one.level is Level.WARNING for one in link.findings)
     label, style = ("warning", "warning") if warned else (str(link.state), _STYLES[link.state])
     _head(console, label, style, f"{link.check}{f'  {brief}' if brief else ''}")
     for one in shown:
-        _verdict(console, one)
+        _finding(console, one)
     if link.state is State.UNANSWERED or (link.state is State.BROKEN and link.because):
         _paragraph(console, f"could not ask, because {link.because}")
         if link.fix:
             _paragraph(console, f"→ {link.fix}")
     if link.state in {State.BROKEN, State.UNANSWERED} or warned:
-        _paragraph(console, page(link.check), style="quiet")
+        _paragraph(console, link.page, style="quiet")
 
 
-def _verdict(console: Console, one: Verdict) -> None:
-    console.print(f"{_INDENT}[{one.level}]{escape(one.subject)}[/]: {escape(one.reason)}", soft_wrap=True)
-    for step in one.chain:
-        _paragraph(console, f"  {step}")
+def _finding(console: Console, one: Finding) -> None:
+    console.print(f"{_INDENT}[{one.level}]{escape(one.subject)}[/]: {escape(one.seen)}", soft_wrap=True)
+    if one.means:
+        _paragraph(console, f"  {one.means}")
     if one.fix:
         _paragraph(console, f"  → {one.fix}")
 

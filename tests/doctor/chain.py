@@ -20,10 +20,10 @@ NAMES: Final = (
     "arc-controller", "github-app-secret", "scale-sets", "listeners", "pending-pods", "pod-images", "runner-gpu",
     "runner-log",
 )  # fmt: skip
-CLUSTER_CHECKS: Final = tuple(one for one in CHECKS if one.CHECK in NAMES)
+CLUSTER_CHECKS: Final = tuple(one for one in CHECKS if one.name in NAMES)
 
 
 def made(name: str, answers: Mapping[Question, Any], stack: str = STACK) -> list[str]:
-    """Make one check, and return the verdicts that are not ok."""
-    check = next(one for one in CHECKS if name == one.CHECK)
+    """Make one check, and return the findings that are not ok."""
+    check = next(one for one in CHECKS if name == one.name)
     return lines([one for one in check.check(world(stack, answers)) if one.level is not Level.OK])

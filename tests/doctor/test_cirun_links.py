@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from ops.doctor.chain import cirun_file
-from ops.doctor.chain import machines as cirun_key
+from ops.doctor.chain.machines import IAM, cirun_key
+from ops.doctor.chain.repositories import cirun_file
 from tests.doctor.worlds import asked, lines, world
 
 if TYPE_CHECKING:
@@ -170,12 +170,12 @@ ACCOUNT: Final = "gpu-ci-cirun-gcp-cirun@gpu-test-runners.iam.gserviceaccount.co
     ],
 )
 def test_the_key_of_cirun_on_google_cloud_is_explained(account: Any, keys: list[Any], level: str, seen: str) -> None:
-    place = f"{cirun_key.IAM}/projects/gpu-test-runners/serviceAccounts/{ACCOUNT}"
+    place = f"{IAM}/projects/gpu-test-runners/serviceAccounts/{ACCOUNT}"
     answers: dict[Question, Any] = {
         asked("google", place): account,
         asked("google", f"{place}/keys", keyTypes="USER_MANAGED"): {"keys": keys},
     }
 
-    (verdict,) = cirun_key.check(world(GCP, answers))
+    (finding,) = cirun_key.check(world(GCP, answers))
 
-    assert (verdict.level, verdict.reason) == (level, seen)
+    assert (finding.level, finding.seen) == (level, seen)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import json
-from dataclasses import dataclass, field
+import pkgutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ops.cli import main, terminal
 from ops.cli.commands.doctor import selected
-from ops.doctor import report
+from ops.doctor import chain, report
 from ops.doctor.chain import CHECKS
+from ops.doctor.check import Check
 from ops.doctor.examination import State, examine
 from ops.doctor.finding import broken, doubtful, works
 from ops.doctor.world import recording
@@ -24,69 +26,60 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from gpu_ci.knowledge.verdict import Verdict
-    from gpu_ci.stack_file.sections.settings import Settings
+    from ops.doctor.finding import Finding
     from ops.doctor.world.world import World
 
 pytestmark = pytest.mark.pure
 
 
-@dataclass(frozen=True)
-class Made:
-    """A check with a fixed result."""
+def made(name: str, result: str = "works", *, needs: tuple[str, ...] = (), there: bool = True) -> Check:
+    """Return a check with a fixed result."""
 
-    CHECK: str
-    result: Any = "works"
-    NEEDS: tuple[str, ...] = ()
-    there: bool = True
-    made: list[str] = field(default_factory=list)
-
-    def applies(self, settings: Settings, /) -> bool:
-        return self.there
-
-    def check(self, world: World) -> Iterator[Verdict]:
-        self.made.append(self.CHECK)
-        if self.result == "works":
-            yield works(self.CHECK, "part", "seen")
-        elif self.result == "warns":
-            yield doubtful(self.CHECK, "part", seen="odd", means="maybe", fix="look")
-        elif self.result == "broken":
-            yield broken(self.CHECK, "part", seen="bad", means="it cannot work", fix="repair it")
-        else:
-            yield works(self.CHECK, "part", "first")
+    def check(_world: World) -> Iterator[Finding]:
+        if result == "works":
+            yield works("part", "seen")
+        elif result == "warns":
+            yield doubtful("part", seen="odd", means="maybe", fix="look")
+        elif result == "broken":
+            yield broken("part", seen="bad", means="it cannot work", fix="repair it")
+        elif result == "silent":
+            yield works("part", "first")
             raise Unanswered("no answer came", "sign in")
+        else:
+            pytest.fail(f"{name} was made")
+
+    return Check(name=name, needs=needs, applies=lambda _settings: there, check=check)
 
 
-def states(*checks: Made) -> dict[str, tuple[str, str]]:
+def states(*checks: Check) -> dict[str, tuple[str, str]]:
     found = examine(world("tests/stacks/staging.yaml", {}), checks)
     return {link.check: (str(link.state), link.because) for link in found.links}
 
 
 def test_a_check_whose_prerequisite_failed_names_the_first_failure() -> None:
-    last = Made("c", NEEDS=("b",))
+    last = made("c", "never", needs=("b",))
 
-    assert states(Made("a", "broken"), Made("b", NEEDS=("a",)), last, Made("d")) == {
+    assert states(made("a", "broken"), made("b", "never", needs=("a",)), last, made("d")) == {
         "a": ("error", ""),
         "b": ("not checked", "a"),
         "c": ("not checked", "a"),
         "d": ("ok", ""),
     }
-    assert last.made == []
 
 
 def test_a_warning_does_not_stop_the_chain() -> None:
-    assert states(Made("a", "warns"), Made("b", NEEDS=("a",)))["b"] == ("ok", "")
+    assert states(made("a", "warns"), made("b", needs=("a",)))["b"] == ("ok", "")
 
 
 def test_a_system_that_does_not_answer_stops_its_chain_without_a_fault() -> None:
-    assert states(Made("a", "silent"), Made("b", NEEDS=("a",))) == {
+    assert states(made("a", "silent"), made("b", needs=("a",))) == {
         "a": ("unanswered", "no answer came"),
         "b": ("not checked", "a"),
     }
 
 
 def test_a_check_that_does_not_apply_is_not_shown_and_stops_nothing() -> None:
-    assert states(Made("a", "broken", there=False), Made("b", NEEDS=("a",))) == {"b": ("ok", "")}
+    assert states(made("a", "broken", there=False), made("b", needs=("a",))) == {"b": ("ok", "")}
 
 
 @pytest.mark.parametrize(
@@ -98,13 +91,13 @@ def test_a_check_that_does_not_apply_is_not_shown_and_stops_nothing() -> None:
     ],
 )
 def test_the_exit_code_is_of_the_worst_link(results: tuple[str, ...], code: Exit) -> None:
-    checks = [Made(f"check-{number}", result) for number, result in enumerate(results)]
+    checks = [made(f"check-{number}", result) for number, result in enumerate(results)]
 
     assert examine(world("tests/stacks/staging.yaml", {}), checks).exit is code
 
 
 def test_the_report_shows_the_observation_the_meaning_and_the_fix() -> None:
-    checks = [Made("a"), Made("b", "broken"), Made("c", NEEDS=("b",)), Made("d", NEEDS=("c",)), Made("e", "silent")]
+    checks = [made("a"), made("b", "broken"), made("c", needs=("b",)), made("d", needs=("c",)), made("e", "silent")]
     console = terminal.out(width=100)
     with console.capture() as captured:
         report.show(console, examine(world("tests/stacks/staging.yaml", {}), checks))
@@ -126,15 +119,24 @@ def test_the_report_shows_the_observation_the_meaning_and_the_fix() -> None:
 
 
 def test_checks_are_listed_after_those_that_they_need() -> None:
-    names = [one.CHECK for one in CHECKS]
+    names = [one.name for one in CHECKS]
+    early = {one.name: set(one.needs) - set(names[:number]) for number, one in enumerate(CHECKS)}
 
     assert len(set(names)) == len(names)
-    for number, one in enumerate(CHECKS):
-        assert set(one.NEEDS) <= set(names[:number]), one.CHECK
+    assert {name: needs for name, needs in early.items() if needs} == {}
+
+
+def test_every_chapter_of_the_chain_is_listed() -> None:
+    modules = [
+        importlib.import_module(found.name) for found in pkgutil.iter_modules(chain.__path__, "ops.doctor.chain.")
+    ]
+    registered = {one.name for module in modules if hasattr(module, "CHAPTER") for one in module.CHAPTER.checks}
+
+    assert registered == {one.name for one in CHECKS}
 
 
 def test_only_selects_a_check_and_those_that_it_needs() -> None:
-    assert [one.CHECK for one in selected(["eks-cluster"])] == ["aws-account", "eks-cluster"]
+    assert [one.name for one in selected(["eks-cluster"])] == ["aws-account", "eks-cluster"]
     assert selected(()) == CHECKS
     with pytest.raises(Stop, match='--only: no check eks-clusters; did you mean "eks-cluster"'):
         selected(["eks-clusters"])

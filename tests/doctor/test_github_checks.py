@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from ops.doctor.chain import github as github_app
-from ops.doctor.chain import github_token, gpu_jobs, job_log, kit_files, runner_release
-from ops.doctor.chain import jobs as queued_jobs
-from ops.doctor.chain import repositories as repository_settings
-from ops.doctor.chain import runners as runner_group
+from ops.doctor.chain.github import github_app, github_token
+from ops.doctor.chain.jobs import STATES, gpu_jobs, job_log, queued_jobs
+from ops.doctor.chain.repositories import kit_files, repository_settings
+from ops.doctor.chain.runners import RELEASES, runner_group, runner_release
 from ops.doctor.world.redaction import redacted
 from ops.doctor.world.source import Unanswered
 from ops.kit import stack as kit
@@ -174,7 +173,7 @@ SELECTED: Final = "/orgs/example-org/actions/runner-groups/3/repositories"
 
 
 def in_group(*answers: Mapping[Question, Any]) -> list[str]:
-    """Return the verdicts on the group."""
+    """Return the findings on the group."""
     found = of(ARC, *answers, repository=REPOSITORY)
     arc = found.settings.arc
     assert arc is not None
@@ -255,7 +254,7 @@ def release(version: str, day: str) -> dict[str, Any]:
     ],
 )
 def test_a_release_gets_jobs_until_thirty_days_after_the_next_one(releases: list[dict[str, Any]], line: str) -> None:
-    found = of(ARC, github(runner_release.RELEASES, [*releases, release("2.337.0", "2026-09-01")]))
+    found = of(ARC, github(RELEASES, [*releases, release("2.337.0", "2026-09-01")]))
     image = next(name for name, one in found.settings.images.items() if one.runner is not None)
 
     assert [one.replace(image, "runner-gpu") for one in lines(list(runner_release.check(found)))] == [line]
@@ -264,9 +263,7 @@ def test_a_release_gets_jobs_until_thirty_days_after_the_next_one(releases: list
 def queue(*jobs: dict[str, Any], state: str = "queued") -> list[dict[Question, Any]]:
     """Return one run with these jobs."""
     path = f"/repos/{REPOSITORY}/actions/runs"
-    runs = [
-        github(path, {"workflow_runs": [{"id": 9}] if one == state else []}, status=one) for one in queued_jobs.STATES
-    ]
+    runs = [github(path, {"workflow_runs": [{"id": 9}] if one == state else []}, status=one) for one in STATES]
     return [*runs, github(f"{path}/9/jobs", {"jobs": list(jobs)}, filter="latest")]
 
 
@@ -522,7 +519,7 @@ def test_a_log_without_a_known_message_is_a_warning() -> None:
 
 
 def passed(log: str, labels: tuple[str, ...] = ("gpu-vm",)) -> list[str]:
-    """Return the verdicts on the last job that passed, with this log."""
+    """Return the findings on the last job that passed, with this log."""
     path = f"/repos/{REPOSITORY}/actions"
     one = {"id": 5, "name": "Test", "conclusion": "success", "labels": labels, "html_url": "https://github.com/job/5"}
     answers = [

@@ -10,9 +10,16 @@ import pytest
 from bootstrap.permissions_gcp import DEPLOYER
 from gpu_ci.derived import host_image as images
 from gpu_ci.derived.host_image import apis
-from ops.doctor.chain import google_capacity, google_quota, host_image
-from ops.doctor.chain import google_cloud as google_project
-from ops.doctor.chain import pods as image_digest
+from ops.doctor.chain.google_cloud import (
+    PROBES,
+    PROJECTS,
+    SERVICES,
+    google_capacity,
+    google_project,
+    google_quota,
+    host_image,
+)
+from ops.doctor.chain.pods import ARTIFACTS, _in_registry, image_digest
 from ops.doctor.questions.machines import COMPUTE
 from ops.doctor.world.recording import Exchange, Recorded
 from tests.doctor.worlds import asked, lines, silent, world
@@ -26,20 +33,20 @@ pytestmark = pytest.mark.pure
 VM: Final = "examples/vm-gcp.yaml"
 CIRUN: Final = "examples/cirun-gcp.yaml"
 PROJECT: Final = f"{COMPUTE}/projects/gpu-test-runners"
-MINE: Final = f"{google_project.PROJECTS}/gpu-test-runners"
+MINE: Final = f"{PROJECTS}/gpu-test-runners"
 
 
 def test_every_role_of_the_deploying_account_has_a_permission_of_its_own() -> None:
-    assert set(google_project.PROBES) == set(DEPLOYER)
-    assert len(set(google_project.PROBES.values())) == len(DEPLOYER)
+    assert set(PROBES) == set(DEPLOYER)
+    assert len(set(PROBES.values())) == len(DEPLOYER)
 
 
 def project(*, state: str | None = "ACTIVE", without: str = "", lacking: str = "", refused: str = "") -> list[str]:
-    """Return the verdicts on a project, with differences from a good one."""
+    """Return the findings on a project, with differences from a good one."""
     stack = world(VM, {}).stack
     enabled = [{"config": {"name": f"{api}.googleapis.com"}} for api in apis(stack) if api != without]
-    asked_for = sorted(google_project.PROBES.values())
-    granted = [permission for role, permission in google_project.PROBES.items() if role != lacking]
+    asked_for = sorted(PROBES.values())
+    granted = [permission for role, permission in PROBES.items() if role != lacking]
     tested = Exchange(
         call=f"{MINE}:testIamPermissions",
         arguments={"body": {"permissions": asked_for}},
@@ -50,7 +57,7 @@ def project(*, state: str | None = "ACTIVE", without: str = "", lacking: str = "
         [
             Exchange(call=MINE, arguments={}, answer={"lifecycleState": state} if state is not None else None),
             Exchange(
-                call=f"{google_project.SERVICES}/gpu-test-runners/services",
+                call=f"{SERVICES}/gpu-test-runners/services",
                 arguments={"filter": "state:ENABLED"},
                 answer={"services": enabled},
             ),
@@ -104,7 +111,7 @@ def test_unknown_permissions_are_a_warning() -> None:
 
 
 def quotas(*, gpus: float, everywhere: float, used: float = 0) -> list[str]:
-    """Return the verdicts on the quotas of `vm-gcp.yaml`."""
+    """Return the findings on the quotas of `vm-gcp.yaml`."""
     answers: dict[Question, Any] = {
         asked("google", PROJECT): {"quotas": [{"metric": "GPUS_ALL_REGIONS", "limit": everywhere, "usage": used}]},
         asked("google", f"{PROJECT}/regions/us-central1"): {
@@ -193,7 +200,7 @@ def test_the_starts_of_the_last_day_are_explained(operations: list[dict[str, Any
 
 
 def built(image: Any, latest: Any = None) -> list[str]:
-    """Return the verdicts on the host image, with its name replaced."""
+    """Return the findings on the host image, with its name replaced."""
     found = world(CIRUN, {})
     assert found.settings.host_image is not None
     name = images.name(found.settings.host_image, "us-central1")
@@ -240,9 +247,7 @@ def test_the_state_of_the_host_image_is_explained(image: Any, line: str) -> None
 STATED: Final = "ghcr.io/example-org/actions-runner-cuda"
 ON_ARC: Final = "examples/eks-arc.yaml"
 MANIFEST: Final = {"host": "ghcr.io", "repository": "example-org/actions-runner-cuda", "reference": "2.337.0-cuda12.9"}
-TEST_IMAGE: Final = (
-    f"{image_digest.ARTIFACTS}/projects/gpu-test-runners/locations/us-central1/repositories/gpu-tests/packages"
-)
+TEST_IMAGE: Final = f"{ARTIFACTS}/projects/gpu-test-runners/locations/us-central1/repositories/gpu-tests/packages"
 
 
 @pytest.mark.parametrize(
@@ -284,7 +289,7 @@ def test_an_image_of_another_registry_is_looked_up(answer: Any, line: str) -> No
 def test_an_image_of_docker_hub_is_looked_up_at_its_registry(reference: str, repository: str) -> None:
     question = asked("registry", "manifest", host="registry-1.docker.io", repository=repository, reference="1")
 
-    assert image_digest._found(world(ON_ARC, {question: {"digest": "sha256:1"}}), "x", reference, "1")
+    assert _in_registry(world(ON_ARC, {question: {"digest": "sha256:1"}}), "x", reference, "1")
 
 
 def on_ecr() -> World:

@@ -45,9 +45,9 @@ def test_every_link_of_a_healthy_cluster_works(changes: dict[Question, Any]) -> 
     found = examine(world(STACK, {**healthy(), **changes}), CLUSTER_CHECKS)
 
     assert {link.check: (str(link.state), link.because) for link in found.links} == {
-        one.CHECK: ("ok", "") for one in CLUSTER_CHECKS
+        one.name: ("ok", "") for one in CLUSTER_CHECKS
     }
-    assert [one.reason for link in found.links for one in link.verdicts if str(one.level) != "ok"] == []
+    assert [one.seen for link in found.links for one in link.findings if str(one.level) != "ok"] == []
 
 
 def states(answers: dict[Question, Any]) -> dict[str, tuple[str, str]]:
@@ -60,14 +60,14 @@ def test_without_credentials_only_the_first_link_is_reported() -> None:
 
     assert states(answers) == {
         "aws-account": ("unanswered", "there are no credentials of AWS"),
-        **{one.CHECK: ("not checked", "aws-account") for one in CLUSTER_CHECKS[1:]},
+        **{one.name: ("not checked", "aws-account") for one in CLUSTER_CHECKS[1:]},
     }
 
 
 def test_a_cluster_that_cannot_be_reached_leaves_the_checks_of_aws() -> None:
     answers = {**healthy(), asked("cluster", "/version"): silent("", "the cluster cannot be reached")}
     found = states(answers)
-    names = [one.CHECK for one in CLUSTER_CHECKS]
+    names = [one.name for one in CLUSTER_CHECKS]
     number = names.index("kubernetes-api")
 
     assert [found[name][0] for name in names[:number]] == ["ok"] * number

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from ops.doctor.chain import jarvis_instance, machine, machine_key, runner_online
+from ops.doctor.chain.machines import SECRETS, jarvis_instance, machine, machine_key
+from ops.doctor.chain.runners import runner_online
 from ops.doctor.questions.machines import COMPUTE
 from ops.doctor.world.recording import Exchange, Recorded
 from tests.doctor.worlds import asked, lines, world
@@ -294,7 +295,7 @@ SECRET: Final = "gpu-ci-vm-gcp-vm-github-app-private-key"
     ],
 )  # fmt: skip
 def test_the_key_of_machines_on_google_cloud_is_looked_up(secrets: list[str], versions: list[Any], line: str) -> None:
-    place = f"{machine_key.SECRETS}/gpu-test-runners/secrets"
+    place = f"{SECRETS}/gpu-test-runners/secrets"
     answers: dict[Question, Any] = {
         asked("google", place): {"secrets": [{"name": f"projects/1/secrets/{name}"} for name in secrets]},
         asked("google", f"{place}/{SECRET}/versions", filter="state:ENABLED"): {"versions": versions},

@@ -24,7 +24,7 @@ def entries(section: str) -> list[str]:
 
 
 def test_every_check_has_an_entry_in_the_order_of_the_chain() -> None:
-    assert entries("Checks of the doctor") == [one.CHECK for one in CHECKS]
+    assert entries("Checks of the doctor") == [one.name for one in CHECKS]
 
 
 def test_every_message_has_an_entry_with_its_text() -> None:
@@ -57,14 +57,12 @@ def test_the_runbook_starts_with_the_doctor() -> None:
     assert RUNBOOK.index("make doctor") < RUNBOOK.index("\n## ")
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
+def test_the_words_that_people_search_are_in_the_runbook() -> None:
+    words = [
         "dmesg", "nvcc", "/usr/local/cuda", "torch.cuda.is_available", "pip uninstall --yes onnxruntime onnxruntime-gpu",
         "actions.runner.OWNER-REPOSITORY.NAME.service", "journalctl", "0/2 nodes are available",
         "No CUDA GPUs are available", "driver version is insufficient", "CUDA out of memory", "/dev/nvidia0",
         "CUDAExecutionProvider", "/var/lib/kubelet/device-plugins", "ZONE_RESOURCE_POOL_EXHAUSTED", "exec format error",
-    ],
-)  # fmt: skip
-def test_the_words_that_people_search_are_in_the_runbook(words: str) -> None:
-    assert words in RUNBOOK
+    ]  # fmt: skip
+
+    assert [word for word in words if word not in RUNBOOK] == []

@@ -19,8 +19,7 @@ from ops.plan.stack_file import read
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.verdict import Verdict
+    from ops.doctor.finding import Finding
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 NOW: Final = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -57,9 +56,9 @@ def silent(call: str, reason: str, fix: str = "", **arguments: Any) -> Exchange:
     return Exchange(call=call, arguments=arguments, unanswered=reason, fix=fix)
 
 
-def lines(verdicts: list[Verdict]) -> list[str]:
-    """Return verdicts as text: level, subject, observation, meaning and fix."""
+def lines(findings: list[Finding]) -> list[str]:
+    """Return findings as text: level, subject, observation, meaning and fix."""
     return [
-        " | ".join((str(one.level), one.subject, one.reason, *one.chain, *((one.fix,) if one.fix else ())))
-        for one in verdicts
+        " | ".join(part for part in (str(one.level), one.subject, one.seen, one.means, one.fix) if part)
+        for one in findings
     ]

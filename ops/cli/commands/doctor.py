@@ -18,8 +18,9 @@ from gpu_ci.stack_file.identity import PROJECT, Identity
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, Why, chosen
 from ops.doctor import report
-from ops.doctor.chain import CHECKS, Check
-from ops.doctor.examination import examine, verdict_data
+from ops.doctor.chain import CHECKS
+from ops.doctor.examination import examine
+from ops.doctor.finding import Finding
 from ops.doctor.world import bundle as bundles
 from ops.doctor.world import live, recording
 from ops.doctor.world.given_log import GivenLog
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gpu_ci.back_ends.stack import Stack as Checked
+    from gpu_ci.knowledge.verdict import Verdict
+    from ops.doctor.check import Check
     from ops.plan.stack_file import StackFile
 
 Only = Annotated[
@@ -92,7 +95,7 @@ def main(
             found = examine(world, checks, step=progress.step)
     if bundle is not None and path is not None:
         taken = recording.taken(recorders, now=world.now, stack_file=path, repository=world.repository)
-        plan = [verdict_data(one) for one in verdicts(world.stack)]
+        plan = [_judged(one) for one in verdicts(world.stack)]
         bundles.save(bundle, taken, {bundles.RESULT: found.data(), bundles.PLAN: plan}, known)
     if json is not None:
         terminal.write_json(found.data(), json)
@@ -107,7 +110,7 @@ def main(
 
 def selected(names: Sequence[str]) -> tuple[Check, ...]:
     """Return the named checks and all that they need, in the order of the chain; without names, all checks."""
-    known = {one.CHECK: one for one in CHECKS}
+    known = {one.name: one for one in CHECKS}
     wanted: set[str] = set()
     left = list(names or known)
     while left:
@@ -116,8 +119,8 @@ def selected(names: Sequence[str]) -> tuple[Check, ...]:
             raise Stop(Exit.WRONG, f"--only: no check {name}; {suggestion(nearest(name, known), known)}")
         if name not in wanted:
             wanted.add(name)
-            left += known[name].NEEDS
-    return tuple(one for one in CHECKS if one.CHECK in wanted)
+            left += known[name].needs
+    return tuple(one for one in CHECKS if one.name in wanted)
 
 
 def _recorded(folder: Path, stack_file: StackFile | None) -> World:
@@ -129,3 +132,9 @@ def _recorded(folder: Path, stack_file: StackFile | None) -> World:
 def _stack(stack_file: StackFile) -> Checked:
     settings = typed.settings(stack_file)
     return stack_of(settings, Identity(project=PROJECT, stack=stack_file.name, extra=settings.stack.tags))
+
+
+def _judged(one: Verdict) -> dict[str, str]:
+    """Return a verdict of the plan as JSON, in the form of a finding."""
+    means = " ".join(one.chain)
+    return Finding(level=one.level, subject=one.subject, seen=one.reason, means=means, fix=one.fix).data()

@@ -1,4 +1,4 @@
-"""Simulate the permissions with which the stack is deployed: those that `make bootstrap` grants."""
+"""The account of AWS: its identity, the permissions of the deployment, and its quotas."""
 
 from __future__ import annotations
 
@@ -8,28 +8,49 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bootstrap.grants import Place
 from bootstrap.permissions_aws import deploy_policies
-from ops.doctor.chain.sections import aws as applies
+from gpu_ci.checks.capacity.quota import stack_needs
+from gpu_ci.knowledge.regions import Cloud
+from ops.doctor.chain import sections
+from ops.doctor.check import Chapter
 from ops.doctor.finding import broken, doubtful, works
 from ops.doctor.world.source import Unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.checks.capacity.quota import QuotaNeed
+    from ops.doctor.finding import Finding
     from ops.doctor.world.world import World
 
-__all__ = ["CHECK", "NEEDS", "applies", "check"]
+CHAPTER: Final = Chapter()
 
-CHECK: Final = "deployer-permissions"
-NEEDS: Final = ("aws-account",)
+
+@CHAPTER.check(applies=sections.aws)
+def aws_account(world: World) -> Iterator[Finding]:
+    """Check that the credentials are of the stack's account."""
+    stated = world.settings.aws
+    if stated is None:
+        return
+    identity = world.aws.ask("sts.get_caller_identity")
+    if identity["Account"] == stated.account:
+        yield works("aws.account", f"{identity['Arn']} is in account {stated.account}")
+        return
+    yield broken(
+        "aws.account",
+        seen=f"the credentials are {identity['Arn']}, in account {identity['Account']}",
+        means=f"the stack file states account {stated.account}, so nothing of this stack is in reach",
+        fix=f"use credentials of account {stated.account}: set AWS_PROFILE, or run `aws sso login`",
+    )
+
 
 _SHOWN: Final = 8
 """The number of actions in a message."""
 _TEXT: Final = re.compile(r"[*?]+")
 
 
-def check(world: World) -> Iterator[Verdict]:
-    """Yield actions that the role of pipelines lacks; without such a role, those of the credentials."""
+@CHAPTER.check(needs=("aws-account",), applies=sections.aws)
+def deployer_permissions(world: World) -> Iterator[Finding]:
+    """Simulate the permissions with which the stack is deployed: those that `make bootstrap` grants."""
     stated, identity = world.settings.aws, world.stack.identity
     if stated is None:
         return
@@ -41,7 +62,6 @@ def check(world: World) -> Iterator[Verdict]:
         denied = _denied(world, who, place)
     except Unanswered as fault:
         yield doubtful(
-            CHECK,
             "aws.account",
             seen=f"could not ask, because {fault.reason}",
             means="the permissions of deployments are not checked; running jobs do not need them",
@@ -49,11 +69,10 @@ def check(world: World) -> Iterator[Verdict]:
         )
         return
     if not denied:
-        yield works(CHECK, "aws.account", f"{who} may deploy the stack")
+        yield works("aws.account", f"{who} may deploy the stack")
         return
     listed = ", ".join([*denied[:_SHOWN], *([f"and {len(denied) - _SHOWN} more"] if len(denied) > _SHOWN else [])])
     yield (doubtful if found is None else broken)(
-        CHECK,
         "aws.account",
         seen=f"{who} may not {listed}",
         means="`pulumi up` stops at the first of them, unless the stack does not declare such a resource",
@@ -101,3 +120,48 @@ def _simulation(who: str, statement: dict[str, Any]) -> dict[str, Any]:
         "ResourceArns": [first if first == "*" else _TEXT.sub("0000000", first)],
         "ContextEntries": context,
     }
+
+
+@CHAPTER.check(needs=("aws-account",), applies=sections.aws)
+def live_quota(world: World) -> Iterator[Finding]:
+    """Compare the quotas that the account has with the machines that the stack may use at once."""
+    for need in stack_needs(world.stack):
+        if need.quota.cloud is Cloud.AWS:
+            yield from _compared(need, _granted(world, need))
+
+
+def _granted(world: World, need: QuotaNeed) -> int:
+    """Return the value of the account; the default of AWS if none was ever applied."""
+    asked = {"ServiceCode": "ec2", "QuotaCode": need.quota.name, "region": need.quota.region}
+    answer = world.aws.ask("service-quotas.get_service_quota", **asked) or world.aws.ask(
+        "service-quotas.get_aws_default_service_quota", **asked
+    )
+    return int(answer["Quota"]["Value"]) if answer is not None else need.quota.default
+
+
+def _compared(need: QuotaNeed, granted: int) -> Iterator[Finding]:
+    quota, subject = need.quota, f"quotas.{need.key}"
+    named = f"{quota.name} ({quota.title}) in {quota.place}"
+    if granted == 0:
+        yield broken(
+            subject,
+            seen=f"the account has {granted} {quota.unit} of {named}",
+            means=f"not one machine can start: a {need.claims[0].machine} needs {need.claims[0].each}",
+            fix=f"request it: {quota.request(need.needed)}",
+        )
+    elif granted < need.needed:
+        yield doubtful(
+            subject,
+            seen=f"the account has {granted} {quota.unit} of {named}",
+            means=f"the stack may use {need.needed} at once, so the last machines do not start",
+            fix=f"request more: {quota.request(need.needed)}",
+        )
+    else:
+        yield works(subject, f"the account has {granted} {quota.unit} of {named}; the stack needs {need.needed}")
+    if need.stated is not None and need.stated != granted and granted > 0:
+        yield doubtful(
+            subject,
+            seen=f"the stack file states {need.stated}, and the account has {granted}",
+            means="`make plan` checks against the number in the stack file",
+            fix=f"state {granted} as {subject}",
+        )

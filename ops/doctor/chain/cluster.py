@@ -1,10 +1,13 @@
-"""Check that every node group exists in EKS, is healthy, and has the limits of the stack file."""
+"""The cluster in EKS, its node groups, and the machines that EC2 starts for them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
 
-from ops.doctor.chain.sections import cluster as applies
+from gpu_ci.derived import kubernetes
+from ops.doctor.chain import sections
+from ops.doctor.check import Chapter
 from ops.doctor.finding import broken, doubtful, works
 from ops.doctor.questions import node_groups as eks
 
@@ -12,13 +15,85 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
-    from gpu_ci.knowledge.verdict import Verdict
+    from gpu_ci.stack_file.sections.aws import ClusterSettings
+    from ops.doctor.finding import Finding
     from ops.doctor.world.world import World
 
-__all__ = ["CHECK", "NEEDS", "applies", "check"]
+CHAPTER: Final = Chapter()
 
-CHECK: Final = "node-groups"
-NEEDS: Final = ("eks-cluster",)
+
+@CHAPTER.check(needs=("aws-account",), applies=sections.cluster)
+def eks_cluster(world: World) -> Iterator[Finding]:
+    """Check that the cluster exists in EKS, is active, and has the version and the ranges of the stack file."""
+    stated, name = world.settings.cluster, world.stack.cluster_name
+    if stated is None:
+        return
+    answer = world.aws.ask("eks.describe_cluster", name=name)
+    if answer is None:
+        yield broken(
+            name,
+            seen=f"EKS has no cluster {name} in this account and region",
+            means="the stack was never deployed, was destroyed, or is in another region",
+            fix=f"run `pulumi up --stack {world.stack.identity.stack}`",
+        )
+        return
+    cluster = answer["cluster"]
+    found = [*_faults(cluster), *_differences(cluster, stated)]
+    yield from found
+    if not found:
+        yield works(name, f"{name} is active with Kubernetes {cluster['version']}")
+
+
+def _faults(cluster: dict[str, Any]) -> Iterator[Finding]:
+    name, status = cluster["name"], cluster["status"]
+    if status == "UPDATING":
+        yield doubtful(
+            name,
+            seen="the status of the cluster is UPDATING",
+            means="an update runs; it ends within an hour, and the API may be slow",
+            fix="wait until the update ends, and run the doctor again",
+        )
+    elif status != "ACTIVE":
+        yield broken(
+            name,
+            seen=f"the status of the cluster is {status}",
+            means="EKS serves the API only for a cluster that is ACTIVE or UPDATING",
+            fix="wait if it is CREATING; otherwise read the reason in the EKS console",
+        )
+    for issue in cluster.get("health", {}).get("issues", []):
+        yield broken(
+            name,
+            seen=f"EKS reports {issue['code']}: {issue['message']}",
+            means="EKS cannot maintain the cluster until the resource that it names is restored",
+            fix=f"restore {', '.join(issue.get('resourceIds', [])) or 'the resource'}; `pulumi up --refresh` shows it",
+        )
+
+
+def _differences(cluster: dict[str, Any], stated: ClusterSettings) -> Iterator[Finding]:
+    if cluster["version"] != stated.version:
+        yield doubtful(
+            "cluster.version",
+            seen=f"the cluster has Kubernetes {cluster['version']}, and the stack file states {stated.version}",
+            means="nodes, add-ons and the autoscaler are pinned to the version of the stack file",
+            fix="run `pulumi up`, or state the version that the cluster has",
+        )
+    if stated.existing is not None:
+        return  # Another tool manages its endpoint.
+    ranges = cluster["resourcesVpcConfig"]
+    actual = set(ranges.get("publicAccessCidrs", [])) if ranges.get("endpointPublicAccess") else set()
+    wanted = {str(one) for one in stated.endpoint.public}
+    if stated.existing is None and actual != wanted:
+        yield doubtful(
+            "cluster.endpoint.public",
+            seen=f"the public endpoint accepts {_listed(actual)}, and the stack file states {_listed(wanted)}",
+            means="other addresses outside the network get no answer from the API of Kubernetes",
+            fix="run `pulumi up`, or state the ranges that the cluster has",
+        )
+
+
+def _listed(ranges: set[str]) -> str:
+    return ", ".join(sorted(ranges)) or "no address"
+
 
 _BUSY: Final = ("CREATING", "UPDATING")
 _FIXES: Final = {
@@ -36,30 +111,29 @@ _FIXES: Final = {
 """The fix of a health issue, by its code (EKS API reference, Issue, 2026)."""
 
 
-def check(world: World) -> Iterator[Verdict]:
-    """Yield missing, failed and changed node groups."""
+@CHAPTER.check(needs=("eks-cluster",), applies=sections.cluster)
+def node_groups(world: World) -> Iterator[Finding]:
+    """Check that every node group exists in EKS, is healthy, and has the limits of the stack file."""
     groups = eks.actual(world)
     for wanted in eks.declared(world.stack):
         found = eks.of(wanted, groups)
         if not found:
             yield broken(
-                CHECK,
                 wanted.path,
                 seen="EKS has no node group for it",
                 means="jobs that need it wait until GitHub gives them up",
                 fix="run `pulumi up`",
             )
         for group in found:
-            yield from _group(wanted, group)
+            yield from _node_group(wanted, group)
 
 
-def _group(wanted: NodeGroupFacts, group: eks.Group) -> Iterator[Verdict]:
+def _node_group(wanted: NodeGroupFacts, group: eks.Group) -> Iterator[Finding]:
     name, status = group["nodegroupName"], group["status"]
     faults = [*_health(wanted, group), *_drift(wanted, group)]
     if status in _BUSY:
         faults.append(
             doubtful(
-                CHECK,
                 wanted.path,
                 seen=f"the status of {name} is {status}",
                 means="EKS changes the nodes; a node that is replaced is drained first",
@@ -69,7 +143,6 @@ def _group(wanted: NodeGroupFacts, group: eks.Group) -> Iterator[Verdict]:
     elif status != "ACTIVE" and not faults:
         faults.append(
             broken(
-                CHECK,
                 wanted.path,
                 seen=f"the status of {name} is {status}",
                 means="EKS cannot start or replace nodes of this group",
@@ -80,16 +153,14 @@ def _group(wanted: NodeGroupFacts, group: eks.Group) -> Iterator[Verdict]:
     if not faults:
         size = group["scalingConfig"]
         yield works(
-            CHECK,
             wanted.path,
             f"{name} is active with {size['desiredSize']} nodes, between {size['minSize']} and {size['maxSize']}",
         )
 
 
-def _health(wanted: NodeGroupFacts, group: eks.Group) -> Iterator[Verdict]:
+def _health(wanted: NodeGroupFacts, group: eks.Group) -> Iterator[Finding]:
     for issue in group.get("health", {}).get("issues", []):
         yield broken(
-            CHECK,
             wanted.path,
             seen=f"EKS reports {issue['code']}: {issue['message']}",
             means=f"{group['nodegroupName']} cannot get nodes until this is repaired",
@@ -97,7 +168,7 @@ def _health(wanted: NodeGroupFacts, group: eks.Group) -> Iterator[Verdict]:
         )
 
 
-def _drift(wanted: NodeGroupFacts, group: eks.Group) -> Iterator[Verdict]:
+def _drift(wanted: NodeGroupFacts, group: eks.Group) -> Iterator[Finding]:
     """Yield differences from the stack file. The autoscaler changes the desired number, so that one is free."""
     size = group["scalingConfig"]
     pairs = {
@@ -109,7 +180,6 @@ def _drift(wanted: NodeGroupFacts, group: eks.Group) -> Iterator[Verdict]:
     for path, (has, states) in pairs.items():
         if has != states:
             yield doubtful(
-                CHECK,
                 path,
                 seen=f"{group['nodegroupName']} has {has}, and the stack file states {states}",
                 means="the node group was changed outside of Pulumi, or the stack file after the last update",
@@ -117,9 +187,141 @@ def _drift(wanted: NodeGroupFacts, group: eks.Group) -> Iterator[Verdict]:
             )
     if size["desiredSize"] == size["maxSize"] and size["maxSize"] > size["minSize"]:
         yield doubtful(
-            CHECK,
             f"{wanted.path}.max",
             seen=f"{group['nodegroupName']} has its {size['maxSize']} nodes, the largest number",
             means="further jobs for this pool wait until a node is free",
             fix=f"raise {wanted.path}.max, or wait",
         )
+
+
+_DISCOVERY: Final = "k8s.io/cluster-autoscaler/"
+"""The start of the two tags that EKS sets, and by which the autoscaler finds the groups of its cluster."""
+
+
+@CHAPTER.check(needs=("eks-cluster",), applies=sections.autoscaler)
+def asg_tags(world: World) -> Iterator[Finding]:
+    """Check the tags from which the autoscaler knows the nodes of an empty pool."""
+    groups, cluster = eks.actual(world), world.stack.cluster_name
+    for wanted in kubernetes.node_groups(world.stack):
+        names = [name for group in eks.of(wanted, groups) for name in eks.auto_scaling_groups(group)]
+        if not names:
+            continue
+        answer = world.aws.ask("autoscaling.describe_auto_scaling_groups", AutoScalingGroupNames=names)
+        for group in answer["AutoScalingGroups"]:
+            yield from _tags(wanted, group, cluster)
+
+
+def _tags(wanted: NodeGroupFacts, group: dict[str, Any], cluster: str) -> Iterator[Finding]:
+    name = group["AutoScalingGroupName"]
+    tags = {one["Key"]: one["Value"] for one in group.get("Tags", [])}
+    discovery = {f"{_DISCOVERY}enabled": "true", f"{_DISCOVERY}{cluster}": "owned"}
+    lost = [key for key, value in discovery.items() if tags.get(key) != value]
+    if lost:
+        yield broken(
+            wanted.path,
+            seen=f"{name} lacks the tag {' and '.join(lost)}",
+            means="the autoscaler does not find this group, so the pool stays at its number of nodes",
+            fix="set the tags again: EKS sets them only when it creates the group; or recreate the pool",
+        )
+    wrong = [
+        f"{tags[key]} instead of {value} as {key}" if key in tags else f"no tag {key}"
+        for key, value in wanted.tags.items()
+        if tags.get(key) != value
+    ]
+    if wrong:
+        yield broken(
+            wanted.path,
+            seen=f"{name} has {', '.join(wrong)}",
+            means="the autoscaler assumes other nodes than the pool has, and does not start one for a waiting job",
+            fix="run `pulumi up --refresh`, which sets the tags of the stack file",
+        )
+    if not lost and not wrong:
+        yield works(wanted.path, f"{name} has the tags of the autoscaler")
+
+
+_RECENT: Final = timedelta(hours=24)
+_READ: Final = 50
+"""The number of activities that are read."""
+_LAUNCH_FAILURES: Final = (
+    (
+        ("InsufficientInstanceCapacity", "UnfulfillableCapacity", "do not have sufficient", "no Spot capacity"),
+        "AWS has no free machine of these types in these zones at this time",
+        "add instance types or zones to the pool, or a fallback pool with capacity: on-demand",
+    ),
+    (
+        ("VcpuLimitExceeded", "MaxSpotInstanceCountExceeded", "InstanceLimitExceeded"),
+        "the quota of the account is used up",
+        "request a larger quota; the check live-quota names it",
+    ),
+    (
+        ("SpotMaxPriceTooLow",),
+        "the spot price is above the largest price of the request",
+        "remove the largest price from the launch template",
+    ),
+    (
+        ("ServiceLinkedRoleCreationNotPermitted", "AWSServiceRoleForEC2Spot"),
+        "the account has never used spot, and its service-linked role does not exist",
+        "run `aws iam create-service-linked-role --aws-service-name spot.amazonaws.com`",
+    ),
+    (
+        ("InvalidKMSKey", "Client.InternalError", "KMSKey"),
+        "the disk cannot be encrypted: Auto Scaling may not use the key",
+        "give AWSServiceRoleForAutoScaling access to the key of EBS encryption",
+    ),
+    (
+        ("InvalidAMIID", "image id"),
+        "the machine image does not exist, or is not shared with this account",
+        "run `pulumi up`; an own image must be built before the pool uses it",
+    ),
+    (
+        ("InvalidSubnet", "InsufficientFreeAddresses"),
+        "the subnet does not exist or has no free addresses",
+        "run `pulumi up --refresh`",
+    ),
+)
+
+
+@CHAPTER.check(needs=("eks-cluster",), applies=sections.cluster)
+def node_launches(world: World) -> Iterator[Finding]:
+    """Read why EC2 did not start machines: the activities of the auto-scaling groups."""
+    groups = eks.actual(world)
+    for wanted in eks.declared(world.stack):
+        for group in eks.of(wanted, groups):
+            for name in eks.auto_scaling_groups(group):
+                yield _activity(world, wanted, name)
+
+
+def _activity(world: World, wanted: NodeGroupFacts, name: str) -> Finding:
+    answer = world.aws.ask(
+        "autoscaling.describe_scaling_activities", AutoScalingGroupName=name, PaginationConfig={"MaxItems": _READ}
+    )
+    recent = [
+        one
+        for one in (answer or {}).get("Activities", [])
+        if world.now - datetime.fromisoformat(one["StartTime"]) < _RECENT and "Launching" in one.get("Description", "")
+    ]
+    recent.sort(key=lambda one: str(one["StartTime"]), reverse=True)
+    failed = next((one for one in recent if one["StatusCode"] in {"Failed", "Cancelled"}), None)
+    if failed is None:
+        started = sum(one["StatusCode"] == "Successful" for one in recent)
+        return works(wanted.path, f"{name}: {started} machines started in 24 hours, and none failed")
+    message = " ".join(str(failed.get("StatusMessage", "no reason")).split())
+    means, fix = _explained(message)
+    later = any(one["StatusCode"] == "Successful" and one["StartTime"] > failed["StartTime"] for one in recent)
+    return (doubtful if later else broken)(
+        wanted.path,
+        seen=f"{_time(failed)}: {message[:400]}",
+        means=f"{means}; a later start succeeded" if later else means,
+        fix=fix,
+    )
+
+
+def _time(activity: dict[str, Any]) -> str:
+    return datetime.fromisoformat(activity["StartTime"]).strftime("%Y-%m-%d %H:%M")
+
+
+def _explained(message: str) -> tuple[str, str]:
+    for texts, means, fix in _LAUNCH_FAILURES:
+        if any(text in message for text in texts):
+            return means, fix
+    return "EC2 refused to start the machine", "repair what the message names, and run the job again"

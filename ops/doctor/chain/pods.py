@@ -1,44 +1,128 @@
-"""Check that each container image exists in its registry, and that the registry accepts the sign-in."""
+"""The pods of runners and jobs: their nodes, images, GPUs and logs."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final
 
+from components.kubernetes.namespaces import RUNNERS
 from gpu_ci.derived.outputs import gpu_test_image
+from gpu_ci.knowledge.kubernetes.quantities import GPU
+from ops.doctor.chain import sections
+from ops.doctor.check import Chapter
 from ops.doctor.finding import broken, doubtful, works
+from ops.doctor.log.messages import found_in
+from ops.doctor.questions import kubernetes
+from ops.doctor.questions.scale_sets import job_pods, names
 from ops.doctor.world.source import Unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from gpu_ci.knowledge.verdict import Verdict
     from gpu_ci.stack_file.sections.images import ImageSettings
-    from gpu_ci.stack_file.sections.settings import Settings
+    from ops.doctor.finding import Finding
     from ops.doctor.world.world import World
 
-CHECK: Final = "image-digest"
-NEEDS: Final = ()
+CHAPTER: Final = Chapter()
+
+
+_STARTING: Final = timedelta(minutes=10)
+"""The longest usual wait for a new node."""
+_SCALING: Final = "TriggeredScaleUp"
+_REFUSED: Final = "NotTriggerScaleUp"
+_PENDING: Final = (
+    (
+        "max node group size reached",
+        "the pool has its largest number of nodes",
+        "wait for a running job, or raise gpu-pools.NAME.max",
+    ),
+    (
+        "in backoff after failed scale-up",
+        "EC2 did not start a node, so the autoscaler waits",
+        "read the check node-launches",
+    ),
+    (
+        "untolerated taint",
+        "the nodes have a taint that the pod does not tolerate",
+        "state the taint in gpu-pools.NAME.taints, so that runners tolerate it; compare the check node-marks",
+    ),
+    (
+        "node affinity",
+        "no node has the labels that the pod selects",
+        "compare the pool of the runner with the check node-marks; a pool from zero needs the check asg-tags",
+    ),
+    (
+        "Insufficient nvidia.com/gpu",
+        "every GPU is in use, or the nodes do not offer theirs",
+        "read the check allocatable-gpu; if it passes, wait or raise gpu-pools.NAME.max",
+    ),
+    (
+        "Insufficient",
+        "the pod requests more CPU, memory or disk than a node has left",
+        "lower needs of the runner, or use a larger instance type; `make plan` computes the room",
+    ),
+)
+"""Reasons in messages of the scheduler and the autoscaler, the more exact ones first."""
+
+
+@CHAPTER.check(needs=("kubernetes-api",), applies=sections.arc)
+def pending_pods(world: World) -> Iterator[Finding]:
+    """Explain why pods of runners and jobs wait for a node."""
+    waiting = [pod for pod in job_pods(world) if pod.get("status", {}).get("phase") == "Pending" and not _placed(pod)]
+    if not waiting:
+        yield works("runners", "no pod of a runner or a job waits for a node")
+    for pod in waiting:
+        yield _pending(world, pod)
+
+
+def _placed(pod: dict[str, Any]) -> bool:
+    return bool(pod.get("spec", {}).get("nodeName"))
+
+
+def _pending(world: World, pod: dict[str, Any]) -> Finding:
+    meta, waits = pod["metadata"], kubernetes.age(world, pod)
+    happened = kubernetes.events(world, meta["namespace"], meta["name"])
+    scheduler = str(kubernetes.condition(pod, "PodScheduled").get("message", "the scheduler gave no reason"))
+    autoscaler = next((str(one["message"]) for one in reversed(happened) if one.get("reason") == _REFUSED), "")
+    started = any(one.get("reason") == _SCALING for one in happened)
+    seen = f"it waits for {int(waits.total_seconds() // 60)} minutes: {autoscaler or scheduler}"
+    subject = f"pod {meta['namespace']}/{meta['name']}"
+    if started and waits < _STARTING:
+        means = "the autoscaler starts a node for it, which takes 3 to 6 minutes"
+        return doubtful(subject, seen=seen, means=means, fix="wait, and run the doctor again")
+    means, fix = _explained(f"{autoscaler} {scheduler}")
+    if started:
+        means, fix = (
+            "the autoscaler asked for a node, and none joined in time",
+            "read the checks node-launches and nodes",
+        )
+    return (doubtful if waits < timedelta(minutes=1) else broken)(subject, seen=seen, means=means, fix=fix)
+
+
+def _explained(message: str) -> tuple[str, str]:
+    for text, means, fix in _PENDING:
+        if text in message:
+            return means, fix
+    return "neither the scheduler nor the autoscaler found a node for it", "read the check autoscaler"
+
+
 ARTIFACTS: Final = "https://artifactregistry.googleapis.com/v1"
 _HUB: Final = "registry-1.docker.io"
 _ECR: Final = re.compile(r"\d{12}\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com/(.+)")
 _GOOGLE: Final = re.compile(r"([a-z0-9-]+)-docker\.pkg\.dev/([^/]+)/([^/]+)/(.+)")
 
 
-def applies(settings: Settings) -> bool:
-    """Return whether a runner or its tests use a container image."""
-    return bool(settings.images) or settings.test_image is not None
-
-
-def check(world: World) -> Iterator[Verdict]:
-    """Yield a verdict for each image of the stack file."""
+@CHAPTER.check(applies=lambda settings: bool(settings.images) or settings.test_image is not None)
+def image_digest(world: World) -> Iterator[Finding]:
+    """Check that each container image exists in its registry, and that the registry accepts the sign-in."""
     for name, image in world.settings.images.items():
-        yield _verdict(world, f"images.{name}", _reference(image), image.digest or image.tag or "")
+        yield _image(world, f"images.{name}", _reference(image), image.digest or image.tag or "")
     container = gpu_test_image(world.settings)
     if container is not None:
         reference, _, tag = container.rpartition(":")
-        yield _verdict(world, "test-image", reference, tag)
+        yield _image(world, "test-image", reference, tag)
 
 
 def _reference(image: ImageSettings) -> str:
@@ -46,13 +130,12 @@ def _reference(image: ImageSettings) -> str:
     return image.reference if image.reference is not None else str(image.repository)
 
 
-def _verdict(world: World, path: str, reference: str, version: str) -> Verdict:
+def _image(world: World, path: str, reference: str, version: str) -> Finding:
     pinned = f"{reference}{'@' if version.startswith('sha256:') else ':'}{version}"
     try:
-        found = _found(world, path, reference, version)
+        found = _in_registry(world, path, reference, version)
     except Unanswered as fault:
         return doubtful(
-            CHECK,
             path,
             seen=f"the registry does not show {pinned}: {fault.reason}",
             means="these credentials cannot read it; the machines have credentials of their own",
@@ -60,16 +143,15 @@ def _verdict(world: World, path: str, reference: str, version: str) -> Verdict:
         )
     if found is None:
         return broken(
-            CHECK,
             path,
             seen=f"the registry has no {pinned}",
             means="pods stay in ImagePullBackOff: the image was not pushed, or a clean-up deleted it",
             fix=f"push the image, or state a version that exists in {path}",
         )
-    return works(CHECK, path, f"{pinned} exists")
+    return works(path, f"{pinned} exists")
 
 
-def _found(world: World, path: str, reference: str, version: str) -> Any:
+def _in_registry(world: World, path: str, reference: str, version: str) -> Any:
     on_ecr, on_google = _ECR.fullmatch(reference), _GOOGLE.fullmatch(reference)
     is_digest = version.startswith("sha256:")
     if on_ecr is not None or _is_own(world, path):
@@ -94,3 +176,159 @@ def _is_own(world: World, path: str) -> bool:
     """Return whether an image is in a repository of this stack in ECR."""
     image = world.settings.images.get(path.removeprefix("images."))
     return image is not None and image.repository is not None
+
+
+_WAITS: Final = (
+    "ErrImagePull",
+    "ImagePullBackOff",
+    "InvalidImageName",
+    "ErrImageNeverPull",
+    "CreateContainerConfigError",
+)
+_PULL_FAILURES: Final = (
+    (
+        ("no space left on device",),
+        "the disk of the node is too small for the image",
+        "raise disk.size of the pool; the image needs about three times its compressed size",
+    ),
+    (
+        ("not found", "manifest unknown"),
+        "the registry has no image with this tag or digest",
+        "push the image, or correct images.NAME in the stack file",
+    ),
+    (
+        ("401", "unauthorized", "no basic auth", "authorization failed", "denied", "403"),
+        "the registry refuses the node: the image is private, or the role of the node may not read it",
+        "use a repository of gpu-ci:ecr, or state a pull secret",
+    ),
+    (
+        ("toomanyrequests", "429"),
+        "the registry limits the number of pulls from the address of the NAT gateway",
+        "copy the image to a repository of gpu-ci:ecr",
+    ),
+    (
+        ("i/o timeout", "no such host", "connection refused", "tls handshake"),
+        "the node does not reach the registry",
+        "check the NAT gateway, DNS and arc.ports",
+    ),
+    (
+        ("no match for platform", "exec format"),
+        "the image is for another processor architecture",
+        "build it for linux/amd64",
+    ),
+    (("secret", "configmap"), "an object that the pod needs does not exist", "run `pulumi up --refresh`"),
+)
+
+
+@CHAPTER.check(needs=("kubernetes-api",), applies=sections.arc)
+def pod_images(world: World) -> Iterator[Finding]:
+    """Explain why the image of a runner or a job is not pulled."""
+    waiting = [pod for pod in job_pods(world) if kubernetes.waiting(pod).get("reason") in _WAITS]
+    if not waiting:
+        yield works("runners", "no pod of a runner or a job waits for its image")
+    for pod in waiting:
+        yield _not_pulled(world, pod)
+
+
+def _not_pulled(world: World, pod: dict[str, Any]) -> Finding:
+    meta, state = pod["metadata"], kubernetes.waiting(pod)
+    failed = [one for one in kubernetes.events(world, meta["namespace"], meta["name"]) if one.get("reason") == "Failed"]
+    pulls = [str(one.get("message", "")) for one in failed if "pull" in str(one.get("message", "")).lower()]
+    message = " ".join((pulls[-1] if pulls else str(state.get("message", "no message"))).split())
+    means, fix = next(
+        ((means, fix) for texts, means, fix in _PULL_FAILURES if any(text in message.lower() for text in texts)),
+        (
+            "the node cannot pull the image",
+            f"read `kubectl --namespace {meta['namespace']} describe pod {meta['name']}`",
+        ),
+    )
+    subject = f"pod {meta['namespace']}/{meta['name']}"
+    return broken(subject, seen=f"{state['reason']}: {message[:400]}", means=means, fix=fix)
+
+
+_LABEL: Final = "gpu-ci/runner"
+"""The label with the name of the runner, on the pod of the runner and on that of its job."""
+
+
+@CHAPTER.check(needs=("kubernetes-api",), applies=sections.arc)
+def runner_gpu(world: World) -> Iterator[Finding]:
+    """Check that the pods of jobs have the GPUs of their runner in their limits, and run on a node of its pools."""
+    known, found = names(world.stack), 0
+    pools = {kubernetes.name(node): kubernetes.pool_of(node) for node in kubernetes.nodes(world)}
+    faults: list[Finding] = []
+    for pod in job_pods(world):
+        name = kubernetes.labels(pod).get(_LABEL, "")
+        if name in known and pod["status"].get("phase") == "Running":
+            found += 1
+            faults += _gpu_faults(world, name, pod, pools)
+    yield from faults
+    if not faults:
+        yield works("runners", f"{found} pods of runners and jobs run with the GPUs of their runner")
+
+
+def _gpu_faults(world: World, runner: str, pod: dict[str, Any], pools: dict[str, str]) -> Iterator[Finding]:
+    shared, namespace = world.stack.offers[runner].shared, pod["metadata"]["namespace"]
+    # With a pod for each job, the pod of the runner has no GPU and is on a system node.
+    if shared is None or (shared.waiting_pod is not None and namespace == RUNNERS):
+        return
+    subject = f"pod {namespace}/{kubernetes.name(pod)}"
+    wanted = world.settings.runners[runner].needs.devices
+    limits = [one.get("resources", {}).get("limits", {}) for one in pod["spec"].get("containers", [])]
+    has = sum(int(limit.get(GPU, 0)) for limit in limits)
+    if has != wanted:
+        yield broken(
+            subject,
+            seen=f"its containers have {has} of {wanted} {GPU} in their limits",
+            means="a container gets only the GPUs in its limits: nvidia-smi is not found, and PyTorch has no CUDA",
+            fix="run `pulumi up --refresh`; the template of the scale set or of the job's pod was changed",
+        )
+    node = pod["spec"].get("nodeName", "")
+    if node in pools and pools[node] not in shared.pools:
+        yield broken(
+            subject,
+            seen=f"it runs on {node}, which is a node of {pools[node] or 'no pool'}",
+            means=f"runners.{runner} selects {' and '.join(shared.pools)}, so the selection of its pod was changed",
+            fix="run `pulumi up --refresh`; compare the check node-marks",
+        )
+
+
+@CHAPTER.check(needs=("kubernetes-api",), applies=sections.arc)
+def runner_log(world: World) -> Iterator[Finding]:
+    """Explain known messages in the logs of runner and job pods: the hooks, the driver, CUDA, and refused runners."""
+    pods, good = job_pods(world), 0
+    for pod in pods:
+        faults = [*_killed(pod), *_logged(world, pod)]
+        good += not faults
+        yield from faults
+    if good == len(pods):
+        yield works("runners", f"the logs of {good} pods of runners and jobs have no known error")
+
+
+def _killed(pod: dict[str, Any]) -> Iterator[Finding]:
+    for one in kubernetes.containers(pod):
+        for state in (one.get("state", {}), one.get("lastState", {})):
+            if state.get("terminated", {}).get("reason") == "OOMKilled":
+                yield broken(
+                    _subject(pod),
+                    seen=f"the container {one['name']} ended with OOMKilled",
+                    means="the job used more memory than its limit; /dev/shm counts as memory",
+                    fix="raise needs.memory of the runner, or run fewer tests in parallel",
+                )
+
+
+def _logged(world: World, pod: dict[str, Any]) -> Iterator[Finding]:
+    for one in kubernetes.containers(pod):
+        if one.get("state", {}).get("waiting"):
+            continue
+        for found in found_in(kubernetes.log(world, pod, one["name"])):
+            yield broken(
+                _subject(pod),
+                seen=found.line,
+                means=found.message.meaning,
+                fix=f"{found.message.fix} (docs/runbook.md#{found.message.name})",
+            )
+
+
+def _subject(pod: dict[str, Any]) -> str:
+    node = pod.get("spec", {}).get("nodeName")
+    return f"pod {pod['metadata']['namespace']}/{kubernetes.name(pod)}{f' on {node}' if node else ''}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ops.doctor.questions.repositories import scope
+
 if TYPE_CHECKING:
     from gpu_ci.stack_file.sections.settings import Settings
 
@@ -31,3 +33,23 @@ def autoscaler(settings: Settings) -> bool:
 def arc(settings: Settings) -> bool:
     """Return whether the cluster has the Actions Runner Controller."""
     return settings.arc is not None
+
+
+def device_plugin(settings: Settings) -> bool:
+    """Return whether the stack installs NVIDIA's device plugin."""
+    return settings.device_plugin is not None
+
+
+def gcp(settings: Settings) -> bool:
+    """Return whether the stack uses Google Cloud."""
+    return settings.gcp is not None
+
+
+def runners(settings: Settings) -> bool:
+    """Return whether the stack runs jobs."""
+    return bool(settings.runners)
+
+
+def organisation(settings: Settings) -> bool:
+    """Return whether runners register at an organisation. Only there, a token sees installations and runner groups."""
+    return scope(settings).startswith("/orgs/")

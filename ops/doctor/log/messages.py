@@ -1,22 +1,45 @@
 """Known messages in logs of jobs, pods and machines, and the search for them.
 
-The runbook has an entry for each message, under its name. `make doctor LOG=file` reads the log of a job.
+The YAML files of this folder have the messages; the runbook has an entry for each, under its name. The first message
+that a line has counts. `make doctor LOG=file` reads the log of a job.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ops.doctor.log.messages_of_gpu_ci import OWN
-from ops.doctor.log.messages_of_gpus import GPU, ORT
-from ops.doctor.log.messages_of_runners import CLOUD, RUNNER
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from gpu_ci.repository.documents import load_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ops.doctor.log.message import Message
+
+class Message(BaseModel):
+    """A message that people see, with its meaning and its fix."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    """The name in kebab case; also the anchor of its entry in the runbook."""
+    text: str
+    """The constant part of the message, as people see and search it."""
+    meaning: str
+    fix: str
+    patterns: tuple[str, ...] = ()
+    """Regular expressions of other lines with the message."""
+    commands: tuple[str, ...] = ()
+    """Commands that show more, where the message appears: in the job, in its pod or on its machine."""
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern of a line with the message, in upper and lower case."""
+        return re.compile("|".join((re.escape(self.text), *self.patterns)), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +55,13 @@ class Found:
     """The number of lines with the message."""
 
 
-MESSAGES: Final[tuple[Message, ...]] = (*OWN, *GPU, *ORT, *RUNNER, *CLOUD)
+def read(name: str) -> tuple[Message, ...]:
+    """Return the messages of a file of this folder."""
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    return TypeAdapter(tuple[Message, ...]).validate_python(load_yaml(text, name))
+
+
+MESSAGES: Final = (*read("gpu_ci.yaml"), *read("gpus.yaml"), *read("runners.yaml"))
 """Every message. The first one that a line has counts, so that our own messages come first."""
 
 _TIME: Final = re.compile(r"^\ufeff?(\d{4}-\d\d-\d\dT[\d:.]+Z )?(##\[\w+\])?")
