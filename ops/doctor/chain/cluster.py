@@ -9,6 +9,7 @@ from gpu_ci.derived import kubernetes
 from ops.doctor.chain import sections
 from ops.doctor.check import Chapter
 from ops.doctor.finding import broken, doubtful, works
+from ops.doctor.log.reasons import reason_of
 from ops.doctor.questions import node_groups as eks
 
 if TYPE_CHECKING:
@@ -242,43 +243,6 @@ def _tags(wanted: NodeGroupFacts, group: dict[str, Any], cluster: str) -> Iterat
 _RECENT: Final = timedelta(hours=24)
 _READ: Final = 50
 """The number of activities that are read."""
-_LAUNCH_FAILURES: Final = (
-    (
-        ("InsufficientInstanceCapacity", "UnfulfillableCapacity", "do not have sufficient", "no Spot capacity"),
-        "AWS has no free machine of these types in these zones at this time",
-        "add instance types or zones to the pool, or a fallback pool with capacity: on-demand",
-    ),
-    (
-        ("VcpuLimitExceeded", "MaxSpotInstanceCountExceeded", "InstanceLimitExceeded"),
-        "the quota of the account is used up",
-        "request a larger quota; the check live-quota names it",
-    ),
-    (
-        ("SpotMaxPriceTooLow",),
-        "the spot price is above the largest price of the request",
-        "remove the largest price from the launch template",
-    ),
-    (
-        ("ServiceLinkedRoleCreationNotPermitted", "AWSServiceRoleForEC2Spot"),
-        "the account has never used spot, and its service-linked role does not exist",
-        "run `aws iam create-service-linked-role --aws-service-name spot.amazonaws.com`",
-    ),
-    (
-        ("InvalidKMSKey", "Client.InternalError", "KMSKey"),
-        "the disk cannot be encrypted: Auto Scaling may not use the key",
-        "give AWSServiceRoleForAutoScaling access to the key of EBS encryption",
-    ),
-    (
-        ("InvalidAMIID", "image id"),
-        "the machine image does not exist, or is not shared with this account",
-        "run `pulumi up`; an own image must be built before the pool uses it",
-    ),
-    (
-        ("InvalidSubnet", "InsufficientFreeAddresses"),
-        "the subnet does not exist or has no free addresses",
-        "run `pulumi up --refresh`",
-    ),
-)
 
 
 @CHAPTER.check(needs=("eks-cluster",), applies=sections.cluster)
@@ -306,22 +270,16 @@ def _activity(world: World, wanted: NodeGroupFacts, name: str) -> Finding:
         started = sum(one["StatusCode"] == "Successful" for one in recent)
         return works(wanted.path, f"{name}: {started} machines started in 24 hours, and none failed")
     message = " ".join(str(failed.get("StatusMessage", "no reason")).split())
-    means, fix = _explained(message)
+    reason = reason_of("node-launches", message)
+    means = reason.meaning if reason else "EC2 refused to start the machine"
     later = any(one["StatusCode"] == "Successful" and one["StartTime"] > failed["StartTime"] for one in recent)
     return (doubtful if later else broken)(
         wanted.path,
         seen=f"{_time(failed)}: {message[:400]}",
         means=f"{means}; a later start succeeded" if later else means,
-        fix=fix,
+        fix=reason.fix if reason else "repair what the message names, and run the job again",
     )
 
 
 def _time(activity: dict[str, Any]) -> str:
     return datetime.fromisoformat(activity["StartTime"]).strftime("%Y-%m-%d %H:%M")
-
-
-def _explained(message: str) -> tuple[str, str]:
-    for texts, means, fix in _LAUNCH_FAILURES:
-        if any(text in message for text in texts):
-            return means, fix
-    return "EC2 refused to start the machine", "repair what the message names, and run the job again"

@@ -11,6 +11,7 @@ from gpu_ci.stack_file.identity import PROJECT
 from ops.doctor.chain import sections
 from ops.doctor.check import Chapter
 from ops.doctor.finding import broken, doubtful, works
+from ops.doctor.log.reasons import reasons_in
 from ops.doctor.questions import kubernetes
 from ops.doctor.questions.scale_sets import names, objects
 
@@ -23,35 +24,8 @@ if TYPE_CHECKING:
 
 CHAPTER: Final = Chapter()
 
-
 _CONTROLLER: Final = "app.kubernetes.io/part-of=gha-rs-controller,app.kubernetes.io/component=controller-manager"
 _VERSION: Final = "app.kubernetes.io/version"
-_SET_KEY: Final = "set a valid key as docs/how-to/rotate-the-github-app-key.md describes"
-_ERRORS: Final = (
-    (("401", "Bad credentials", "JSON web token"), "GitHub rejects the key of the App", _SET_KEY),
-    (
-        ("403 Forbidden", "Resource not accessible by integration"),
-        "the GitHub App lacks the permission for self-hosted runners",
-        "give the App the permission `Self-hosted runners: write`, and accept it for the installation",
-    ),
-    (
-        ("404 Not Found",),
-        "GitHub knows no installation of the App for github.url, or the App may not see the repository",
-        "compare github.url, app-id and installation-id with the page of the installation at GitHub",
-    ),
-    (
-        ("no runner group found", "runner group not found", "Runner group"),
-        "GitHub has no runner group of that name",
-        "create the group of arc.runner-group at GitHub, or state another one",
-    ),
-    (("rate limit",), "GitHub limits the requests of the App", "wait an hour"),
-    (
-        ("no such host", "i/o timeout", "connection refused"),
-        "the controller does not reach GitHub",
-        "check the NAT gateway and DNS: `kubectl --namespace kube-system get pods --selector k8s-app=kube-dns`",
-    ),
-)
-"""Errors in the log: their texts, the meaning and the fix (actions-runner-controller 0.14.2)."""
 
 
 @CHAPTER.check(needs=("kubernetes-api",), applies=sections.arc)
@@ -97,10 +71,8 @@ def _deployment(deployment: dict[str, Any], pods: list[dict[str, Any]]) -> Itera
 def _logged(world: World, pods: list[dict[str, Any]]) -> Iterator[Finding]:
     lines = [line for pod in pods for line in kubernetes.log(world, pod, "manager").splitlines()]
     errors = [line for line in lines if "error" in line.lower()]
-    for texts, means, fix in _ERRORS:
-        found = [line for line in errors if any(text in line for text in texts)]
-        if found:
-            yield broken("arc-controller", seen=f"its log: {found[-1].strip()[:300]}", means=means, fix=fix)
+    for one, found in reasons_in("arc-controller", errors):
+        yield broken("arc-controller", seen=f"its log: {found[-1].strip()[:300]}", means=one.meaning, fix=one.fix)
 
 
 _APP_OBJECT: Final = "github-app"

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 CHAPTER: Final = Chapter()
 
-
 _ANONYMOUS: Final = 60
 """Requests per hour without a token (GitHub, "Rate limits for the REST API", 2026)."""
 _SET: Final = "set GITHUB_TOKEN, for example to the output of `gh auth token`"

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 CHAPTER: Final = Chapter()
 
-
 PROJECTS: Final = "https://cloudresourcemanager.googleapis.com/v1/projects"
 SERVICES: Final = "https://serviceusage.googleapis.com/v1/projects"
 PROBES: Final[Mapping[str, str]] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,6 +15,7 @@ from gpu_ci.knowledge.kubernetes.quantities import GPU
 from ops.doctor.chain import sections
 from ops.doctor.check import Chapter
 from ops.doctor.finding import broken, doubtful, works
+from ops.doctor.log.reasons import reasons_in
 from ops.doctor.questions import kubernetes
 from ops.doctor.questions import node_groups as eks
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ops.doctor.world.world import World
 
 CHAPTER: Final = Chapter()
-
 
 _PLUGIN: Final = "app.kubernetes.io/name=nvidia-device-plugin"
 _SHARING: Final = "mps-control-daemon"
@@ -98,44 +97,6 @@ def _not_ready(world: World, ready: int, wanted: int) -> Finding:
 
 
 _CONTAINER: Final = "nvidia-device-plugin-ctr"
-_PLUGIN_MESSAGES: Final = (
-    (
-        re.compile(r"/var/lib/kubelet/device-plugins.*(permission denied|no such file|read-only)", re.IGNORECASE),
-        "the plugin has no access to /var/lib/kubelet/device-plugins, where it registers at the kubelet",
-        "its DaemonSet needs this host path: remove the policy that forbids it, and run `pulumi up --refresh`",
-    ),
-    (
-        re.compile(r"Driver/library version mismatch", re.IGNORECASE),
-        "the driver was updated while the node runs, so its module and its library differ",
-        "end the instance: a new node has one driver",
-    ),
-    (
-        re.compile(r"NVML.*(insufficient permissions|unknown error)", re.IGNORECASE),
-        "the plugin may not open /dev/nvidia*, which happens after a reload of systemd on the node",
-        "delete the pod of the plugin; if it returns, end the instance",
-    ),
-    (
-        re.compile(r"(failed|unable) to initialize NVML|could not load NVML|Incompatible strategy", re.IGNORECASE),
-        "the node has no working NVIDIA driver or container runtime, for example because its image has none",
-        "state image: stock for the pool, or an own image that passed its tests, and end the instance",
-    ),
-    (
-        re.compile(r"XidCriticalError|marking device as unhealthy", re.IGNORECASE),
-        "the GPU reported an error (Xid), and the plugin no longer offers it",
-        "drain the node and end the instance; 48, 79, 94 and 95 are faults of the hardware",
-    ),
-    (
-        re.compile(r"No devices found", re.IGNORECASE),
-        "the plugin runs and finds no GPU: the driver was not ready at its start, or the machine has no GPU",
-        "delete the pod of the plugin; if it returns, end the instance",
-    ),
-    (
-        re.compile(r"could not register device plugin|connect.*kubelet\.sock", re.IGNORECASE),
-        "the plugin cannot talk to the kubelet of the node",
-        "delete the pod of the plugin; if it returns, end the instance",
-    ),
-)
-"""Messages of NVIDIA's device plugin 0.20.0, the more exact ones first: the pattern, its meaning and the fix."""
 
 
 @CHAPTER.check(needs=("kubernetes-api",), applies=sections.device_plugin)
@@ -145,16 +106,15 @@ def device_plugin_log(world: World) -> Iterator[Finding]:
     good = 0
     for pod in pods:
         log = kubernetes.log(world, pod, _CONTAINER)
-        found = next(
-            ((line, *rest) for pattern, *rest in _PLUGIN_MESSAGES for line in log.splitlines() if pattern.search(line)),
-            None,
-        )
+        found = next(reasons_in("device-plugin-log", log.splitlines()), None)
         if found is None:
             good += 1
             continue
-        line, means, fix = found
+        reason, lines = found
         node = pod.get("spec", {}).get("nodeName", "no node")
-        yield broken(f"pod {kubernetes.name(pod)} on {node}", seen=line.strip()[:300], means=means, fix=fix)
+        yield broken(
+            f"pod {kubernetes.name(pod)} on {node}", seen=lines[0].strip()[:300], means=reason.meaning, fix=reason.fix
+        )
     if good == len(pods):
         yield works("device-plugin", f"the logs of its {good} pods have no known error")
 
@@ -214,29 +174,6 @@ UPDATED: Final = "cluster-autoscaler.kubernetes.io/last-updated"
 _STALE: Final = timedelta(minutes=5)
 """The autoscaler writes its status every ten seconds."""
 _LOOK_AT_AUTOSCALER: Final = f"kubectl --namespace {NAMESPACE} logs deployment/{AUTOSCALER} --tail 100"
-_AUTOSCALER_MESSAGES: Final = (
-    (
-        "AccessDenied",
-        "its role lacks a permission of AWS",
-        "run `pulumi up --refresh`; delete a pod that is older than its pod identity",
-    ),
-    (
-        "no EC2 IMDS role found",
-        "its pod has no role: it started before the pod identity was created",
-        f"`kubectl --namespace {NAMESPACE} rollout restart deployment/{AUTOSCALER}`",
-    ),
-    (
-        "Failed to regenerate ASG cache",
-        "it cannot list the auto-scaling groups",
-        "check that the NAT gateway and the role of the autoscaler exist: `pulumi up --refresh`",
-    ),
-    (
-        "couldn't get lease",
-        "another instance has the lease, or the API of Kubernetes is slow",
-        "wait a minute; if it stays, delete the Lease cluster-autoscaler in kube-system",
-    ),
-)
-"""Messages in the log: the text, its meaning and the fix (kubernetes/autoscaler 1.35)."""
 
 
 @CHAPTER.check(needs=("kubernetes-api",), applies=sections.autoscaler)
@@ -278,10 +215,8 @@ def _stopped(deployment: dict[str, Any], pods: list[dict[str, Any]]) -> Iterator
 
 
 def _logged(log: str) -> Iterator[Finding]:
-    for text, means, fix in _AUTOSCALER_MESSAGES:
-        lines = [line for line in log.splitlines() if text in line]
-        if lines:
-            yield broken("autoscaler", seen=f"its log: {lines[-1].strip()[:300]}", means=means, fix=fix)
+    for one, lines in reasons_in("autoscaler", log.splitlines()):
+        yield broken("autoscaler", seen=f"its log: {lines[-1].strip()[:300]}", means=one.meaning, fix=one.fix)
 
 
 def _status(world: World) -> Iterator[Finding]:

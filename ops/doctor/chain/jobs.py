@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 CHAPTER: Final = Chapter()
 
-
 STATES: Final = ("queued", "in_progress", "waiting", "pending")
 _RUNS_THAT_WAIT: Final = 30
 """The largest number of runs whose jobs are read; each costs a request."""

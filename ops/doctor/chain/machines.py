@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 CHAPTER: Final = Chapter()
 
-
 SECRETS: Final = "https://secretmanager.googleapis.com/v1/projects"
 _KEY_NAME: Final = "-github-app-private-key"
 _NO_KEY: Final = "the machine cannot sign in at GitHub, so it registers no runner"

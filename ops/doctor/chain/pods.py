@@ -13,6 +13,7 @@ from ops.doctor.chain import sections
 from ops.doctor.check import Chapter
 from ops.doctor.finding import broken, doubtful, works
 from ops.doctor.log.messages import found_in
+from ops.doctor.log.reasons import reason_of
 from ops.doctor.questions import kubernetes
 from ops.doctor.questions.scale_sets import job_pods, names
 from ops.doctor.world.source import Unanswered
@@ -27,44 +28,10 @@ if TYPE_CHECKING:
 
 CHAPTER: Final = Chapter()
 
-
 _STARTING: Final = timedelta(minutes=10)
 """The longest usual wait for a new node."""
 _SCALING: Final = "TriggeredScaleUp"
 _REFUSED: Final = "NotTriggerScaleUp"
-_PENDING: Final = (
-    (
-        "max node group size reached",
-        "the pool has its largest number of nodes",
-        "wait for a running job, or raise gpu-pools.NAME.max",
-    ),
-    (
-        "in backoff after failed scale-up",
-        "EC2 did not start a node, so the autoscaler waits",
-        "read the check node-launches",
-    ),
-    (
-        "untolerated taint",
-        "the nodes have a taint that the pod does not tolerate",
-        "state the taint in gpu-pools.NAME.taints, so that runners tolerate it; compare the check node-marks",
-    ),
-    (
-        "node affinity",
-        "no node has the labels that the pod selects",
-        "compare the pool of the runner with the check node-marks; a pool from zero needs the check asg-tags",
-    ),
-    (
-        "Insufficient nvidia.com/gpu",
-        "every GPU is in use, or the nodes do not offer theirs",
-        "read the check allocatable-gpu; if it passes, wait or raise gpu-pools.NAME.max",
-    ),
-    (
-        "Insufficient",
-        "the pod requests more CPU, memory or disk than a node has left",
-        "lower needs of the runner, or use a larger instance type; `make plan` computes the room",
-    ),
-)
-"""Reasons in messages of the scheduler and the autoscaler, the more exact ones first."""
 
 
 @CHAPTER.check(needs=("kubernetes-api",), applies=sections.arc)
@@ -92,20 +59,13 @@ def _pending(world: World, pod: dict[str, Any]) -> Finding:
     if started and waits < _STARTING:
         means = "the autoscaler starts a node for it, which takes 3 to 6 minutes"
         return doubtful(subject, seen=seen, means=means, fix="wait, and run the doctor again")
-    means, fix = _explained(f"{autoscaler} {scheduler}")
+    reason = reason_of("pending-pods", f"{autoscaler} {scheduler}")
+    means = reason.meaning if reason else "neither the scheduler nor the autoscaler found a node for it"
+    fix = reason.fix if reason else "read the check autoscaler"
     if started:
-        means, fix = (
-            "the autoscaler asked for a node, and none joined in time",
-            "read the checks node-launches and nodes",
-        )
+        means = "the autoscaler asked for a node, and none joined in time"
+        fix = "read the checks node-launches and nodes"
     return (doubtful if waits < timedelta(minutes=1) else broken)(subject, seen=seen, means=means, fix=fix)
-
-
-def _explained(message: str) -> tuple[str, str]:
-    for text, means, fix in _PENDING:
-        if text in message:
-            return means, fix
-    return "neither the scheduler nor the autoscaler found a node for it", "read the check autoscaler"
 
 
 ARTIFACTS: Final = "https://artifactregistry.googleapis.com/v1"
@@ -185,39 +145,6 @@ _WAITS: Final = (
     "ErrImageNeverPull",
     "CreateContainerConfigError",
 )
-_PULL_FAILURES: Final = (
-    (
-        ("no space left on device",),
-        "the disk of the node is too small for the image",
-        "raise disk.size of the pool; the image needs about three times its compressed size",
-    ),
-    (
-        ("not found", "manifest unknown"),
-        "the registry has no image with this tag or digest",
-        "push the image, or correct images.NAME in the stack file",
-    ),
-    (
-        ("401", "unauthorized", "no basic auth", "authorization failed", "denied", "403"),
-        "the registry refuses the node: the image is private, or the role of the node may not read it",
-        "use a repository of gpu-ci:ecr, or state a pull secret",
-    ),
-    (
-        ("toomanyrequests", "429"),
-        "the registry limits the number of pulls from the address of the NAT gateway",
-        "copy the image to a repository of gpu-ci:ecr",
-    ),
-    (
-        ("i/o timeout", "no such host", "connection refused", "tls handshake"),
-        "the node does not reach the registry",
-        "check the NAT gateway, DNS and arc.ports",
-    ),
-    (
-        ("no match for platform", "exec format"),
-        "the image is for another processor architecture",
-        "build it for linux/amd64",
-    ),
-    (("secret", "configmap"), "an object that the pod needs does not exist", "run `pulumi up --refresh`"),
-)
 
 
 @CHAPTER.check(needs=("kubernetes-api",), applies=sections.arc)
@@ -235,13 +162,10 @@ def _not_pulled(world: World, pod: dict[str, Any]) -> Finding:
     failed = [one for one in kubernetes.events(world, meta["namespace"], meta["name"]) if one.get("reason") == "Failed"]
     pulls = [str(one.get("message", "")) for one in failed if "pull" in str(one.get("message", "")).lower()]
     message = " ".join((pulls[-1] if pulls else str(state.get("message", "no message"))).split())
-    means, fix = next(
-        ((means, fix) for texts, means, fix in _PULL_FAILURES if any(text in message.lower() for text in texts)),
-        (
-            "the node cannot pull the image",
-            f"read `kubectl --namespace {meta['namespace']} describe pod {meta['name']}`",
-        ),
-    )
+    reason = reason_of("pod-images", message)
+    means = reason.meaning if reason else "the node cannot pull the image"
+    describe = f"kubectl --namespace {meta['namespace']} describe pod {meta['name']}"
+    fix = reason.fix if reason else f"read `{describe}`"
     subject = f"pod {meta['namespace']}/{meta['name']}"
     return broken(subject, seen=f"{state['reason']}: {message[:400]}", means=means, fix=fix)
 

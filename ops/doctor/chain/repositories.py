@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 CHAPTER: Final = Chapter()
 
-
 _SWITCHED: Final = re.compile(r"\bvars\.(\w+) == 'true'")
 _VARIABLE: Final = re.compile(r"\bvars\.(\w+)")
 _SECRET: Final = re.compile(r"\bsecrets\.(\w+)")
