@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gpu_ci.knowledge.verdict import Level
 from ops.doctor.chain import CHECKS
-from tests.doctor.healthy import STACK
+from tests.doctor.healthy import STACK, healthy
 from tests.doctor.worlds import lines, world
 
 if TYPE_CHECKING:
@@ -27,3 +27,9 @@ def made(name: str, answers: Mapping[Question, Any], stack: str = STACK) -> list
     """Make one check, and return the findings that are not ok."""
     check = next(one for one in CHECKS if name == one.name)
     return lines([one for one in check.check(world(stack, answers)) if one.level is not Level.OK])
+
+
+def differences(cases: Mapping[str, tuple[str, Mapping[Question, Any], list[str]]]) -> dict[str, list[str]]:
+    """Return the findings of each case that are not the expected ones. A case changes answers of the healthy world."""
+    found = {name: made(check, {**healthy(), **changes}) for name, (check, changes, _) in cases.items()}
+    return {name: lines for name, lines in found.items() if lines != cases[name][2]}

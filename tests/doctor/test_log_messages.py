@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ops.doctor.chain import CHECKS
 from ops.doctor.log.messages import MESSAGES, found_in, read
+from ops.doctor.log.reasons import REASONS
 from tests.doctor.worlds import ROOT
 
 pytestmark = pytest.mark.pure
@@ -176,6 +178,10 @@ def test_a_line_of_a_healthy_job_is_not_found() -> None:
     ]
 
     assert [line for line in lines if found_in(line)] == []
+
+
+def test_every_group_of_reasons_is_of_a_check() -> None:
+    assert set(REASONS) - {one.name for one in CHECKS} == set()
 
 
 def test_a_repeated_message_is_one_finding_with_its_first_line() -> None:

@@ -6,6 +6,7 @@ import functools
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +20,7 @@ from ops.plan.stack_file import read
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gpu_ci.back_ends.stack import Stack
     from ops.doctor.finding import Finding
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -44,7 +46,7 @@ def world(file: str, answers: Mapping[Question, Any]) -> World:
     return World(stack=_stack(file), now=NOW, repository="", **sources)
 
 
-@functools.cache
+@cache
 def _stack(file: str) -> Stack:
     stack_file = read(ROOT / file)
     settings = typed.settings(stack_file)
