@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gpu_ci.back_ends.shared.machine.aws.permissions import key_parameter
 from gpu_ci.knowledge.regions import Cloud
+from ops.doctor.chain import sections
 from ops.doctor.check import Chapter
 from ops.doctor.finding import broken, doubtful, works
 from ops.doctor.log.messages import found_in
@@ -17,7 +18,6 @@ from ops.kit import stack as kit
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gpu_ci.stack_file.sections.settings import Settings
     from ops.doctor.finding import Finding
     from ops.doctor.questions.machines import Expected, Machine
     from ops.doctor.world.world import World
@@ -160,17 +160,11 @@ def _stopped(one: Expected, machine: Machine, subject: str, seen: str) -> Findin
     )
 
 
-def _has_instances(settings: Settings) -> bool:
-    """Return whether a workflow starts an instance of Jarvis Labs."""
-    sections = [section for runner in settings.runners.values() for section in runner.stated.values()]
-    return any(getattr(section, "jarvis", None) is not None for section in sections)
-
-
 _FACTS: Final = "/instances.json"
 """The end of the path of the generated file that describes the machines."""
 
 
-@CHAPTER.check(applies=_has_instances)
+@CHAPTER.check(applies=sections.jarvis)
 def jarvis_instance(world: World) -> Iterator[Finding]:
     """Check the instances of Jarvis Labs that workflows start."""
     instances = world.jarvis.ask("instances.list")

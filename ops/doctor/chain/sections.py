@@ -45,6 +45,12 @@ def gcp(settings: Settings) -> bool:
     return settings.gcp is not None
 
 
+def jarvis(settings: Settings) -> bool:
+    """Return whether a workflow starts an instance of Jarvis Labs."""
+    sections = [section for runner in settings.runners.values() for section in runner.stated.values()]
+    return any(getattr(section, "jarvis", None) is not None for section in sections)
+
+
 def runners(settings: Settings) -> bool:
     """Return whether the stack runs jobs."""
     return bool(settings.runners)
