@@ -108,9 +108,8 @@ def test_a_second_removal_changes_nothing(case: tuple[Any, str]) -> None:
     assert redacted(once) == once
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+def test_a_value_that_is_no_secret_stays() -> None:
+    values: list[object] = [
         {"githubConfigSecret": "gpu-ci-github-app", "imagePullSecrets": [{"name": "registry"}]},
         {"volumes": [{"name": "key", "secret": {"secretName": "gpu-ci-github-app"}}]},
         {"valueFrom": {"secretKeyRef": {"name": "gpu-ci-github-app", "key": "github_app_id"}}},
@@ -119,15 +118,15 @@ def test_a_second_removal_changes_nothing(case: tuple[Any, str]) -> None:
         "GitHub answers 403: Resource not accessible by integration",
         "arn:aws:iam::123456789012:role/gpu-ci-staging-start",
         "docker run --gpus all nvidia/cuda:13.0.3-base-ubuntu24.04 nvidia-smi",
-    ],
-)
-def test_a_value_that_is_no_secret_stays(value: object) -> None:
-    assert redacted(value) == value
+    ]
+
+    assert [value for value in values if redacted(value) != value] == []
 
 
-@pytest.mark.parametrize("name", ["HOME", "monkey", "keyboard", "tokenizer", "secretName", "nextToken", "author"])
-def test_a_name_that_only_resembles_a_secret_is_not_sensitive(name: str) -> None:
-    assert not is_sensitive(name)
+def test_a_name_that_only_resembles_a_secret_is_not_sensitive() -> None:
+    names = ("HOME", "monkey", "keyboard", "tokenizer", "secretName", "nextToken", "author")
+
+    assert [name for name in names if is_sensitive(name)] == []
 
 
 def test_a_pem_block_without_its_end_is_removed() -> None:
