@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gpu_ci.stack_file.faults import Fault
 from ops.doctor.world.redaction import redacted
-from ops.fakes.wire import SECRET_SIGNATURE, SIGNATURE
+from ops.fakes.protocol.wire import SECRET_SIGNATURE, SIGNATURE
 from ops.outcome import Exit, Stop
 from ops.plan.model import PROVIDER_TYPE, STACK_TYPE
 from ops.state.state_repair import CREATING

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gpu_ci.back_ends import NAMES
+from gpu_ci.back_ends.registry import BACK_ENDS
 from ops.cli.options import ROOT
 from tests.quick import EXAMPLES, SLOW, STACKS
 from tests.stack_file import stacks
@@ -81,7 +81,7 @@ def test_a_part_of_the_plans_and_no_test_on_the_engine_is_selected(tmp_path: Pat
 def test_each_back_end_has_a_stack_file() -> None:
     used = {runner.back_end for name in STACKS for runner in stacks.settings(name).runners.values()}
 
-    assert used == set(NAMES)
+    assert used == set(BACK_ENDS)
 
 
 def test_each_named_test_exists() -> None:

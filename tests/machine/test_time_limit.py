@@ -10,8 +10,8 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
+from gpu_ci.back_ends.shared.machine.aws.function import index
 from gpu_ci.back_ends.shared.machine.aws.time_limit import MINUTES
-from gpu_ci.back_ends.shared.machine.function import index
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpu_ci.back_ends.shared.machine.aws.function.index import check
 from gpu_ci.back_ends.shared.machine.aws.time_limit import MINUTES
-from gpu_ci.back_ends.shared.machine.function.index import check
 from gpu_ci.back_ends.start_stop.section import StartStopSection
 from tests.stack_file import stacks
 from tests.start_stop.stand_ins import BEGIN

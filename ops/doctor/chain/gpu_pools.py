@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
+from components.gpu_names import GPU, GPU_PRESENT
 from components.kubernetes.autoscaler_values import NAMESPACE
 from components.kubernetes.autoscaler_values import SERVICE_ACCOUNT as AUTOSCALER
 from gpu_ci.derived.kubernetes import node_groups
-from gpu_ci.knowledge.kubernetes.node_group import GPU_PRESENT
-from gpu_ci.knowledge.kubernetes.quantities import GPU
 from ops.doctor.chain import sections
 from ops.doctor.check import Chapter
 from ops.doctor.finding import broken, doubtful, works

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from components.aws.nodes.taints import EFFECTS
 from gpu_ci.derived.kubernetes import node_groups
-from gpu_ci.knowledge.kubernetes.taints import EFFECTS
 from ops.doctor.chain import sections
 from ops.doctor.check import Chapter
 from ops.doctor.finding import broken, doubtful, works

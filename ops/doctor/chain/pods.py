@@ -6,9 +6,9 @@ import re
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from components.gpu_names import GPU
 from components.kubernetes.namespaces import RUNNERS
 from gpu_ci.derived.outputs import gpu_test_image
-from gpu_ci.knowledge.kubernetes.quantities import GPU
 from ops.doctor.chain import sections
 from ops.doctor.check import Chapter
 from ops.doctor.finding import broken, doubtful, works
