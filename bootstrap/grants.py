@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Any, Final
 
 PATH: Final = "/gpu-ci-bootstrap/"
 """The path of the roles and policies of pipelines, which the names of a stack cannot match."""

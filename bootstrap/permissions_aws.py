@@ -6,12 +6,10 @@ hashicorp/terraform-provider-aws 6, and AWS, "Service Authorization Reference", 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from bootstrap.grants import LINKED, Grant, Place, any_, document, identities, keys, named, roles
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 LIMIT: Final = 6144
 """The largest number of characters of a managed policy, without white space."""

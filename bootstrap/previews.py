@@ -8,22 +8,20 @@ the stack, because the program needs them.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from bootstrap.grants import PATH
+from bootstrap.grants import PATH, Place
 from bootstrap.permissions_aws import AWS, by_chapter
 from bootstrap.permissions_gcp import READER
 from components.aws.documents import allow, document
 from components.aws.github_trust import PULL_REQUESTS, trust_policy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import pulumi_gcp as gcp
     from pulumi import Output, ResourceOptions
 
-    from bootstrap.grants import Place
     from bootstrap.settings import BootstrapSettings
 
 KINDS: Final = ("preview", "plan")

@@ -8,6 +8,7 @@ which may change everything with the tags of the stack, cannot change them.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import pulumi
@@ -25,8 +26,6 @@ from gpu_ci.stack_file.identity import PROJECT as STACKS
 from gpu_ci.stack_file.identity import Identity, own_tags
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bootstrap.settings import AwsSettings, BootstrapSettings, DeploySettings, GcpSettings, PushSettings
 
 SESSION_SECONDS: Final = 5400

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final, Literal
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal
 
 from pydantic import ValidationError
 
@@ -14,9 +15,6 @@ from gpu_ci.stack_file.reading.translate import faults
 from gpu_ci.stack_file.sections.section import Section
 from gpu_ci.stack_file.values.general import Account, GcpProject, GcpRegion, Region
 from gpu_ci.stack_file.values.github import Branch, EnvironmentName, FullName, GitHubId
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 PROJECT: Final = "gpu-ci-bootstrap"
 """The name of the Pulumi project, which is also the namespace of its configuration."""

@@ -6,14 +6,12 @@ A preview alone knows a resource's last state, so only a guard can compare the o
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pulumi
 from pulumi import ResourceHook, ResourceHookBinding, ResourceHookOptions, ResourceOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

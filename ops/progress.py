@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Generator
+from typing import Final
 
+from rich.console import Console
+from rich.status import Status
 from rich.text import Text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
-    from rich.console import Console
-    from rich.status import Status
 
 _INTERVAL: Final = 60.0
 """Seconds between two lines of the same stage in a log."""

@@ -5,15 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 
 from ops.engine import pulumi_cli
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # An Output inside an f-string raises, where by default a warning's sentence would end up in a resource. Set before
 # the SDK is imported, which reads it once.

@@ -12,16 +12,13 @@ Hypothesis tries fewer examples, and the same ones in every run.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
+import pytest
 from hypothesis import settings
 
 from tests.mistakes.catalogue import Mistake, Severity
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import pytest
 
 STACKS: Final = frozenset(
     {

@@ -18,18 +18,16 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import yaml
 
 from ops.plan import golden
 from ops.plan.recorder import record
 from ops.plan.stack_file import read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 DATA: Final = ROOT / "tests" / "charts" / "data"

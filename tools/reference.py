@@ -13,8 +13,9 @@ import pkgutil
 import re
 import sys
 import typing
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from typer.models import ParameterInfo
 
@@ -31,9 +32,6 @@ from tools.reference_machines import (
     jarvis_machines,
 )
 from tools.reference_sections import sections
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 MARKERS: Final = re.compile(r"^<!-- generated: ([a-z0-9 ]+) -->\n.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 ARGUMENTS: Final = "| Key | Type | Default | Description |\n|---|---|---|---|"

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING
 
 from ops.doctor.chain import CHECKS
-from ops.doctor.log.messages import MESSAGES
-
-if TYPE_CHECKING:
-    from ops.doctor.check import Check
-    from ops.doctor.log.messages import Message
+from ops.doctor.check import Check
+from ops.doctor.log.messages import MESSAGES, Message
 
 
 def doctor_checks() -> str:

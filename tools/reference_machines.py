@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gpu_ci.back_ends.registry import stack_of
 from gpu_ci.back_ends.stack_file import settings_of
@@ -21,9 +22,6 @@ from gpu_ci.knowledge.quotas.gcp import METRICS, gpu_quota
 from gpu_ci.stack_file.identity import Identity
 from gpu_ci.stack_file.sections.runners import Workload
 from ops.plan.stack_file import read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 GCP_REGIONS: Final = ("us-central1", "us-east4", "us-west4", "europe-west4")

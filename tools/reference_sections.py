@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gpu_ci.back_ends.stack_file import Settings
 from gpu_ci.stack_file.reading.schema import stack_schema
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 NAMESPACE: Final = "gpu-ci:"

@@ -17,15 +17,13 @@ import importlib.metadata
 import json
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ops.engine import pulumi_cli
 from ops.fakes import tables
 from ops.fakes.protocol import replacement
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 PACKAGES: Final = ("aws", "gcp", "github")
 """The bridged providers. The schema of Kubernetes has no marks."""

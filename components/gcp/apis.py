@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pulumi
 import pulumi_gcp as gcp
 from pulumi import ResourceOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 
 FIRST: Final = ("cloudresourcemanager", "serviceusage")
 """APIs that enable the others: the provider reads the project through the first, and both are charged to this project

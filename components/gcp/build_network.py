@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pulumi
-from pulumi import Output
+from pulumi import Output, ResourceOptions
 
 from components.gcp.closed_network import closed_network
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from pulumi import ResourceOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

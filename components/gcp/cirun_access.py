@@ -5,17 +5,12 @@ cirun takes a key that a person pastes into its dashboard. Create the key by han
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pulumi
 import pulumi_gcp as gcp
-from pulumi import Output, ResourceOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pulumi import Input
+from pulumi import Input, Output, ResourceOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

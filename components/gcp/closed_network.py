@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+import pulumi
 import pulumi_gcp as gcp
 from pulumi import ResourceOptions
 
 from components.gcp.build_ranges import range_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    import pulumi
 
 NAT_PORTS: Final = 2048
 """Ports of each machine, and so its connections to one address at a time; Google's default of 64 delays downloads."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pulumi
 import pulumi_gcp as gcp
 from pulumi import Output, ResourceOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 ISSUER = "https://token.actions.githubusercontent.com"
 

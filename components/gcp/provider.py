@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pulumi_gcp as gcp
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def gcp_provider(*, project: str, region: str, labels: Mapping[str, str]) -> gcp.Provider:

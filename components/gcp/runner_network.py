@@ -6,17 +6,13 @@ everywhere.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pulumi
+from pulumi import ResourceOptions
 
 from components.gcp.closed_network import closed_network
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from pulumi import ResourceOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
 import pulumi
 import pulumi_github as github
 from pulumi import ResourceOptions
 
-from components.github.settings import DEFAULT_BRANCH, DOTCOM, RULESET
-
-if TYPE_CHECKING:
-    from components.github.settings import RepositorySettings
+from components.github.settings import DEFAULT_BRANCH, DOTCOM, RULESET, RepositorySettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

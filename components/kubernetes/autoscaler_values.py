@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from components.kubernetes.priority_expander import Group, priorities
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 NAMESPACE = "kube-system"
 SERVICE_ACCOUNT = "cluster-autoscaler"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pulumi
 import pulumi_kubernetes as k8s
 from pulumi import Input, ResourceOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 
 def chart(

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pulumi
 import pulumi_kubernetes as k8s
 from pulumi import Input, Output, ResourceOptions
 
 from components.kubernetes.kubeconfig import kubeconfig
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

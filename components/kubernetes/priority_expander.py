@@ -8,11 +8,9 @@ distinguish a pool from another pool whose name continues with a hyphen.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import Final
 
 SPOT_PRIORITY: Final = 50
 ON_DEMAND_PRIORITY: Final = 20

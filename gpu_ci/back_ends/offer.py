@@ -6,15 +6,13 @@ Checks, costs, quotas, outputs and the files of a repository read offers. None o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from gpu_ci.knowledge.kubernetes.pods import Pod
-    from gpu_ci.knowledge.machines import InstanceType, MachineType
-    from gpu_ci.knowledge.machines.groups import Placement
-    from gpu_ci.knowledge.machines.running import RunningTime
-    from gpu_ci.knowledge.machines.start_up import Step
-    from gpu_ci.knowledge.regions import Cloud
+from gpu_ci.knowledge.kubernetes.pods import Pod
+from gpu_ci.knowledge.machines import InstanceType, MachineType
+from gpu_ci.knowledge.machines.groups import Placement
+from gpu_ci.knowledge.machines.running import RunningTime
+from gpu_ci.knowledge.machines.start_up import Step
+from gpu_ci.knowledge.regions import Cloud
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

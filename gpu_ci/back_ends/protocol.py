@@ -12,20 +12,20 @@ Nothing outside the package names it, except `stack_file.py` (section and rules)
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from gpu_ci.back_ends.offer import Offer
+from gpu_ci.back_ends.stack import Stack
+from gpu_ci.stack_file.sections.images import ImageSettings
+from gpu_ci.stack_file.sections.runners import RunnerSettings
+from gpu_ci.stack_file.sections.settings import Settings
 
+if TYPE_CHECKING:
     import pulumi
 
-    from gpu_ci.back_ends.offer import Offer
-    from gpu_ci.back_ends.stack import Stack
     from gpu_ci.stack_file.reading.load import Secrets
-    from gpu_ci.stack_file.sections.images import ImageSettings
-    from gpu_ci.stack_file.sections.runners import RunnerSettings
-    from gpu_ci.stack_file.sections.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

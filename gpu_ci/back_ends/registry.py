@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from gpu_ci.back_ends.arc.back_end import BACK_END as ARC
 from gpu_ci.back_ends.cirun_aws.back_end import BACK_END as CIRUN_AWS
 from gpu_ci.back_ends.cirun_gcp.back_end import BACK_END as CIRUN_GCP
+from gpu_ci.back_ends.protocol import BackEnd
 from gpu_ci.back_ends.stack import Stack
 from gpu_ci.back_ends.start_stop.back_end import BACK_END as START_STOP
 from gpu_ci.back_ends.vm.back_end import BACK_END as VM
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gpu_ci.back_ends.protocol import BackEnd
-    from gpu_ci.stack_file.identity import Identity
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.identity import Identity
+from gpu_ci.stack_file.sections.settings import Settings
 
 BACK_ENDS: Final[Mapping[str, BackEnd]] = {
     "arc": ARC,

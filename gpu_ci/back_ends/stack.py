@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gpu_ci.back_ends.offer import Offer
-    from gpu_ci.stack_file.identity import Identity
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.back_ends.offer import Offer
+from gpu_ci.stack_file.identity import Identity
+from gpu_ci.stack_file.sections.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pydantic import Field
 
@@ -19,12 +19,9 @@ from gpu_ci.back_ends.vm import rules as vm_rules
 from gpu_ci.back_ends.vm.section import VmSection
 from gpu_ci.stack_file.reading import load as reading
 from gpu_ci.stack_file.rules import between_sections
-from gpu_ci.stack_file.rules.stated import Grammar
+from gpu_ci.stack_file.rules.stated import Grammar, Reference, Rule
 from gpu_ci.stack_file.sections import runners, settings
 from gpu_ci.stack_file.values.general import RunnerName
-
-if TYPE_CHECKING:
-    from gpu_ci.stack_file.rules.stated import Reference, Rule
 
 
 class RunnerSettings(runners.RunnerSettings):

@@ -6,20 +6,17 @@ A check is a module with `CHECK`, the name that its verdicts carry, and `check(s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from collections.abc import Iterator
+from typing import Final, Protocol
 
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.checks import exceptions, gpu_tests, plausibility, untrusted_jobs
 from gpu_ci.checks.capacity import counts, gpu_zones, queue_time, quota
 from gpu_ci.checks.cost import money, spot_plan
 from gpu_ci.checks.images import compatibility, image_pin, image_proof, image_region, runner_version
 from gpu_ci.checks.nodes import fit, floor, machine_fit, pool_shape, scale_from_zero, system_room
 from gpu_ci.checks.stated_types import marked, stated_users
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.verdict import Verdict
+from gpu_ci.knowledge.verdict import Verdict
 
 
 class Check(Protocol):

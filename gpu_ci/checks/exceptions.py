@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.knowledge.nearest import did_you_mean, nearest
-from gpu_ci.knowledge.verdict import Level, error, warning
+from gpu_ci.knowledge.verdict import Level, Verdict, error, warning
 from gpu_ci.policy import exceptions
-from gpu_ci.policy.exceptions import ALLOWING, LONGEST, State, state
+from gpu_ci.policy.exceptions import ALLOWING, LONGEST, State, Stated, state
 from gpu_ci.policy.rules import NAMES as RULES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from collections.abc import Set as AbstractSet
-
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.verdict import Verdict
-    from gpu_ci.policy.exceptions import Stated
 
 CHECK: Final = "exceptions"
 

@@ -6,19 +6,15 @@ that the stack or cirun starts have one, pods on a cluster and machines of anoth
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from gpu_ci.back_ends.registry import BACK_ENDS
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.derived.gpu_tests import runner_of
 from gpu_ci.derived.outputs import gpu_test_image
 from gpu_ci.knowledge.regions import Cloud
-from gpu_ci.knowledge.verdict import error
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.verdict import Verdict
+from gpu_ci.knowledge.verdict import Verdict, error
 
 CHECK: Final = "gpu-tests"
 BUCKETS: Final = {"s3": (Cloud.AWS, "AWS"), "gs": (Cloud.GCP, "Google Cloud")}

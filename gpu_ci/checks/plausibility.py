@@ -6,19 +6,15 @@ of Google Cloud has 63 characters.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
-from gpu_ci.knowledge.verdict import warning
+from gpu_ci.back_ends.stack import Stack
+from gpu_ci.knowledge.verdict import Verdict, warning
 from gpu_ci.policy.exposure import exposure
 from gpu_ci.stack_file.identity import LABEL_LIMIT
+from gpu_ci.stack_file.sections.settings import Settings
 from gpu_ci.stack_file.values.github import cron_numbers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.verdict import Verdict
-    from gpu_ci.stack_file.sections.settings import Settings
 
 CHECK: Final = "plausibility"
 MOVING: Final = frozenset(

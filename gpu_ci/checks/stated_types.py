@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.checks.cost.machine_groups import build_groups, machine_groups
 from gpu_ci.knowledge.kubernetes.quantities import MEMORY, MIB, describe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.machines import InstanceType, MachineType
-    from gpu_ci.knowledge.verdict import Verdict
+from gpu_ci.knowledge.machines import InstanceType, MachineType
+from gpu_ci.knowledge.verdict import Verdict
 
 _WHOLE_STACK: Final = ("stack", "runners")
 _PARTS: Final = ("budget.", "quotas.", "images.")

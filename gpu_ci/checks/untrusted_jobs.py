@@ -8,16 +8,12 @@ to self-hosted runners using groups", 2026).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
-from gpu_ci.knowledge.verdict import ok, warning
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.back_ends.offer import Offer, OwnMachines, Standing
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.verdict import Verdict
+from gpu_ci.back_ends.offer import Offer, OwnMachines, Standing
+from gpu_ci.back_ends.stack import Stack
+from gpu_ci.knowledge.verdict import Verdict, ok, warning
 
 CHECK: Final = "untrusted-jobs"
 APPROVAL: Final = "in Settings, Actions, General of the repository, require approval for all external contributors"

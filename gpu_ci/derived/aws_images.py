@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from components.aws.images.image_content import NONE, ImageContent, document
 from gpu_ci.knowledge import pins
 from gpu_ci.knowledge.software.machine_images import driver_of, ubuntu_parameter
+from gpu_ci.stack_file.sections.machine_images import Ec2ImageSettings, EksImageSettings, MachineImageSettings
 from gpu_ci.stack_file.sections.machines import OWN, STOCK
+from gpu_ci.stack_file.sections.settings import Settings
 from gpu_ci.stack_file.values.general import gibibytes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gpu_ci.stack_file.sections.machine_images import Ec2ImageSettings, EksImageSettings, MachineImageSettings
-    from gpu_ci.stack_file.sections.settings import Settings
 
 DOCUMENTS: Final = Path(__file__).resolve().parents[2] / "ami"
 """The folder of the documents."""

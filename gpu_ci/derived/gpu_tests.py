@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from gpu_ci.back_ends.protocol import RunsOn
 from gpu_ci.back_ends.registry import BACK_ENDS
-
-if TYPE_CHECKING:
-    from gpu_ci.back_ends.protocol import RunsOn
-    from gpu_ci.stack_file.sections.gpu_tests import GpuTestsSettings
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.sections.gpu_tests import GpuTestsSettings
+from gpu_ci.stack_file.sections.settings import Settings
 
 
 def testable(settings: Settings) -> dict[str, RunsOn]:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ami.builder.content_hash import ImageContent, image_name
 from ami.builder.images import GUEST_FEATURES
 from ami.builder.startup_script import INSTALL_FILES
 from components.gcp.images.host_image import FOLDER
-from gpu_ci.knowledge.machines import gpu_model
+from gpu_ci.back_ends.stack import Stack
+from gpu_ci.knowledge.machines import Catalogue, gpu_model
 from gpu_ci.knowledge.regions import Cloud
 from gpu_ci.knowledge.software.cuda import toolkit
+from gpu_ci.stack_file.sections.gcp import HostImageSettings, VerifierSettings
 from gpu_ci.stack_file.values.general import gibibytes
-
-if TYPE_CHECKING:
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.machines import Catalogue
-    from gpu_ci.stack_file.sections.gcp import HostImageSettings, VerifierSettings
 
 INSTALLER: Final = Path(__file__).resolve().parents[2] / FOLDER
 """The folder of the project's installer."""

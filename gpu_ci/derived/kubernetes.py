@@ -5,7 +5,8 @@ Both come from the same pure functions, so that the checks read what the program
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from components.aws.nodes.cpu_node import CpuNode, cpu_labels, cpu_tags, cpu_taints
 from components.aws.nodes.gpu_node import (
@@ -23,26 +24,22 @@ from components.kubernetes.autoscaler_values import AutoscalerValues
 from components.kubernetes.gpus.device_plugin_values import DevicePluginValues, device_plugin_values
 from components.kubernetes.gpus.gpu_metrics_values import GpuMetricsValues, gpu_metrics_values
 from components.kubernetes.gpus.smoke_job import SmokeJob
+from gpu_ci.back_ends.offer import SharedNodes
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.knowledge import pins
 from gpu_ci.knowledge.incomplete import Incomplete
 from gpu_ci.knowledge.kubernetes import add_ons as table
+from gpu_ci.knowledge.kubernetes.add_ons import AddOn
 from gpu_ci.knowledge.kubernetes.allocatable import node_room
 from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
 from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
 from gpu_ci.knowledge.kubernetes.pods import SystemPods, pod_from_template
 from gpu_ci.knowledge.kubernetes.quantities import EPHEMERAL_STORAGE, MIB
+from gpu_ci.knowledge.machines import Catalogue
+from gpu_ci.stack_file.sections.machines import CpuPoolSettings, PoolSettings, SharingSettings
+from gpu_ci.stack_file.sections.services import AutoscalerSettings, DcgmSettings
+from gpu_ci.stack_file.sections.settings import Settings
 from gpu_ci.stack_file.values.general import gibibytes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.back_ends.offer import SharedNodes
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.kubernetes.add_ons import AddOn
-    from gpu_ci.knowledge.machines import Catalogue
-    from gpu_ci.stack_file.sections.machines import CpuPoolSettings, PoolSettings, SharingSettings
-    from gpu_ci.stack_file.sections.services import AutoscalerSettings, DcgmSettings
-    from gpu_ci.stack_file.sections.settings import Settings
 
 
 def gpu_node(name: str, pool: PoolSettings, catalogue: Catalogue) -> GpuNode:

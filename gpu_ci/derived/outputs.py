@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from components.gpu_names import GPU
 from components.kubernetes.namespaces import RUNNERS, SYSTEMS
 from gpu_ci.back_ends.registry import BACK_ENDS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.sections.settings import Settings
 
 
 def configure_kubectl(cluster: str, region: str) -> str:

@@ -7,15 +7,12 @@ machine.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator
+from typing import Final
 
 import pulumi
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from gpu_ci.stack_file.sections.settings import Settings
-
+from gpu_ci.stack_file.sections.settings import Settings
 
 TOKEN: Final = "GITHUB_TOKEN"  # noqa: S105 - the variable's name
 

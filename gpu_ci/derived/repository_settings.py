@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from components.github.settings import DOTCOM, Label, RepositorySettings
 from gpu_ci.stack_file.sections.gpu_tests import SWITCH, GpuTestsSettings
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.sections.settings import Settings
 
 
 def declared(settings: Settings) -> dict[str, RepositorySettings]:

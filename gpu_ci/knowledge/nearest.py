@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import Final
 
 _VERSION = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6})+")
 _LONGEST: Final = 100

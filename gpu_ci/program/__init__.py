@@ -7,7 +7,7 @@ is most of the time of a plan.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pulumi
 
@@ -16,17 +16,13 @@ from gpu_ci.back_ends.protocol import ProgramContext
 from gpu_ci.back_ends.registry import BACK_ENDS, stack_of
 from gpu_ci.back_ends.stack_file import load
 from gpu_ci.derived import outputs, prerequisites
+from gpu_ci.knowledge.verdict import Verdict
 from gpu_ci.program import refusal
 from gpu_ci.program.aws import aws
 from gpu_ci.program.declared import Declared
 from gpu_ci.program.gcp import gcp
 from gpu_ci.program.github import github
 from gpu_ci.stack_file.identity import Identity
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from gpu_ci.knowledge.verdict import Verdict
 
 
 def run(on_path: Callable[[str], str | None] | None = None, *, refuse: bool = True) -> list[Verdict]:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pulumi
 from pulumi import Output, ResourceOptions
 
 from components.aws.images.image_push import role_name
+from gpu_ci.back_ends.protocol import ProgramContext
 from gpu_ci.derived import aws_images, outputs
 from gpu_ci.program.cluster import eks_cluster
 from gpu_ci.program.declared import Declared
 from gpu_ci.program.network import network
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gpu_ci.back_ends.protocol import ProgramContext
-    from gpu_ci.stack_file.sections.aws import AwsSettings
+from gpu_ci.stack_file.sections.aws import AwsSettings
 
 
 def aws(*, context: ProgramContext, account: AwsSettings) -> tuple[ProgramContext, Declared]:

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pulumi
 from pulumi import Output, ResourceOptions
 
+from gpu_ci.back_ends.protocol import ProgramContext
 from gpu_ci.derived import kubernetes, outputs
 from gpu_ci.knowledge import pins
 from gpu_ci.program.control_plane import control_plane
 from gpu_ci.program.declared import Declared
-from gpu_ci.stack_file.sections.machines import OWN, STOCK
+from gpu_ci.stack_file.sections.aws import AwsSettings, ClusterSettings
+from gpu_ci.stack_file.sections.machines import OWN, STOCK, NodePool, SystemNodesSettings
 from gpu_ci.stack_file.values.general import gibibytes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from components.aws.nodes.gpu_pool import GpuPool
-    from gpu_ci.back_ends.protocol import ProgramContext
     from gpu_ci.program.network import Subnets
-    from gpu_ci.stack_file.sections.aws import AwsSettings, ClusterSettings
-    from gpu_ci.stack_file.sections.machines import NodePool, SystemNodesSettings
 
 
 def eks_cluster(

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pulumi import Output
+import pulumi
+from pulumi import Input, Output
 
+from gpu_ci.back_ends.protocol import ProgramContext
 from gpu_ci.derived import kubernetes
+from gpu_ci.stack_file.sections.aws import AwsSettings, ClusterSettings, ExistingClusterSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pulumi
-    from pulumi import Input
-
     from components.aws.cluster.add_ons import AddOnsArgs
     from components.aws.cluster.cluster import Cluster, ClusterFacts
-    from gpu_ci.back_ends.protocol import ProgramContext
     from gpu_ci.program.network import Subnets
-    from gpu_ci.stack_file.sections.aws import AwsSettings, ClusterSettings, ExistingClusterSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

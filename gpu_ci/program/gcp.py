@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pulumi
 from pulumi import Output, ResourceOptions
 
+from gpu_ci.back_ends.protocol import ProgramContext
 from gpu_ci.derived import host_image, outputs
 from gpu_ci.knowledge.quotas.gcp import METRICS
 from gpu_ci.knowledge.regions import region_of
 from gpu_ci.knowledge.software.image_tags import cuda_base
+from gpu_ci.stack_file.sections.gcp import GcpSettings, GpuTestImageSettings, HostImageSettings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from components.gcp.images.controlled_image import ControlledImage
     from components.gcp.images.declared_image import DeclaredImage
     from components.gcp.images.docker_repository import DockerRepository
-    from gpu_ci.back_ends.protocol import ProgramContext
     from gpu_ci.program.declared import Declared
-    from gpu_ci.stack_file.sections.gcp import GcpSettings, GpuTestImageSettings, HostImageSettings
 
 
 def gcp(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpu_ci.derived import repository_settings
+from gpu_ci.stack_file.sections.settings import Settings
 
 if TYPE_CHECKING:
     from gpu_ci.program.declared import Declared
-    from gpu_ci.stack_file.sections.settings import Settings
 
 
 def github(settings: Settings) -> Declared:

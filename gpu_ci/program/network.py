@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from gpu_ci.back_ends.protocol import ProgramContext
+from gpu_ci.stack_file.sections.aws import AwsSettings, NetworkSettings
 
+if TYPE_CHECKING:
     from pulumi import Input
 
-    from gpu_ci.back_ends.protocol import ProgramContext
     from gpu_ci.program.declared import Declared
-    from gpu_ci.stack_file.sections.aws import AwsSettings, NetworkSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import pulumi
 
-from gpu_ci.knowledge.verdict import Level
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from gpu_ci.knowledge.verdict import Verdict
+from gpu_ci.knowledge.verdict import Level, Verdict
 
 
 class Refused(pulumi.RunError):

@@ -7,12 +7,10 @@ The keys are those of cirun's reference (AktechLabs/cirun-docs, `docs/reference/
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from gpu_ci.repository.documents import dump_yaml, load_yaml
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 FILE: Final = ".cirun.yml"
 GLOBAL_FILE: Final = ".cirun.global.yml"

@@ -8,14 +8,12 @@ warnings, because cirun seems to accept them.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from gpu_ci.knowledge.verdict import Verdict, error, warning
 from gpu_ci.repository.cirun import ADDED_BY_CIRUN, TRIED_IN_STEP
 from gpu_ci.stack_file.sections.cirun import CIRUN_PREFIX, ONE_LINE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 _CLOUD: Final = re.compile(r"cirun-(aws|gcp|azure|do|oracle|openstack)-[a-z0-9.]+(-[a-z0-9.]+)+")
 _PLACES: Final = {

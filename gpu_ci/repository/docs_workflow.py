@@ -5,15 +5,13 @@ The job that runs the commands cannot publish, and the job that publishes checks
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from gpu_ci.repository.actions import CHECKOUT, DEPLOY_PAGES, SETUP_UV, UPLOAD_PAGES, UV
 from gpu_ci.repository.documents import BRANCH, FileError, value_faults
 from gpu_ci.repository.render import render
 from gpu_ci.stack_file.sections.gpu_tests import COMMAND, PYTHON
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 DOCS_FILE: Final = ".github/workflows/docs.yml"
 SITE: Final = "site"

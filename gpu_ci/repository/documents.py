@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Final
 
 import yaml
 from yaml.constructor import SafeConstructor
@@ -13,11 +15,6 @@ from yaml.resolver import Resolver
 from gpu_ci.stack_file.faults import Fault, summary
 from gpu_ci.stack_file.reading.yaml_problems import YamlError, decoded, text_of
 from gpu_ci.stack_file.reading.yaml_tree import NotAllowed, tree
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
-
 
 BRANCH: Final = r"[A-Za-z0-9_][A-Za-z0-9._/-]*"
 """A branch that needs no quotes in a workflow."""

@@ -16,9 +16,10 @@ page). Such a workflow therefore has no job to require.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gpu_ci.knowledge.machines import GPU_MODELS
 from gpu_ci.repository.actions import STEPS
@@ -28,15 +29,20 @@ from gpu_ci.repository.render import render
 from gpu_ci.repository.run_script import IMAGE, RUN_FILE, run_script
 from gpu_ci.stack_file.faults import Fault
 from gpu_ci.stack_file.sections import gpu_tests as section
-from gpu_ci.stack_file.sections.gpu_tests import DEFAULTS, LABEL, MARKER, RUN_LABEL, SKIP_LABEL, SWITCH, VARIABLE
+from gpu_ci.stack_file.sections.gpu_tests import (
+    DEFAULTS,
+    LABEL,
+    MARKER,
+    RUN_LABEL,
+    SKIP_LABEL,
+    SWITCH,
+    VARIABLE,
+    GpuTestsSettings,
+    Tool,
+)
+from gpu_ci.stack_file.sections.runners import Needs, RunnerSettings
 from gpu_ci.stack_file.values.general import IMAGE as IMAGE_NAME
 from gpu_ci.stack_file.values.github import CRON
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gpu_ci.stack_file.sections.gpu_tests import GpuTestsSettings, Tool
-    from gpu_ci.stack_file.sections.runners import Needs, RunnerSettings
 
 TESTS_FILE: Final = ".github/workflows/gpu-tests.yml"
 TRIAGE_FILE: Final = ".github/workflows/gpu-tests-triage.yml"

@@ -7,14 +7,12 @@ runner states others. transformers and tokenizers only have to agree with each o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from gpu_ci.knowledge.software.frameworks import ONNXRUNTIME, TORCH, torch
 from gpu_ci.knowledge.software.versions import dotted, parse
 from gpu_ci.repository.documents import dump_yaml
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ENVIRONMENT_FILE: Final = ".github/gpu-tests/environment.yml"
 TRANSFORMERS: Final = ("transformers>=4.56.1,<5", "tokenizers>=0.22,<0.23")

@@ -6,12 +6,10 @@ The container's command is `docker/gpu-tests/run-gpu-tests`.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from gpu_ci.repository.render import render
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 RUN_FILE: Final = ".github/gpu-tests/run_gpu_tests.sh"
 IMAGE: Final = re.compile(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+from typing import Final
 
 _LONGEST: Final = 1000
 """The number of characters above which a text is shortened."""

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+from typing import Final
 
 PROJECT: Final = "gpu-ci"
 """The name of the Pulumi project, which is also the namespace of its configuration."""

@@ -11,10 +11,8 @@ import os
 import signal
 import sys
 import threading
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
+from collections.abc import Generator
+from typing import Final
 
 _DELAY: Final = 0.02
 """Seconds until the main thread has left the callback."""

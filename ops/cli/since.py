@@ -8,11 +8,11 @@ from ops.cli.options import ROOT
 from ops.cli.terminal import progress
 from ops.engine import pulumi_cli
 from ops.plan import isolation, planning, typed
+from ops.plan.stack_file import StackFile
 from ops.report.base import base as recorded_base
 from ops.report.comparison import compare
 
 if TYPE_CHECKING:
-    from ops.plan.stack_file import StackFile
     from ops.report.comparison import Comparison
 
 

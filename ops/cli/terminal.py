@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from rich.console import Console
@@ -18,9 +20,6 @@ from ops.outcome import Exit
 from ops.progress import shown
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-    from pathlib import Path
-
     from ops.progress import Progress
 
 _THEME: Final = Theme(

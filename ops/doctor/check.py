@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from gpu_ci.stack_file.sections.settings import Settings
-    from ops.doctor.finding import Finding
-    from ops.doctor.world.world import World
+from gpu_ci.stack_file.sections.settings import Settings
+from ops.doctor.finding import Finding
+from ops.doctor.world.world import World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

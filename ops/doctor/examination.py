@@ -5,21 +5,17 @@ A check whose prerequisite failed is not made, because its result would only rep
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gpu_ci.knowledge.verdict import Level
+from ops.doctor.check import Check
+from ops.doctor.finding import Finding
 from ops.doctor.world.source import Unanswered
+from ops.doctor.world.world import World
 from ops.outcome import Exit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from ops.doctor.check import Check
-    from ops.doctor.finding import Finding
-    from ops.doctor.world.world import World
-
 
 _REPORT: Final = "report it with the bundle that BUNDLE=x.tar.gz writes"
 

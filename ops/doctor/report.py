@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from rich.console import Console
 from rich.markup import escape
 
 from gpu_ci.knowledge.verdict import Level
-from ops.doctor.examination import State
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from ops.doctor.examination import Examination, Link
-    from ops.doctor.finding import Finding
+from ops.doctor.examination import Examination, Link, State
+from ops.doctor.finding import Finding
 
 _STYLES: Final = {
     State.WORKS: "ok",

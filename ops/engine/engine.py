@@ -12,9 +12,11 @@ import json
 import secrets
 import signal
 import time
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, cast
+from types import TracebackType
+from typing import Any, Final, Self, cast
 
 import yaml
 
@@ -24,6 +26,7 @@ from ops.engine import workspace
 from ops.engine.events import EventLog, Outcome, Step
 from ops.engine.process import Cli, CommandFailedError, exiting_on_terminate
 from ops.engine.program import serve
+from ops.engine.pulumi_cli import Found
 from ops.fakes.cloud.cloud import Cloud
 from ops.fakes.cloud.objects import Caller
 from ops.fakes.protocol.faults import Faults
@@ -32,13 +35,7 @@ from ops.fakes.tables import kind_of
 from ops.outcome import Exit, Stop
 from ops.plan.isolation import hidden_environment
 from ops.plan.model import PROVIDER_TYPE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
-    from types import TracebackType
-
-    from ops.engine.pulumi_cli import Found
-    from ops.plan.stack_file import StackFile
+from ops.plan.stack_file import StackFile
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _FULL: Final = "no space left on device"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from ops.plan.model import Planned
 
+if TYPE_CHECKING:
     from pulumi.automation.events import EngineEvent, StepEventMetadata
 
-    from ops.plan.model import Planned
 
 SAME: Final = "same"
 _ENGINE_GONE: Final = "Resource monitor has terminated"

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from ops.engine.state import State
 from ops.fakes.protocol.wire import SIGNATURE
 from ops.plan.model import SECRET, Plan, Planned
-
-if TYPE_CHECKING:
-    from ops.engine.state import State
 
 _OF_BOTH: Final = (
     "type",

@@ -7,14 +7,12 @@ import os
 import signal
 import subprocess
 import threading
+from collections.abc import Generator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NoReturn
+from pathlib import Path
+from typing import Final, NoReturn
 
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
-    from pathlib import Path
-
-    from ops.engine.pulumi_cli import Found
+from ops.engine.pulumi_cli import Found
 
 _GRACE: Final = 5.0
 """Seconds for the engine to write its state after an interrupt."""

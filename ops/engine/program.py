@@ -14,8 +14,9 @@ import contextlib
 import contextvars
 import json
 import traceback
+from collections.abc import Callable, Generator, Iterable
 from concurrent import futures
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import grpc
 import pulumi
@@ -30,9 +31,6 @@ from pulumi.runtime.proto import (
     plugin_pb2,
     resource_pb2_grpc,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
 
 _LARGEST_MESSAGE: Final = 400 * 1024 * 1024
 """The engine's own limit, in bytes."""

@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Generator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -22,8 +23,6 @@ from ops.engine.pulumi_cli_get import WANTED, Places
 from ops.outcome import Exit, Stop
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
     from ops.progress import Progress
 
 MINIMUM: Final = (3, 206, 0)

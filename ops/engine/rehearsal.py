@@ -11,22 +11,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ops.engine import plan_differences, rehearsal_change
 from ops.engine.engine import Engine
+from ops.engine.events import Outcome, Step
+from ops.engine.pulumi_cli import Found
+from ops.engine.rehearsal_change import Change
 from ops.fakes.aws.eks_nodes import autoscale
 from ops.fakes.aws.names import NODE_GROUP
 from ops.fakes.protocol.faults import Fault
 from ops.plan import recorder
-
-if TYPE_CHECKING:
-    from ops.engine.events import Outcome, Step
-    from ops.engine.pulumi_cli import Found
-    from ops.engine.rehearsal_change import Change
-    from ops.plan.model import Plan
-    from ops.plan.stack_file import StackFile
-    from ops.progress import Progress
+from ops.plan.model import Plan
+from ops.plan.stack_file import StackFile
+from ops.progress import Progress
 
 _MAX_FINDINGS: Final = 25
 """The findings of one phase that are shown; the others are counted."""

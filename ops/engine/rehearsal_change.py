@@ -6,19 +6,16 @@ Candidates are derived from the stack file and tried in order by recording their
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pulumi
 
 from gpu_ci.stack_file.identity import PROJECT
 from ops.plan import recorder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from ops.plan.model import Plan
-    from ops.plan.stack_file import StackFile
+from ops.plan.model import Plan
+from ops.plan.stack_file import StackFile
 
 _TRIES: Final = 12
 """The largest number of candidates that are recorded."""

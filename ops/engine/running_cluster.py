@@ -6,16 +6,13 @@ the old cluster ("the client connection is closing", pulumi/pulumi#14650). It tr
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from ops.engine.events import Step
 from ops.engine.property_path import value_at
 from ops.fakes.protocol.wire import UNKNOWN_MARK
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ops.engine.events import Step
 
 CLUSTER: Final = "aws:eks/cluster:Cluster"
 PROVIDER: Final = "pulumi:providers:kubernetes"

@@ -7,15 +7,13 @@ These are the plan that a preview saves (`pulumi preview --save-plan`) and the d
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ops.fakes.cloud.paths import UNKNOWN
 from ops.fakes.protocol.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN_MARK
 from ops.plan.model import SECRET, STACK_TYPE, Planned
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _OF_THE_ENGINE: Final = ("__internal", "version", "pluginDownloadURL")
 """Provider inputs that the engine adds."""

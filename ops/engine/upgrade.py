@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from ops.engine.engine import Engine
+from ops.engine.events import Outcome, Step
+from ops.engine.pulumi_cli import Found
 from ops.plan.model import PROVIDER_TYPE
 from ops.plan.recorder import record
 from ops.plan.stack_file import StackFile, placeholder_secret
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from ops.engine.events import Outcome, Step
-    from ops.engine.pulumi_cli import Found
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
 FOLDER: Final = _ROOT / "tests" / "upgrade"

@@ -8,11 +8,9 @@ import os
 import shutil
 import tempfile
 import time
+from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
+from typing import Final
 
 _PREFIX: Final = "gpu-ci-engine-"
 _LOCK: Final = "in-use"

@@ -7,14 +7,11 @@ integrations/terraform-provider-github 6, and GitHub's REST API "Actions variabl
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ops.fakes.cloud.kinds import Kind
-from ops.fakes.cloud.request import CREATED_AT
-
-if TYPE_CHECKING:
-    from ops.fakes.cloud.objects import CloudObject, Objects
-    from ops.fakes.cloud.request import Created, Request
+from ops.fakes.cloud.objects import CloudObject, Objects
+from ops.fakes.cloud.request import CREATED_AT, Created, Request
 
 VARIABLE: Final = "github:index/actionsVariable:ActionsVariable"
 LABEL: Final = "github:index/issueLabel:IssueLabel"

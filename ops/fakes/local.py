@@ -5,19 +5,16 @@ Only a changed trigger replaces a command (pulumi-command 1.2).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from components.aws.images.image_content import STATE as IMAGE_STATE
 from components.kubernetes.arc_check import COMMAND as CHECK
 from ops.fakes.aws import image_builder
 from ops.fakes.cloud.kinds import Kind
+from ops.fakes.cloud.objects import CloudObject, Objects
+from ops.fakes.cloud.request import Created, Request
 from ops.fakes.kubernetes import arc
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ops.fakes.cloud.objects import CloudObject, Objects
-    from ops.fakes.cloud.request import Created, Request
 
 
 def _command(request: Request) -> Created:

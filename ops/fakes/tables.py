@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from ops.fakes import aws, gcp, github, local
+from ops.fakes.cloud.kinds import Kind
 from ops.fakes.cloud.request import Created, Place, Request
 from ops.fakes.kubernetes import resources as kubernetes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ops.fakes.cloud.kinds import Kind
 
 _TABLES: Final = (aws, gcp, github, kubernetes, local)
 TABLE: Final[Mapping[str, Kind]] = {kind.type: kind for table in _TABLES for kind in table.TABLE}

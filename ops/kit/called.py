@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 from gpu_ci.repository.matrix import combinations, replaced
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LOCAL: Final = re.compile(r"\./(\.github/workflows/[^/@]+\.ya?ml)")
 """A workflow of the same repository, at the same commit."""

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from components.aws.images.image_push import role_arn
 from gpu_ci.back_ends.registry import BACK_ENDS
 from gpu_ci.repository.container_workflow import RECIPES, ContainerBuild, Ecr, GpuTest, Variant
 from gpu_ci.repository.documents import FileError
 from gpu_ci.stack_file.faults import Fault
+from gpu_ci.stack_file.identity import Identity
+from gpu_ci.stack_file.sections.images import ImageBuildSettings
+from gpu_ci.stack_file.sections.settings import Settings
 from ops.kit.gpu_tests import branches
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.stack_file.identity import Identity
-    from gpu_ci.stack_file.sections.images import ImageBuildSettings
-    from gpu_ci.stack_file.sections.settings import Settings
 
 _RUNNER_FILES: Final = (".dockerignore", "Dockerfile", "README.md", "check-image")
 

@@ -6,26 +6,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gpu_ci.back_ends.registry import BACK_ENDS
 from gpu_ci.derived.gpu_tests import runner_of, testable
 from gpu_ci.knowledge.nearest import did_you_mean
 from gpu_ci.knowledge.regions import Cloud
 from gpu_ci.knowledge.verdict import Verdict, warning
-from gpu_ci.repository.gpu_workflow import PYTHON, entry, model_of
+from gpu_ci.repository.gpu_workflow import PYTHON, GpuTests, entry, model_of
 from gpu_ci.repository.python_environment import ENVIRONMENT_FILE, environment_file
 from gpu_ci.repository.render import render
+from gpu_ci.stack_file.identity import Identity
 from gpu_ci.stack_file.sections.gpu_tests import GpuTestsSettings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from gpu_ci.repository.gpu_workflow import GpuTests
-    from gpu_ci.stack_file.identity import Identity
-    from gpu_ci.stack_file.sections.images import ImageSettings
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.sections.images import ImageSettings
+from gpu_ci.stack_file.sections.settings import Settings
 
 PLUGINS: Final = (
     ("pytest", re.compile(r"\bpytest\b")),

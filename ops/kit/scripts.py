@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gpu_ci.back_ends.registry import BACK_ENDS
 from gpu_ci.knowledge.machines import GPU_MODELS
 from gpu_ci.knowledge.software.cuda import FLOORS, toolkit
 from gpu_ci.repository.documents import dump_yaml
 from gpu_ci.repository.render import render
+from gpu_ci.stack_file.sections.settings import Settings
 from ops.kit.folder import MARK
-
-if TYPE_CHECKING:
-    from gpu_ci.stack_file.sections.settings import Settings
 
 VERIFY_FILE: Final = ".github/gpu-tests/verify_gpu.sh"
 ORT_FILE: Final = ".github/gpu-tests/check_ort_cuda.py"

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from gpu_ci.back_ends.offer import Offer
+from gpu_ci.back_ends.protocol import RunsOn
 from gpu_ci.back_ends.registry import BACK_ENDS
 from gpu_ci.knowledge.machines import GPU_MODELS
 from gpu_ci.knowledge.nearest import did_you_mean, nearest, suggestion
 from gpu_ci.knowledge.verdict import Verdict, error
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
-
-    from gpu_ci.back_ends.offer import Offer
-    from gpu_ci.back_ends.protocol import RunsOn
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.sections.settings import Settings
 
 CHECK: Final = "runs-on"
 

@@ -5,7 +5,7 @@ No pull request starts it, so no code of a fork runs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from components.kubernetes.gpus.smoke_job import PROGRAM
 from gpu_ci.back_ends.registry import BACK_ENDS
@@ -14,11 +14,9 @@ from gpu_ci.repository.actions import CHECKOUT, SETUP_UV, UV
 from gpu_ci.repository.gpu_workflow import PYTHON
 from gpu_ci.repository.render import render
 from gpu_ci.stack_file.sections.gpu_tests import GpuTestsSettings
+from gpu_ci.stack_file.sections.settings import Settings
 from ops.kit.folder import MARK
 from ops.kit.scripts import VERIFY_FILE
-
-if TYPE_CHECKING:
-    from gpu_ci.stack_file.sections.settings import Settings
 
 WORKFLOW_FILE: Final = ".github/workflows/gpu-smoke.yml"
 PROGRAM_FILE: Final = ".github/gpu-tests/smoke_check.py"

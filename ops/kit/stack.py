@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from gpu_ci.back_ends.protocol import Repository
 from gpu_ci.back_ends.registry import BACK_ENDS, stack_of
@@ -13,16 +13,12 @@ from gpu_ci.repository.container_workflow import container_files
 from gpu_ci.repository.docs_workflow import docs_workflow
 from gpu_ci.repository.gpu_workflow import PYTHON, workflows
 from gpu_ci.repository.image_workflow import GpuTestsImage, image_files
+from gpu_ci.stack_file.identity import Identity
+from gpu_ci.stack_file.sections.settings import Settings
 from ops.kit.containers import container_builds
 from ops.kit.gpu_tests import branches, entry_files, gpu_tests
 from ops.kit.scripts import scripts
 from ops.kit.smoke_workflow import smoke_files
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from gpu_ci.stack_file.identity import Identity
-    from gpu_ci.stack_file.sections.settings import Settings
 
 
 def files(

@@ -16,21 +16,17 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ops.engine.running_cluster import refusal
 from ops.outcome import Exit, Stop
 from ops.pipeline import pulumi_run, saved_plan
-from ops.pipeline.pulumi_run import say
+from ops.pipeline.pulumi_run import Ended, say
 from ops.pipeline.saved_plan import AGAIN, PLAN, Facts
 from ops.pipeline.step_summary import changed, summarize
 from ops.state.state_repair import CREATING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ops.pipeline.pulumi_run import Ended
 
 PACK: Final = ("--policy-pack", "gpu_ci/policy")
 CHANGING: Final = frozenset({"update", "destroy"})

@@ -15,21 +15,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ops.doctor.world.redaction import redacted
 from ops.outcome import Exit, Stop
 from ops.pipeline import deploy, pulumi_run
 from ops.pipeline.pulumi_run import say
 from ops.pipeline.report_comment import harmless
-from ops.report.changes import changes
+from ops.report.changes import Change, changes
 from ops.report.text import cut_text, grouped, lines_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ops.report.changes import Change
 
 LIMIT: Final = 60_000
 """Characters of the list in the issue; GitHub accepts 65,536 in all."""

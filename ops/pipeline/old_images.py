@@ -9,23 +9,20 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gpu_ci.knowledge import pins
 from gpu_ci.stack_file.reading.load import StackFileError
+from gpu_ci.stack_file.sections.settings import Settings
 from ops.cli.options import ROOT
 from ops.outcome import Exit
 from ops.pipeline.pulumi_run import say
 from ops.plan import typed
 from ops.plan.stack_file import read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from gpu_ci.stack_file.sections.settings import Settings
 
 OLD: Final = timedelta(days=90)
 """The age from which a base is reported. Canonical withdraws images after some months."""

@@ -16,15 +16,11 @@ import tempfile
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from types import FrameType
+from typing import Final
 
-from ops.engine.events import EventLog
+from ops.engine.events import EventLog, Outcome
 from ops.outcome import Exit
-
-if TYPE_CHECKING:
-    from types import FrameType
-
-    from ops.engine.events import Outcome
 
 FINISH_SECONDS: Final = 270
 """GitHub ends a cancelled job five minutes after its cancellation."""

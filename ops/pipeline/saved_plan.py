@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, Self
+from pathlib import Path
+from typing import Any, Final, Self
 
 from ops.engine.property_path import parts
 from ops.fakes.protocol.wire import UNKNOWN_MARK
 from ops.outcome import Exit, Stop
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
 LIFETIME: Final = timedelta(hours=24)
 """The retention of the artifact in `.github/workflows/deploy.yml`."""

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from ops.engine.events import Outcome
 from ops.report.changes import ORDER, changes
 from ops.report.text import cut_text, grouped, lines_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ops.engine.events import Outcome
 
 LIMIT: Final = 900_000
 """Characters of one summary; GitHub accepts 1 MiB for each step."""

@@ -9,16 +9,14 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from gpu_ci.stack_file.identity import PROJECT
 from ops.cli.options import ROOT
 from ops.outcome import Exit
 from ops.pipeline.pulumi_run import say
 from ops.plan.stack_file import find, read
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 BROKEN: Final = "read its output above, and the section of docs/runbook.md that it names"
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from gpu_ci.knowledge.verdict import Level
+from gpu_ci.knowledge.verdict import Level, Verdict
 from gpu_ci.policy import exceptions
+from gpu_ci.policy.exceptions import State, Stated
+from gpu_ci.policy.rules import Finding
 from ops.plan import verdicts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import date
-
     from rich.console import Console
-
-    from gpu_ci.knowledge.verdict import Verdict
-    from gpu_ci.policy.exceptions import State, Stated
-    from gpu_ci.policy.rules import Finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,16 +7,13 @@ golden file.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from ops.plan.model import Plan
 from ops.plan.recorder import record
 from ops.plan.stack_file import read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ops.plan.model import Plan
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 FOLDER: Final = ROOT / "tests" / "golden"

@@ -5,17 +5,14 @@ The folder of a stack file has its name. The repository is the first one in `gpu
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Final
 
 from gpu_ci.stack_file.identity import PROJECT, Identity
 from ops.kit import stack as kit
 from ops.plan import golden, typed
 from ops.plan.stack_file import read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 FOLDER: Final = golden.FOLDER / "workflows"
 

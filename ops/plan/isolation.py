@@ -10,19 +10,16 @@ import asyncio
 import contextlib
 import os
 import threading
+from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from pulumi import runtime
 
 from gpu_ci.stack_file.identity import PROJECT
 from ops.plan.lean_imports import lean_imports
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
-    from ops.plan.stack_file import StackFile
+from ops.plan.stack_file import StackFile
 
 T = TypeVar("T")
 

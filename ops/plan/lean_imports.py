@@ -11,15 +11,12 @@ import contextlib
 import importlib
 import re
 import sys
+from collections.abc import Generator, Sequence
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import PathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-    from importlib.machinery import ModuleSpec
+from typing import Any, Final
 
 _PACKAGES: Final = re.compile(r"pulumi_(aws|gcp)\.(?!config$)\w+|pulumi_kubernetes\.\w+\.v\w+")
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

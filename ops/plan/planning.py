@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.markup import escape
 
-from gpu_ci.knowledge.verdict import Level
+from gpu_ci.knowledge.verdict import Level, Verdict
 from gpu_ci.policy import exceptions, rules
+from gpu_ci.policy.exceptions import Stated
+from gpu_ci.policy.rules import Finding
 from gpu_ci.program.refusal import Refused
 from ops.outcome import Exit
 from ops.plan import recorder, tree, typed, verdicts
 from ops.plan.exceptions import ListedException, listed_exceptions
 from ops.plan.exceptions import show as show_exceptions
 from ops.plan.model import STACK_TYPE, Plan
+from ops.plan.stack_file import StackFile
 from ops.plan.verdicts import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from rich.console import Console
 
-    from gpu_ci.knowledge.verdict import Verdict
-    from gpu_ci.policy.exceptions import Stated
-    from gpu_ci.policy.rules import Finding
-    from ops.plan.stack_file import StackFile
 
 Read = TypeVar("Read")
 """A part of a plan."""

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import importlib
 import uuid
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Iterable
+from typing import Any, cast
 
 from google.protobuf import empty_pb2
-from pulumi import runtime
+from pulumi import Resource, ResourceTransformationArgs, runtime
 from pulumi.runtime import mocks
 from pulumi.runtime.proto import engine_pb2, resource_pb2, resource_pb2_grpc
 
+from gpu_ci.knowledge.verdict import Verdict
 from gpu_ci.stack_file.identity import PROJECT
 from ops.fakes import tables
 from ops.fakes.cloud.paths import UNKNOWN
@@ -22,15 +24,8 @@ from ops.fakes.cloud.request import Place
 from ops.fakes.protocol import wire
 from ops.plan import isolation
 from ops.plan.model import SECRET, STACK_TYPE, Plan, Planned
+from ops.plan.stack_file import StackFile
 from ops.plan.typed import as_typed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from pulumi import Resource, ResourceTransformationArgs
-
-    from gpu_ci.knowledge.verdict import Verdict
-    from ops.plan.stack_file import StackFile
 
 
 def record(

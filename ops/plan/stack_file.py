@@ -12,16 +12,14 @@ import difflib
 import json
 import math
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gpu_ci.stack_file.identity import PROJECT
 from gpu_ci.stack_file.reading.yaml_problems import Problem, YamlError, text_of
 from gpu_ci.stack_file.reading.yaml_tree import Node, NotAllowed, scalars, tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 
 class UnreadableStackFileError(Exception):

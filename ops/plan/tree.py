@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from rich.markup import escape
 from rich.tree import Tree
 
 from gpu_ci.policy.rules import short_type
-from ops.plan.model import STACK_TYPE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ops.plan.model import Plan, Planned
+from ops.plan.model import STACK_TYPE, Plan, Planned
 
 
 def tree(plan: Plan) -> Tree:

@@ -7,20 +7,16 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Generator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from gpu_ci.back_ends.stack_file import settings_of
+from gpu_ci.stack_file.faults import Fault
 from gpu_ci.stack_file.identity import PROJECT
 from gpu_ci.stack_file.reading.load import StackFileError
+from gpu_ci.stack_file.sections.settings import Settings
 from gpu_ci.stack_file.values.general import IN_QUOTES
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from gpu_ci.stack_file.faults import Fault
-    from gpu_ci.stack_file.sections.settings import Settings
-    from ops.plan.stack_file import StackFile
+from ops.plan.stack_file import StackFile
 
 
 def settings(stack_file: StackFile) -> Settings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from rich.markup import escape
@@ -11,8 +12,6 @@ from rich.markup import escape
 from gpu_ci.knowledge.verdict import Level, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.console import Console
 
 _LABEL: Final = len("warning")

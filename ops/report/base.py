@@ -18,10 +18,11 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gpu_ci.knowledge.nearest import did_you_mean
 from gpu_ci.policy.exceptions import TODAY
@@ -29,10 +30,6 @@ from ops import cache
 from ops.engine.process import exiting_on_terminate
 from ops.engine.upgrade import Recorded
 from ops.outcome import Exit, Stop
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping
-    from datetime import date
 
 KEPT: Final = 20
 """Recorded bases in the cache; each has some hundred kilobytes."""

@@ -6,11 +6,12 @@ paths and the values, with secrets masked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from ops.engine.events import Step
 from ops.engine.property_path import value_at
 from ops.fakes.cloud.paths import UNKNOWN
 from ops.fakes.kubernetes.arc import RELEASE
@@ -18,11 +19,6 @@ from ops.fakes.protocol.wire import SIGNATURE, UNKNOWN_MARK
 from ops.plan.model import SECRET, STACK_TYPE
 from ops.report.difference import MISSING, difference, leaves, readable, whole
 from ops.report.meaning import Meaning, grants, meaning, opens
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ops.engine.events import Step
 
 LATER: Final = "(known after the update)"
 HIDDEN: Final = "(secret)"

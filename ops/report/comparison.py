@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from components.update_guard import collected_refusals
 from ops.engine import running_cluster
 from ops.engine.engine import Engine
-from ops.engine.events import SAME
+from ops.engine.events import SAME, Step
+from ops.engine.pulumi_cli import Found
+from ops.engine.running_cluster import Refusal
+from ops.plan.stack_file import StackFile
+from ops.report.base import Base
 from ops.report.changes import Change, Effect, changes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ops.engine.events import Step
-    from ops.engine.pulumi_cli import Found
-    from ops.engine.running_cluster import Refusal
-    from ops.plan.stack_file import StackFile
-    from ops.report.base import Base
-
 
 REFUSED: Final = "the checks refuse the stack, so an update stops before its first resource"
 """The refusal of a stack with an error."""

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from gpu_ci.back_ends.registry import stack_of
 from gpu_ci.checks.cost.bill import bill
 from gpu_ci.knowledge.cost.month import Case
 from gpu_ci.stack_file.identity import PROJECT, Identity
 from ops.plan import typed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ops.plan.stack_file import StackFile
-
+from ops.plan.stack_file import StackFile
 
 CASES: Final = {"idle": "without jobs", "expected": "with the stated jobs", "worst": "at most"}
 """The cases of a month, and the words for them."""

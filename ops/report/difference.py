@@ -15,12 +15,10 @@ import io
 import json
 import re
 import zlib
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 import yaml
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MISSING: Final = object()
 """In place of a value that does not exist."""

@@ -6,17 +6,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from ops.report.changes import ORDER
+from ops.report.changes import ORDER, Change
 from ops.report.cost import CASES, differing
+from ops.report.report import Report
 from ops.report.text import MARKS, blocks, summary
-
-if TYPE_CHECKING:
-    from ops.report.changes import Change
-    from ops.report.report import Report
 
 
 @dataclass(slots=True, kw_only=True)

@@ -7,23 +7,20 @@ parts that do not fit are omitted and counted.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gpu_ci.policy.exceptions import State
 from ops.plan.verdicts import counted
+from ops.report.changes import Change
 from ops.report.cost import CASES, differing
+from ops.report.exceptions import Noted
 from ops.report.marker import MARKER
 from ops.report.mermaid import picture
+from ops.report.report import Line, Report
 from ops.report.text import blocks, cut, group_line, grouped, summary, title
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from ops.report.changes import Change
-    from ops.report.exceptions import Noted
-    from ops.report.report import Line, Report
 
 LIMIT: Final = 65_000
 """Characters of a comment, with a reserve."""

@@ -6,13 +6,11 @@ node group whose change replaces every node of the group, although the engine ca
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ops.fakes.kubernetes.arc import RELEASE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _RUNNER_CHART: Final = "gha-runner-scale-set"
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from ops.plan.verdicts import counted
-from ops.report.changes import Effect
+from ops.report.changes import Change, Effect
 from ops.report.text import MARKS, grouped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from ops.report.changes import Change
 
 _MOST: Final = 40
 """Boxes in a picture; GitHub does not render one with too much text."""

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gpu_ci.knowledge.verdict import Level, Verdict
 from gpu_ci.policy.rules import Finding
 from gpu_ci.stack_file.faults import listed
-from ops.report.changes import Effect
+from ops.plan.exceptions import ListedException
+from ops.report.changes import Change, Effect
+from ops.report.comparison import Comparison
 from ops.report.exceptions import Noted, noted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from ops.plan.exceptions import ListedException
-    from ops.report.changes import Change
-    from ops.report.comparison import Comparison
-
 
 _NAMED: Final = 3
 """Resources that the reason of a risk names."""

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
+from rich.console import Console
 from rich.markup import escape
 
 from ops.plan.verdicts import counted
-from ops.report.changes import ORDER, Effect
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from rich.console import Console
-
-    from ops.report.changes import Change, Property
-    from ops.report.comparison import Comparison
+from ops.report.changes import ORDER, Change, Effect, Property
+from ops.report.comparison import Comparison
 
 MARKS: Final = {Effect.CREATE: "+", Effect.UPDATE: "~", Effect.REPLACE: "±", Effect.DELETE: "-", Effect.MOVE: ">"}
 _STYLES: Final = {

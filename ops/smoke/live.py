@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from kubernetes import client
 
 from ops.doctor.world.live.cluster import LiveCluster, refused
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 TOKEN_LIFE: Final = timedelta(minutes=10)
 """The time after which a new token is signed. EKS accepts one for 15 minutes (EKS API, 2026)."""

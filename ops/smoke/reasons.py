@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from components.kubernetes.gpus.smoke_check import COUNT, CUDA, DRIVER, PRODUCT
-from ops.smoke.timeline import Step, container_state
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ops.smoke.timeline import Timeline
+from ops.smoke.timeline import Step, Timeline, container_state
 
 RUNBOOK: Final = "docs/runbook.md"
 SECTION: Final = f"{RUNBOOK}#a-smoke-test-fails"

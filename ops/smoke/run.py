@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from components.aws.nodes.gpu_node import POOL_LABEL
-from components.kubernetes.gpus.smoke_job import LABEL, NAMESPACE, job_name, job_spec
+from components.kubernetes.gpus.smoke_job import LABEL, NAMESPACE, SmokeJob, job_name, job_spec
 from ops.doctor.world.source import Unanswered
+from ops.smoke.cluster import Clock, Kubernetes
 from ops.smoke.reasons import PULLS, Reason, reason
 from ops.smoke.timeline import Snapshot, Step, Timeline, container_state
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from components.kubernetes.gpus.smoke_job import SmokeJob
-    from ops.smoke.cluster import Clock, Kubernetes
 
 JOBS: Final = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"
 PODS: Final = f"/api/v1/namespaces/{NAMESPACE}/pods"

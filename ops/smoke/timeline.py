@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from components.aws.nodes.gpu_node import POOL_LABEL
 from components.gpu_names import GPU
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 Object = dict[str, Any]
 """An object of Kubernetes, as the API returns it."""

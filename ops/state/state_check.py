@@ -6,8 +6,10 @@ The file comes from `pulumi stack export`, in which secrets are encrypted and ma
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from gpu_ci.stack_file.faults import Fault
 from ops.doctor.world.redaction import redacted
@@ -15,10 +17,6 @@ from ops.fakes.protocol.wire import SECRET_SIGNATURE, SIGNATURE
 from ops.outcome import Exit, Stop
 from ops.plan.model import PROVIDER_TYPE, STACK_TYPE
 from ops.state.state_repair import CREATING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 _STRONG: Final = ("cloud",)
 """The kinds of secrets providers that keep the key outside: AWS KMS, Cloud KMS, Azure Key Vault, HashiCorp Vault."""

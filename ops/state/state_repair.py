@@ -7,13 +7,11 @@ operation without importing the resource, which is then lost in the cloud.
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, Final
 
 from ops.outcome import Exit, Stop
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from collections.abc import Set as AbstractSet
 
 CREATING: Final = "creating"
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
-from gpu_ci.knowledge.verdict import Level
+from gpu_ci.knowledge.verdict import Level, Verdict
 from gpu_ci.stack_file.faults import Fault
 from ops.plan import planning
+from ops.plan.model import Plan
+from ops.plan.stack_file import StackFile
 from ops.report.base import file_at
-from ops.report.changes import Effect
-from ops.report.comparison import REFUSED
+from ops.report.changes import Change, Effect
+from ops.report.comparison import REFUSED, Comparison
 from ops.upgrades.effects import effect, notes
 from ops.upgrades.order import Update, updates
 from ops.upgrades.pins import (
     Kind,
+    Move,
     Pin,
     Row,
     existing,
@@ -25,17 +30,6 @@ from ops.upgrades.pins import (
     used_packages,
 )
 from ops.upgrades.rules import refused
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from gpu_ci.knowledge.verdict import Verdict
-    from ops.plan.model import Plan
-    from ops.plan.stack_file import StackFile
-    from ops.report.changes import Change
-    from ops.report.comparison import Comparison
-    from ops.upgrades.pins import Move
 
 LOCKS: Final = ("requirements.txt", "requirements/policy.txt")
 _NODE_GROUP: Final = "aws:eks/nodeGroup:NodeGroup"

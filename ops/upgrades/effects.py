@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 from gpu_ci.knowledge.cost.prices_aws import AWS_ITEMS
 from gpu_ci.knowledge.kubernetes.support import ENDS
@@ -11,14 +12,8 @@ from gpu_ci.knowledge.software.cuda import Support, support, toolkit
 from gpu_ci.knowledge.software.drivers import Driver, branch, written
 from gpu_ci.knowledge.software.runner_releases import LEAST, NEWEST
 from gpu_ci.knowledge.software.versions import dotted, parse
-from ops.upgrades.order import arc_minor
-from ops.upgrades.pins import ARC_KINDS, CUDA, DRIVER, Kind, leaves
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ops.upgrades.order import Stage
-    from ops.upgrades.pins import Move
+from ops.upgrades.order import Stage, arc_minor
+from ops.upgrades.pins import ARC_KINDS, CUDA, DRIVER, Kind, Move, leaves
 
 EFFECTS: Final[Mapping[Kind, str]] = {
     Kind.PACKAGE: (

@@ -6,18 +6,14 @@ the Actions Runner Controller, which needs two, and a major version of a Python 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gpu_ci.knowledge import pins as tables
 from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS
 from gpu_ci.knowledge.kubernetes.support import minor
-from ops.upgrades.pins import ARC_KINDS, AUTOSCALER_IMAGE, CLUSTER_KINDS, DRIVER, ORDER, Kind, Move
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from ops.upgrades.pins import Pin
+from ops.upgrades.pins import ARC_KINDS, AUTOSCALER_IMAGE, CLUSTER_KINDS, DRIVER, ORDER, Kind, Move, Pin
 
 EKS: Final = "docs/how-to/upgrade-eks.md"
 ARC: Final = "docs/how-to/upgrade-arc.md"

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gpu_ci.knowledge.nearest import UnknownName
+from gpu_ci.knowledge.software.drivers import Driver
 from gpu_ci.knowledge.software.machine_images import driver_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from gpu_ci.knowledge.software.drivers import Driver
 
 
 class Kind(StrEnum):

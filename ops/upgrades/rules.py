@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from gpu_ci.knowledge.kubernetes.support import MAX_SKEW, minor, skew
 from gpu_ci.stack_file.faults import Fault
 from ops.upgrades.order import arc_minor, kubernetes_moves, major
-from ops.upgrades.pins import ARC_KINDS, AUTOSCALER_IMAGE, DRIVER, Kind, Pin
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from ops.upgrades.pins import Move
+from ops.upgrades.pins import ARC_KINDS, AUTOSCALER_IMAGE, DRIVER, Kind, Move, Pin
 
 _CLUSTER: Final = "cluster.version"
 _KUBE_PROXY: Final = Pin(Kind.NODE_ADD_ON, "kube-proxy")

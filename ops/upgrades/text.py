@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from rich.console import Console
 from rich.markup import escape
 
 from ops.plan.verdicts import counted
 from ops.report.text import summary
+from ops.upgrades.check import Check
 from ops.upgrades.effects import effect, notes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rich.console import Console
-
-    from ops.upgrades.check import Check
-    from ops.upgrades.order import Update
+from ops.upgrades.order import Update
 
 
 def show(console: Console, found: Check) -> None:

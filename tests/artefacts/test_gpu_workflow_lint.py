@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -12,10 +14,6 @@ from ops.kit.scripts import LABELS_FILE
 from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
 from tests.kit.options import OPTIONS, RUNNERS, workflows, written
 from tests.stack_file import stacks
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 pytestmark = pytest.mark.artefacts
 

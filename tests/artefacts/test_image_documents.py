@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 import yaml
@@ -11,9 +12,6 @@ import yaml
 from tests.artefacts.fake_commands import FakeCommands, Run
 from tests.artefacts.linters import linter
 from tests.derived.test_aws_images import DIGEST, content, scripts
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.artefacts
 

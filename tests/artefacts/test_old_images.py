@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +12,6 @@ from ops.cli.options import ROOT
 from ops.pipeline import old_images
 from ops.plan import typed
 from ops.plan.stack_file import read
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.artefacts
 

@@ -7,19 +7,15 @@ environment and prints text without quotes, `gh issue close --comment` comments 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 import yaml
 
 from ops.cli.options import ROOT
-from tests.artefacts.fake_commands import FakeCommands
+from tests.artefacts.fake_commands import FakeCommands, Run
 from tests.artefacts.linters import linter
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.artefacts.fake_commands import Run
 
 pytestmark = pytest.mark.artefacts
 

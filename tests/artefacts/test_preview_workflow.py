@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 import yaml
 
 from ops.cli.options import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.artefacts
 

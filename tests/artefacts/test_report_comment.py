@@ -9,7 +9,8 @@ import re
 import subprocess
 import sys
 import zipfile
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
@@ -20,9 +21,6 @@ from ops.pipeline.report_comment import COMMENT_LIMIT, comment_of, harmless, mai
 from ops.report import markdown
 from ops.report.marker import MARKER
 from tests.artefacts.fake_github import REPOSITORY, FakeGitHub
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.artefacts
 

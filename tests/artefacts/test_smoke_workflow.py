@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import subprocess
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -13,9 +14,6 @@ from ops.kit.scripts import scripts
 from ops.kit.smoke_workflow import PROGRAM_FILE, WORKFLOW_FILE, smoke_files
 from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
 from tests.stack_file import stacks
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.artefacts
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pulumi_gcp as gcp
 import pytest
@@ -15,12 +15,10 @@ from gpu_ci.back_ends.shared.machine.gcp.machine import STOCK_IMAGES, GcpMachine
 from gpu_ci.back_ends.shared.machine.hours import Hours
 from gpu_ci.knowledge.machines import GCE_TYPES, attach, gpu_model
 from gpu_ci.policy.rules import findings
+from ops.plan.model import Plan
 from ops.plan.recorder import record
 from tests.components.made import names, only, part, waits_for
 from tests.ops.small import stack_file
-
-if TYPE_CHECKING:
-    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
 from ops.plan.recorder import record
+from ops.plan.stack_file import StackFile
 from tests.components.made import only, part, waits_for
 from tests.plan import stacks
-
-if TYPE_CHECKING:
-    from ops.plan.stack_file import StackFile
 
 pytestmark = pytest.mark.plan
 

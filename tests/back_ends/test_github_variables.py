@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
 from gpu_ci.back_ends.shared.machine.github_variables import declare
 from gpu_ci.stack_file.sections.gpu_tests import SWITCH
 from gpu_ci.stack_file.sections.services import GitHubSettings
+from ops.plan.model import Plan
 from ops.plan.recorder import record
 from tests.components.made import only
 from tests.ops.small import stack_file
-
-if TYPE_CHECKING:
-    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
@@ -12,11 +12,9 @@ from gpu_ci.back_ends.shared.machine.section import OWN, STOCK, AlertSettings, M
 from gpu_ci.knowledge.machines.running import RunningTime, Schedule
 from gpu_ci.knowledge.machines.start_up import FIRST_BOOT
 from gpu_ci.stack_file.sections.machine_images import Ec2ImageSettings
+from gpu_ci.stack_file.sections.settings import Settings
 from tests.checks.stacks import standing
 from tests.stack_file import stacks
-
-if TYPE_CHECKING:
-    from gpu_ci.stack_file.sections.settings import Settings
 
 pytestmark = pytest.mark.pure
 

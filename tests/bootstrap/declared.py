@@ -6,14 +6,12 @@ import functools
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bootstrap.program import run
+from ops.plan.model import Plan
 from ops.plan.recorder import record
 from ops.plan.stack_file import StackFile, read
-
-if TYPE_CHECKING:
-    from ops.plan.model import Plan
 
 COMMITTED: Final = read(Path(__file__).parent / "Pulumi.staging.yaml")
 """A copy of `bootstrap/Pulumi.staging.yaml`, which a user changes."""

@@ -7,16 +7,14 @@ import shutil
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from ops.cli.options import ROOT
 from ops.engine.pulumi_cli_get import WANTED
 from tests.bootstrap.declared import COMMITTED
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.artefacts
 

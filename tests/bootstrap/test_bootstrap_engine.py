@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from collections.abc import Generator
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from bootstrap.program import run
 from ops.engine.engine import Engine
+from ops.engine.pulumi_cli import Found
 from ops.fakes.aws import names as aws
 from ops.fakes.aws.state import OBJECTS
+from ops.fakes.cloud.cloud import Cloud
 from ops.fakes.cloud.objects import Caller
 from tests.bootstrap.declared import BOTH, variant
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
-
-    from ops.engine.pulumi_cli import Found
-    from ops.fakes.cloud.cloud import Cloud
 
 pytestmark = pytest.mark.engine
 

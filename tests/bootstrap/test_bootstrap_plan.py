@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -20,9 +21,6 @@ from ops.plan.recorder import record
 from ops.plan.stack_file import read
 from tests.bootstrap.declared import BOTH, COMMITTED, plan, section, variant
 from tests.components.iam import accepts
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.plan
 

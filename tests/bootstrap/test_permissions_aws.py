@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
@@ -16,12 +17,8 @@ from gpu_ci.policy.rules import findings
 from gpu_ci.stack_file.identity import PROJECT, own_tags
 from ops.fakes import tables
 from ops.fakes.cloud import request
+from ops.plan.model import Planned
 from tests.plan.stacks import NAMES, planned
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ops.plan.model import Planned
 
 pytestmark = pytest.mark.plan
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 import pytest
 
@@ -17,9 +18,6 @@ from gpu_ci.policy.rules import findings
 from gpu_ci.stack_file.identity import PROJECT, own_tags
 from tests.bootstrap.declared import BOTH, plan
 from tests.components.iam import accepts, allowed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.plan
 

@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Any, Final
 
 DATA: Final = Path(__file__).with_name("data")
 SUBCHARTS: Final = {("nvidia-device-plugin", "nfd"): "node-feature-discovery"}

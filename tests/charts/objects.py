@@ -6,13 +6,11 @@ import collections.abc
 import functools
 import types
 import typing
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pulumi
 from pulumi import _types as sdk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def faults(value: Any, kind: Any, path: str = "") -> Iterator[str]:

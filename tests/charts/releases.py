@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from ops.plan.model import Planned
 from tests.plan import stacks
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ops.plan.model import Planned
 
 TYPE: Final = "kubernetes:helm.sh/v3:Release"
 CONTROLLER: Final = "gha-runner-scale-set-controller"

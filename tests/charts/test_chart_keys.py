@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import tarfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tools import chart_keys
 from tools.chart_keys import Missing, Source
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.pure
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import pulumi_kubernetes as k8s
 import pytest
@@ -13,15 +14,10 @@ from components.aws.nodes.taints import EFFECTS
 from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
 from gpu_ci.knowledge.kubernetes.pods import Taint, pod_from_template
 from gpu_ci.knowledge.kubernetes.scheduling import Node, label_refusals, lands, taint_refusals
+from ops.plan.model import Planned
 from tests.charts import objects, releases
-from tests.charts.releases import CONTROLLER, SCALE_SET, STACKS
+from tests.charts.releases import CONTROLLER, SCALE_SET, STACKS, Release
 from tests.plan import stacks
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ops.plan.model import Planned
-    from tests.charts.releases import Release
 
 pytestmark = pytest.mark.plan
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import pulumi_kubernetes as k8s
 import pytest
@@ -13,9 +13,6 @@ from components.kubernetes.gpus.gpu_metrics_values import GpuMetricsValues, gpu_
 from gpu_ci.knowledge import pins
 from tests.charts import known_keys, objects, releases
 from tests.charts.releases import STACKS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.plan
 

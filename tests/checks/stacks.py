@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from gpu_ci.back_ends.offer import HostSoftware, Machine, Offer, OwnMachines, Standing
 from gpu_ci.back_ends.registry import stack_of
 from gpu_ci.back_ends.stack import Stack
+from gpu_ci.checks import Check
+from gpu_ci.knowledge.machines import InstanceType, MachineType
 from gpu_ci.knowledge.machines.groups import Placement
 from gpu_ci.knowledge.machines.running import RunningTime, Schedule
+from gpu_ci.knowledge.machines.start_up import Step
 from gpu_ci.knowledge.regions import Cloud, region_of
 from gpu_ci.knowledge.software.runner_releases import NEWEST
+from gpu_ci.knowledge.verdict import Verdict
 from gpu_ci.stack_file.identity import Identity
 from tests.stack_file import stacks
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gpu_ci.checks import Check
-    from gpu_ci.knowledge.machines import InstanceType, MachineType
-    from gpu_ci.knowledge.machines.start_up import Step
-    from gpu_ci.knowledge.verdict import Verdict
 
 IDENTITY: Final = Identity(project="gpu-ci", stack="staging")
 RUNNER: Final = "cirun-gcp-gpu"

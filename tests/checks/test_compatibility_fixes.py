@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
@@ -11,10 +13,6 @@ from gpu_ci.knowledge.verdict import Level, Verdict
 from tests.mistakes.catalogue import MISTAKES, OUT, PARAMETER, merge
 from tests.mistakes.saying import write
 from tests.mistakes.sound import settings_in, verdicts
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 pytestmark = pytest.mark.pure
 

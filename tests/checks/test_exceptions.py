@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 import gpu_ci.checks
 from gpu_ci.checks import exceptions as check_of_exceptions
-from gpu_ci.knowledge.verdict import Level
+from gpu_ci.knowledge.verdict import Level, Verdict
 from gpu_ci.policy import exceptions
 from gpu_ci.policy.exceptions import LONGEST, SOON, State, allowing, state
 from gpu_ci.stack_file.sections.exceptions import ExceptionSettings
@@ -20,11 +21,6 @@ from tests.checks.stacks import stack
 from tests.mistakes.catalogue import MISTAKES, Mistake, Severity
 from tests.mistakes.saying import write
 from tests.mistakes.sound import settings_in, verdicts
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from gpu_ci.knowledge.verdict import Verdict
 
 pytestmark = pytest.mark.pure
 

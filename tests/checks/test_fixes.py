@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gpu_ci.back_ends.stack_file import settings_of
 from gpu_ci.checks.capacity import queue_time, quota
 from gpu_ci.checks.cost import money, spot_plan
-from gpu_ci.knowledge.verdict import Level
+from gpu_ci.knowledge.verdict import Level, Verdict
 from ops.plan.stack_file import read
 from tests.mistakes.catalogue import MISTAKES, OUT, Mistake, Severity
 from tests.mistakes.saying import write
 from tests.mistakes.sound import verdicts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from gpu_ci.knowledge.verdict import Verdict
 
 pytestmark = pytest.mark.pure
 

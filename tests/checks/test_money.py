@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
@@ -20,12 +20,9 @@ from gpu_ci.knowledge.cost.month import Bill, Case, Quantity, expected_machine, 
 from gpu_ci.knowledge.cost.prices import NoPrice
 from gpu_ci.knowledge.machines.groups import Disk, MachineGroup, Placement
 from gpu_ci.knowledge.regions import Cloud
-from gpu_ci.knowledge.verdict import Level
+from gpu_ci.knowledge.verdict import Level, Verdict
 from tests.checks.stacks import stack
 from tests.stack_file.stacks import OUT, PRODUCTION
-
-if TYPE_CHECKING:
-    from gpu_ci.knowledge.verdict import Verdict
 
 pytestmark = pytest.mark.pure
 

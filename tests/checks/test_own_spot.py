@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from gpu_ci.back_ends.offer import Offer, OwnMachines
 from gpu_ci.checks.nodes.pool_shape import own_spot
-from gpu_ci.knowledge.machines import ec2_type
+from gpu_ci.knowledge.machines import InstanceType, ec2_type
 from gpu_ci.knowledge.regions import Cloud
 from gpu_ci.knowledge.verdict import Level
 from tests.checks.stacks import PATH, offer
-
-if TYPE_CHECKING:
-    from gpu_ci.back_ends.offer import Offer, OwnMachines
-    from gpu_ci.knowledge.machines import InstanceType
 
 pytestmark = pytest.mark.pure
 

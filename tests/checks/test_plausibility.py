@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -11,9 +12,6 @@ from gpu_ci.checks import plausibility
 from gpu_ci.knowledge.verdict import Level
 from gpu_ci.stack_file.identity import Identity
 from tests.stack_file import stacks
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 pytestmark = pytest.mark.pure
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
@@ -22,13 +22,10 @@ from gpu_ci.knowledge.machines.start_up import (
     shared_node_steps,
     total,
 )
-from gpu_ci.knowledge.verdict import Level
+from gpu_ci.knowledge.verdict import Level, Verdict
 from ops.cli.options import ROOT
 from tests.checks.stacks import stack
 from tests.stack_file.stacks import OUT
-
-if TYPE_CHECKING:
-    from gpu_ci.knowledge.verdict import Verdict
 
 pytestmark = pytest.mark.pure
 

@@ -6,8 +6,9 @@ The scheduler is stated again here, in few words and on plain manifests, without
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
@@ -17,18 +18,12 @@ from hypothesis import strategies as st
 from components.kubernetes.arc.scale_set_values import job_pod, runner_pod
 from gpu_ci.back_ends.arc.section import ArcSection
 from gpu_ci.back_ends.arc.values import scale_set
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.checks.nodes import fit, scale_from_zero
-from gpu_ci.knowledge.machines import EC2_TYPES, ec2_type
-from gpu_ci.knowledge.verdict import Level
+from gpu_ci.knowledge.machines import EC2_TYPES, InstanceType, ec2_type
+from gpu_ci.knowledge.verdict import Level, Verdict
 from tests.checks.stacks import stack
 from tests.stack_file.stacks import OUT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.machines import InstanceType
-    from gpu_ci.knowledge.verdict import Verdict
 
 pytestmark = pytest.mark.pure
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from gpu_ci.checks.cost.spot_plan import check
 from gpu_ci.knowledge.cost import prices_aws
 from gpu_ci.knowledge.cost.prices import Price, Source, Unit
-from gpu_ci.knowledge.verdict import Level
+from gpu_ci.knowledge.verdict import Level, Verdict
 from tests.checks.stacks import stack
-
-if TYPE_CHECKING:
-    from gpu_ci.knowledge.verdict import Verdict
 
 pytestmark = pytest.mark.pure
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
-from gpu_ci.back_ends.offer import HostSoftware
-from gpu_ci.checks import plausibility, untrusted_jobs
+from gpu_ci.back_ends.offer import HostSoftware, Offer, Standing
+from gpu_ci.checks import Check, plausibility, untrusted_jobs
 from gpu_ci.checks.capacity import gpu_zones, queue_time, quota
 from gpu_ci.checks.cost import money, spot_plan
 from gpu_ci.checks.images import compatibility, runner_version
@@ -19,15 +20,8 @@ from gpu_ci.knowledge.machines.running import Schedule
 from gpu_ci.knowledge.machines.start_up import FIRST_BOOT, standing_machine_steps
 from gpu_ci.knowledge.regions import Cloud
 from gpu_ci.knowledge.software.machine_images import on_ubuntu
-from gpu_ci.knowledge.verdict import Level
+from gpu_ci.knowledge.verdict import Level, Verdict
 from tests.checks.stacks import PATH, SECTION, offer, standing, verdicts
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gpu_ci.back_ends.offer import Offer, Standing
-    from gpu_ci.checks import Check
-    from gpu_ci.knowledge.verdict import Verdict
 
 pytestmark = pytest.mark.pure
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,10 +21,6 @@ from tests.mistakes.sound import verdicts as verdicts_on
 from tests.plan import stacks
 from tests.stack_file import stacks as files
 from tests.stack_file.stacks import OUT, STAGING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 pytestmark = pytest.mark.plan
 

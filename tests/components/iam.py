@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 HOST: Final = "token.actions.githubusercontent.com"
 CLAIMS: Final = frozenset(

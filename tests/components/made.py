@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import networkx as nx
 import pulumi_aws as aws
@@ -10,14 +11,10 @@ import pulumi_command as command
 import pulumi_kubernetes as k8s
 from pulumi import ResourceOptions
 
+from ops.plan.model import Plan, Planned
 from ops.plan.recorder import record
 from tests.ops.small import KEY, Thing, stack_file
 from tests.plan.laws import edges
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ops.plan.model import Plan, Planned
 
 TAGS: Final = {"Project": "gpu-ci", "Environment": "small"}
 

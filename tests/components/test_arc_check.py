@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from components.kubernetes import arc_check
 from components.kubernetes.arc_check import Failed, KubectlFailed, kubectl_with, listening, main, removed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
 
 pytestmark = pytest.mark.pure
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from ipaddress import IPv4Network
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pulumi
 import pytest
+from pulumi import ResourceOptions
 
 from components.aws.cluster.add_ons import AddOnsArgs, ClusterAddOns, NodeAddOns
 from components.aws.cluster.cluster import Cluster, ClusterArgs
@@ -16,13 +18,8 @@ from components.aws.nodes.gpu_pool import GpuPool, GpuPoolArgs
 from components.aws.nodes.node_group import Disk, NodeGroupArgs
 from components.aws.nodes.nodes import NodeRole, NodeRoleArgs, SystemNodes
 from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS
+from ops.plan.model import Plan, Planned
 from tests.components.made import TAGS, made, names, only, part, waits_for
-
-if TYPE_CHECKING:
-    import pulumi
-    from pulumi import ResourceOptions
-
-    from ops.plan.model import Plan, Planned
 
 pytestmark = pytest.mark.plan
 

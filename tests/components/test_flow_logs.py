@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 import pytest
 
 from components.aws.network.flow_logs import FlowLogs, FlowLogsArgs
 from gpu_ci.checks.cost.bill import FLOW_LOGS_GB, bill
 from gpu_ci.knowledge.cost.month import Case
+from ops.plan.model import Plan
 from tests.checks.stacks import stack
 from tests.components.made import made, only
 from tests.stack_file.stacks import OUT, PRODUCTION
-
-if TYPE_CHECKING:
-    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
 

@@ -6,7 +6,8 @@ import json
 import os
 import shlex
 import subprocess
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -20,15 +21,11 @@ from gpu_ci.repository.gpu_workflow import CHECK
 from gpu_ci.stack_file.faults import Fault
 from ops.cli import main as cli
 from ops.cli.options import ROOT
+from ops.plan.model import Plan
 from ops.plan.recorder import record
 from tests.components.made import only
 from tests.ops.small import stack_file
 from tests.stack_file import stacks
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
 

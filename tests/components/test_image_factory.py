@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
@@ -14,11 +14,9 @@ from components.aws.images.image_factory import BUILD_LIMIT, OWNER_TAG, ImageFac
 from components.aws.images.pinned_images import PinnedImages, PinnedImagesArgs
 from components.aws.nodes.gpu_pool import GpuPool, GpuPoolArgs, OwnImage
 from ops.fakes.aws.image_builder import BUILD_MINUTES
+from ops.plan.model import Plan, Planned
 from tests.components.made import TAGS, made, only, part, waits_for
 from tests.components.test_cluster_plan import GROUP, POOL, TEMPLATE
-
-if TYPE_CHECKING:
-    from ops.plan.model import Plan, Planned
 
 pytestmark = pytest.mark.plan
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pulumi
 import pulumi_aws as aws
@@ -26,13 +26,11 @@ from components.kubernetes.gpus.gpu_metrics import GpuMetrics, GpuMetricsArgs
 from components.kubernetes.gpus.gpu_metrics_values import GpuMetricsValues
 from components.kubernetes.namespaces import SYSTEMS
 from components.kubernetes.storage import Storage, StorageArgs
+from ops.plan.model import Plan, Planned
 from ops.plan.recorder import record
 from tests.components.made import before, made, names, only, part, waits_for
 from tests.ops.small import KEY, stack_file
 from tests.plan import stacks
-
-if TYPE_CHECKING:
-    from ops.plan.model import Plan, Planned
 
 pytestmark = pytest.mark.plan
 

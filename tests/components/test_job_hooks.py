@@ -7,19 +7,15 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from components.kubernetes.arc.hooks import ENVIRONMENT, MOUNT, SCRIPTS
-from tests.artefacts.fake_commands import FakeCommands
+from tests.artefacts.fake_commands import FakeCommands, Run
 from tests.artefacts.linters import linter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.artefacts.fake_commands import Run
 
 pytestmark = pytest.mark.artefacts
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from ops.plan.model import Plan, Planned
 from tests.components.made import waits_for
 from tests.plan.stacks import planned
-
-if TYPE_CHECKING:
-    from ops.plan.model import Plan, Planned
 
 pytestmark = pytest.mark.plan
 

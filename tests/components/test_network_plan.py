@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Network
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from pulumi import ResourceOptions
 
 from components.aws.network.network import Network, NetworkArgs
+from ops.plan.model import Plan
 from tests.components.made import made, names, only, waits_for
 from tests.ops.small import KEY, Thing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
 

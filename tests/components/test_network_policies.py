@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from ipaddress import IPv4Address, IPv4Network
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from components.kubernetes.arc.network_policies import NetworkPolicies, NetworkPoliciesArgs
 from components.kubernetes.namespaces import JOBS, RUNNERS, SYSTEMS
+from ops.plan.model import Plan
 from tests.components.made import made, waits_for
 from tests.plan.stacks import STAGING, planned
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import email
 import json
-from typing import TYPE_CHECKING, cast
+from email.message import Message
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -26,9 +27,6 @@ from components.aws.nodes.gpu_node import (
 from components.aws.nodes.taints import API_EFFECTS
 from gpu_ci.knowledge.kubernetes.pods import Pod, Taint, pod_from_template
 from gpu_ci.knowledge.kubernetes.scheduling import Node, taint_refusals
-
-if TYPE_CHECKING:
-    from email.message import Message
 
 pytestmark = pytest.mark.pure
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -10,12 +10,10 @@ from components.aws.nodes.pool_alarm_rules import PERIOD, pool_alarms
 from gpu_ci.checks.cost import bill
 from gpu_ci.derived.kubernetes import job_pools
 from ops.fakes.aws.watch import TABLE
+from ops.plan.model import Plan
 from ops.plan.recorder import record
 from tests.checks.stacks import stack
 from tests.plan import stacks
-
-if TYPE_CHECKING:
-    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
 

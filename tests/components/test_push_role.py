@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from components.aws.images.image_push import PUSH, permissions, repository_arn, role_arn, role_name
+from ops.plan.model import Plan
 from ops.plan.recorder import record
 from ops.plan.stack_file import read
 from tests.mistakes.saying import write
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ops.plan.model import Plan
 
 PUSHED: dict[str, Any] = {"repository": "example-org/gpu-images", "repository-id": 84632179, "owner-id": 9919}
 ARN = "arn:aws:ecr:us-west-2:123456789012:repository/gpu-ci-staging/runner-gpu"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
 from components.aws.network.runner_network import RunnerNetwork, RunnerNetworkArgs
+from ops.plan.model import Plan
 from tests.components.made import made, names, waits_for
 from tests.plan.stacks import planned
-
-if TYPE_CHECKING:
-    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
 

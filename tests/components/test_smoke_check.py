@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from components.kubernetes.gpus import smoke_check
 from components.kubernetes.gpus.smoke_job import PROGRAM
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 pytestmark = pytest.mark.pure
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from pulumi_kubernetes.batch import v1 as batch
@@ -17,13 +17,11 @@ from gpu_ci.knowledge.kubernetes.pods import pod_from_template
 from gpu_ci.knowledge.kubernetes.template_node import template_node
 from gpu_ci.knowledge.verdict import Level
 from gpu_ci.policy.rules.pods import namespaces_enforce_pod_security, pods_are_confined, pods_end
+from ops.plan.model import Plan
 from ops.plan.recorder import record
 from tests.charts import objects
 from tests.checks.stacks import stack
 from tests.plan import stacks
-
-if TYPE_CHECKING:
-    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import yaml
 
@@ -17,10 +19,6 @@ from gpu_ci.stack_file.identity import PROJECT, Identity
 from gpu_ci.stack_file.reading.load import StackFileError
 from ops.cli.options import ROOT
 from ops.plan.stack_file import UnreadableStackFileError, read
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 BASES: Final = {
     "staging": "tests/stacks/staging.yaml",

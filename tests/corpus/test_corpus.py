@@ -7,16 +7,14 @@ tables of this program.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 import yaml
 
 from tests.corpus.judge import BASES, Report, changed_text, judge
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 pytestmark = pytest.mark.pure
 

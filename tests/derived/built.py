@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from components.aws.nodes.taints import ApiTaint
 from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS
 from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
 from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
 from gpu_ci.knowledge.kubernetes.pods import Pod, pod_from_template
-
-if TYPE_CHECKING:
-    from ops.plan.model import Plan, Planned
+from ops.plan.model import Plan, Planned
 
 GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
 TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"

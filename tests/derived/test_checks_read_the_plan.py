@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from gpu_ci.back_ends.offer import SharedNodes
 from gpu_ci.back_ends.registry import stack_of
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.checks.cost.machine_groups import machine_groups
 from gpu_ci.derived import kubernetes
+from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
 from gpu_ci.knowledge.regions import Cloud
 from gpu_ci.stack_file.identity import Identity
+from ops.plan.model import Plan
 from ops.plan.recorder import record
 from tests.derived import built
 from tests.plan import stacks
 from tests.stack_file import stacks as files
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from gpu_ci.back_ends.offer import SharedNodes
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
-    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
-from components.kubernetes.arc.scale_set_values import job_pod, runner_pod
+from components.kubernetes.arc.scale_set_values import ScaleSetValues, job_pod, runner_pod
 from gpu_ci.back_ends.arc.section import ArcSection
 from gpu_ci.back_ends.arc.values import scale_set
 from gpu_ci.back_ends.registry import stack_of
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.checks import verdicts
 from gpu_ci.derived import kubernetes
 from gpu_ci.knowledge.kubernetes.node_group import real_node
@@ -20,10 +21,6 @@ from gpu_ci.knowledge.verdict import Level
 from gpu_ci.stack_file.identity import Identity
 from tests.plan.stacks import planned
 from tests.stack_file import stacks
-
-if TYPE_CHECKING:
-    from components.kubernetes.arc.scale_set_values import ScaleSetValues
-    from gpu_ci.back_ends.stack import Stack
 
 pytestmark = pytest.mark.plan
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import pytest
 
@@ -14,9 +15,6 @@ from gpu_ci.back_ends.arc.values import scale_set
 from gpu_ci.derived.kubernetes import smoke_jobs
 from tests.stack_file import stacks
 from tests.stack_file.stacks import OUT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 pytestmark = pytest.mark.pure
 

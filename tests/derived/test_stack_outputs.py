@@ -6,19 +6,16 @@ import os
 import re
 import subprocess
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from gpu_ci.derived.outputs import verify
 from ops.cli.options import ROOT
+from ops.plan.model import Plan
 from tests.plan import stacks
 from tests.stack_file import stacks as files
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from gpu_ci.knowledge.verdict import Level
 from ops.doctor.chain import CHECKS
 from tests.doctor.healthy import STACK, healthy
-from tests.doctor.worlds import lines, world
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tests.doctor.worlds import Question
+from tests.doctor.worlds import Question, lines, world
 
 NAMES: Final = (
     "aws-account", "deployer-permissions", "live-quota", "eks-cluster", "node-groups", "asg-tags", "node-launches",

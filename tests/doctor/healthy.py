@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bootstrap.grants import Place
 from bootstrap.permissions_aws import deploy_policies
@@ -13,10 +13,7 @@ from gpu_ci.derived.kubernetes import gpu_node
 from gpu_ci.knowledge import pins
 from ops.doctor.chain.account import _simulation
 from ops.doctor.chain.gpu_pools import STATUS, UPDATED
-from tests.doctor.worlds import asked, world
-
-if TYPE_CHECKING:
-    from tests.doctor.worlds import Question
+from tests.doctor.worlds import Question, asked, world
 
 STACK: Final = "tests/stacks/staging.yaml"
 CLUSTER: Final = "gpu-ci-staging"

@@ -6,12 +6,10 @@ import contextlib
 import json
 import threading
 import time
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)

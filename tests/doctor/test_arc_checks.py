@@ -7,7 +7,7 @@ too old for CUDA, a GPU without free memory, and the messages of the hooks.
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
@@ -34,9 +34,7 @@ from tests.doctor.healthy import (
     running,
     scale_set,
 )
-
-if TYPE_CHECKING:
-    from tests.doctor.worlds import Question
+from tests.doctor.worlds import Question
 
 pytestmark = pytest.mark.pure
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
@@ -23,10 +23,7 @@ from tests.doctor.healthy import (
     tags,
     tags_question,
 )
-from tests.doctor.worlds import asked, silent
-
-if TYPE_CHECKING:
-    from tests.doctor.worlds import Question
+from tests.doctor.worlds import Question, asked, silent
 
 pytestmark = pytest.mark.pure
 

@@ -8,8 +8,9 @@ import json
 import re
 import tarfile
 import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import given, settings
@@ -18,17 +19,12 @@ from hypothesis import strategies as st
 from ops.cli import main
 from ops.doctor.world import bundle, live
 from ops.doctor.world.recording import Exchange, Recording
-from ops.doctor.world.source import Unanswered
+from ops.doctor.world.source import Source, Unanswered
 from ops.outcome import Exit, Stop
 from ops.plan import typed
 from ops.plan.stack_file import read
 from tests.doctor.test_redaction import planted
 from tests.doctor.worlds import NOW, ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from ops.doctor.world.source import Source
 
 pytestmark = pytest.mark.pure
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import base64
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
 from ops.doctor.chain.machines import IAM, cirun_key
 from ops.doctor.chain.repositories import cirun_file
-from tests.doctor.worlds import asked, lines, world
-
-if TYPE_CHECKING:
-    from ops.doctor.world.world import World
-    from tests.doctor.worlds import Question
+from ops.doctor.world.world import World
+from tests.doctor.worlds import Question, asked, lines, world
 
 pytestmark = pytest.mark.pure
 

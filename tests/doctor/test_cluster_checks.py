@@ -6,7 +6,7 @@ label, no access to the folder of device plugins, a driver that does not run.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
@@ -29,10 +29,7 @@ from tests.doctor.healthy import (
     pod,
     system_node,
 )
-from tests.doctor.worlds import asked
-
-if TYPE_CHECKING:
-    from tests.doctor.worlds import Question
+from tests.doctor.worlds import Question, asked
 
 pytestmark = pytest.mark.pure
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,19 +17,13 @@ from ops.doctor import chain, report
 from ops.doctor.chain import CHECKS
 from ops.doctor.check import Check
 from ops.doctor.examination import State, examine
-from ops.doctor.finding import broken, doubtful, works
+from ops.doctor.finding import Finding, broken, doubtful, works
 from ops.doctor.world import recording
 from ops.doctor.world.recording import Exchange, Recorder, Recording
 from ops.doctor.world.source import Unanswered
+from ops.doctor.world.world import World
 from ops.outcome import Exit, Stop
 from tests.doctor.worlds import NOW, ROOT, world
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from ops.doctor.finding import Finding
-    from ops.doctor.world.world import World
 
 pytestmark = pytest.mark.pure
 

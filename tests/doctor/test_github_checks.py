@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
@@ -14,14 +15,9 @@ from ops.doctor.chain.repositories import kit_files, repository_settings
 from ops.doctor.chain.runners import RELEASES, runner_group, runner_release
 from ops.doctor.world.redaction import redacted
 from ops.doctor.world.source import Unanswered
+from ops.doctor.world.world import World
 from ops.kit import stack as kit
-from tests.doctor.worlds import asked, lines, silent, world
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ops.doctor.world.world import World
-    from tests.doctor.worlds import Question
+from tests.doctor.worlds import Question, asked, lines, silent, world
 
 pytestmark = pytest.mark.pure
 

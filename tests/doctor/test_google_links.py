@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
@@ -22,11 +22,8 @@ from ops.doctor.chain.google_cloud import (
 from ops.doctor.chain.pods import ARTIFACTS, _in_registry, image_digest
 from ops.doctor.questions.machines import COMPUTE
 from ops.doctor.world.recording import Exchange, Recorded
-from tests.doctor.worlds import asked, lines, silent, world
-
-if TYPE_CHECKING:
-    from ops.doctor.world.world import World
-    from tests.doctor.worlds import Question
+from ops.doctor.world.world import World
+from tests.doctor.worlds import Question, asked, lines, silent, world
 
 pytestmark = pytest.mark.pure
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import given, settings
@@ -23,10 +23,7 @@ from tests.doctor.healthy import (
     items,
     system_node,
 )
-from tests.doctor.worlds import asked, silent, world
-
-if TYPE_CHECKING:
-    from tests.doctor.worlds import Question
+from tests.doctor.worlds import Question, asked, silent, world
 
 pytestmark = pytest.mark.pure
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import threading
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import boto3
@@ -21,9 +22,6 @@ from ops.doctor.world.live.aws import LiveAws
 from ops.doctor.world.live.cluster import LiveCluster, of_eks, token
 from ops.doctor.world.source import Unanswered
 from tests.doctor.worlds import world
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 pytestmark = pytest.mark.pure
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import boto3
 import httpx
@@ -17,13 +18,8 @@ from ops.doctor.world.live.google_cloud import LiveGoogleCloud
 from ops.doctor.world.live.jarvis import LiveJarvis
 from ops.doctor.world.live.registry import LiveRegistry
 from ops.doctor.world.recording import Recorder
-from ops.doctor.world.source import Unanswered
+from ops.doctor.world.source import Source, Unanswered
 from tests.doctor.http_server import Answer, Server, serving
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from ops.doctor.world.source import Source
 
 pytestmark = pytest.mark.pure
 

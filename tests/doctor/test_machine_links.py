@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
@@ -11,11 +11,8 @@ from ops.doctor.chain.machines import SECRETS, jarvis_instance, machine, machine
 from ops.doctor.chain.runners import runner_online
 from ops.doctor.questions.machines import COMPUTE
 from ops.doctor.world.recording import Exchange, Recorded
-from tests.doctor.worlds import asked, lines, world
-
-if TYPE_CHECKING:
-    from ops.doctor.world.world import World
-    from tests.doctor.worlds import Question
+from ops.doctor.world.world import World
+from tests.doctor.worlds import Question, asked, lines, world
 
 pytestmark = pytest.mark.pure
 

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gpu_ci.back_ends.registry import stack_of
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.stack_file.identity import PROJECT, Identity
+from ops.doctor.finding import Finding
 from ops.doctor.world.recording import Exchange, Recorded
 from ops.doctor.world.world import SYSTEMS, World
 from ops.plan import typed
 from ops.plan.stack_file import read
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gpu_ci.back_ends.stack import Stack
-    from ops.doctor.finding import Finding
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 NOW: Final = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Generator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from moto.moto_proxy.proxy3 import MotoRequestHandler
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 _HOSTS: Final = {"kms": "https://kms.us-west-2.amazonaws.com", "s3": "https://s3.us-west-2.amazonaws.com"}
 

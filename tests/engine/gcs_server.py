@@ -7,13 +7,10 @@ import json
 import socket
 import urllib.parse
 import urllib.request
+from collections.abc import Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from gcp_storage_emulator.server import create_server
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

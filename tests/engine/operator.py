@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from ops.cli.commands import state_check as command
-from ops.fakes.cloud.objects import Phase
+from ops.engine.engine import Engine
+from ops.engine.events import Outcome
+from ops.fakes.cloud.objects import CloudObject, Phase
 from ops.fakes.protocol.faults import MUTATION, Fault, FaultKind
 from ops.outcome import Exit
-from ops.state.state_check import faults, read
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from ops.engine.engine import Engine
-    from ops.engine.events import Outcome
-    from ops.fakes.cloud.objects import CloudObject
-    from ops.state.state_check import State
+from ops.state.state_check import State, faults, read
 
 KILLS: Final = (FaultKind.KILL, FaultKind.KILL_AFTER)
 _URN: Final = re.compile(r"--absent '([^']+)'")

@@ -7,15 +7,12 @@ import io
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from unittest import mock
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from ops.engine.engine import Engine
-    from ops.engine.pulumi_cli import Found
+from ops.engine.engine import Engine
+from ops.engine.pulumi_cli import Found
 
 SHIM = """#!{python}
 import os, pathlib, sys

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pulumi
 from pulumi import ResourceOptions
@@ -11,9 +12,6 @@ from pulumi import ResourceOptions
 from ops.fakes.aws import names as aws
 from ops.plan.stack_file import StackFile
 from tests.ops.small import Box
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 SECRET_KEY: Final = "gpu-ci:password"
 SECRET: Final = "a-secret-of-the-tests"

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import boto3
 import pytest
 
 from ops.engine.engine import Engine
+from ops.engine.pulumi_cli import Found
 from ops.fakes.aws import names as aws
 from ops.fakes.protocol.faults import Fault, FaultKind
 from ops.state.state_check import note, read
 from tests.engine import aws_server, gcs_server, programs
 from tests.engine.programs import SECRET, stack_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
-
-    from ops.engine.pulumi_cli import Found
 
 pytestmark = pytest.mark.engine
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from ops.engine.engine import Engine
+from ops.engine.events import Outcome
+from ops.engine.pulumi_cli import Found
+from ops.plan.stack_file import StackFile
 from tests.plan import stacks
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ops.engine.events import Outcome
-    from ops.engine.pulumi_cli import Found
-    from ops.plan.stack_file import StackFile
 
 pytestmark = pytest.mark.engine
 

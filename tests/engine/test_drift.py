@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from ops.engine.engine import Engine
+from ops.engine.pulumi_cli import Found
 from ops.fakes.aws import names as aws
+from ops.fakes.cloud.objects import CloudObject
 from ops.fakes.protocol.faults import Fault
 from ops.pipeline import drift
 from tests.engine import programs
 from tests.engine.pipeline import Pipeline
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ops.engine.pulumi_cli import Found
-    from ops.fakes.cloud.objects import CloudObject
 
 pytestmark = pytest.mark.engine
 

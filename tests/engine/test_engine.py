@@ -9,23 +9,20 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pulumi
 import pytest
 
 from ops.engine.engine import Engine
+from ops.engine.events import Step
+from ops.engine.pulumi_cli import Found
 from ops.fakes.aws import names as aws
 from ops.fakes.protocol.faults import Fault, FaultKind
 from tests.engine import programs
 from tests.engine.programs import SECRET, Made, aws_provider, stack_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ops.engine.events import Step
-    from ops.engine.pulumi_cli import Found
 
 pytestmark = pytest.mark.engine
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import grpc
 import pytest
@@ -15,9 +16,6 @@ from pulumi import runtime
 from pulumi.runtime.proto import language_pb2, language_pb2_grpc
 
 from ops.engine.program import serve
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
 
 pytestmark = pytest.mark.engine
 

@@ -6,18 +6,15 @@ import keyword
 import re
 import sysconfig
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from pulumi import _types
 
+from ops.fakes.cloud.kinds import Kind
 from ops.fakes.cloud.paths import value_at, values_at
 from ops.fakes.cloud.request import Place
 from ops.fakes.tables import TABLE, computed, kind_of
 from tests.ops.sdk import sdk_class
-
-if TYPE_CHECKING:
-    from ops.fakes.cloud.kinds import Kind
 
 pytestmark = pytest.mark.pure
 

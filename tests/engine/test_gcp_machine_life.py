@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 import pulumi
 import pytest
 from pulumi import ResourceOptions
 
 from ops.engine.engine import Engine
+from ops.engine.pulumi_cli import Found
+from ops.fakes.cloud.objects import CloudObject
 from ops.fakes.gcp import resources as gcp
 from ops.fakes.gcp.machine_rules import RESOURCE_POLICY
 from tests.engine.programs import stack_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ops.engine.pulumi_cli import Found
-    from ops.fakes.cloud.objects import CloudObject
 
 pytestmark = pytest.mark.engine
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
 from ops.engine.engine import Engine
+from ops.engine.events import Outcome
+from ops.engine.pulumi_cli import Found
 from ops.fakes.aws import image_builder
 from ops.fakes.aws.eks_nodes import autoscale
 from ops.fakes.aws.names import LAUNCH_TEMPLATE, NODE_GROUP
 from ops.fakes.cloud.paths import values_at
+from ops.plan.stack_file import StackFile
 from tests.plan import stacks
-
-if TYPE_CHECKING:
-    from ops.engine.events import Outcome
-    from ops.engine.pulumi_cli import Found
-    from ops.plan.stack_file import StackFile
 
 pytestmark = pytest.mark.engine
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
 from ops.engine.engine import Engine
+from ops.engine.pulumi_cli import Found
 from ops.fakes.aws import names as aws
 from ops.fakes.cloud.cloud import Cloud
 from ops.fakes.protocol.faults import MUTATION, Fault, FaultKind
@@ -17,9 +18,6 @@ from tests.engine import programs
 from tests.engine.operator import Operator
 from tests.engine.programs import stack_file
 from tests.plan import stacks
-
-if TYPE_CHECKING:
-    from ops.engine.pulumi_cli import Found
 
 pytestmark = pytest.mark.engine
 

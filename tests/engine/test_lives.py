@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from ops.engine import rehearsal
+from ops.engine.pulumi_cli import Found
 from ops.engine.rehearsal_change import added_element, changed_value
 from tests.plan import stacks
-
-if TYPE_CHECKING:
-    from ops.engine.pulumi_cli import Found
 
 pytestmark = pytest.mark.engine
 

@@ -13,8 +13,8 @@ import sys
 import tarfile
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Console
@@ -24,9 +24,6 @@ from ops.engine import pulumi_cli_get as get
 from ops.engine.pulumi_cli import MINIMUM, Found, NotFound, Origin
 from ops.engine.pulumi_cli_get import WANTED, Places
 from ops.progress import Progress
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.pure
 

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pulumi
 import pytest
 
 from ops.engine import engine, plan_differences, rehearsal
 from ops.engine.engine import Engine
+from ops.engine.pulumi_cli import Found
+from ops.engine.rehearsal import Phase
 from ops.fakes.aws import names as aws
 from ops.plan.recorder import record
 from tests.engine import programs
 from tests.engine.programs import Made, aws_provider, stack_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ops.engine.pulumi_cli import Found
-    from ops.engine.rehearsal import Phase
 
 pytestmark = pytest.mark.engine
 

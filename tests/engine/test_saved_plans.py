@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pulumi
 import pytest
 from pulumi import ResourceOptions
 
 from ops.engine.engine import Engine
+from ops.engine.pulumi_cli import Found
 from ops.fakes.aws import names as aws
 from ops.fakes.protocol.faults import Fault
 from ops.pipeline import deploy, saved_plan
+from ops.plan.stack_file import StackFile
 from tests.engine import programs
 from tests.engine.pipeline import Pipeline
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from ops.engine.pulumi_cli import Found
-    from ops.plan.stack_file import StackFile
 
 pytestmark = pytest.mark.engine
 

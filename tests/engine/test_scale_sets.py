@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pulumi
 import pytest
@@ -17,16 +18,12 @@ from gpu_ci.back_ends.stack_file import load
 from gpu_ci.knowledge import pins
 from gpu_ci.stack_file.identity import Identity
 from ops.engine.engine import Engine
+from ops.engine.events import Outcome
+from ops.engine.pulumi_cli import Found
 from ops.fakes.cloud.paths import value_at
 from ops.fakes.kubernetes import arc
+from ops.plan.stack_file import StackFile
 from tests.plan import stacks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ops.engine.events import Outcome
-    from ops.engine.pulumi_cli import Found
-    from ops.plan.stack_file import StackFile
 
 pytestmark = pytest.mark.engine
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,15 +12,11 @@ from hypothesis import strategies as st
 
 from ops.cli.commands import state_check as command
 from ops.engine.engine import Engine
+from ops.engine.pulumi_cli import Found
 from ops.fakes.protocol.wire import SECRET_SIGNATURE, SIGNATURE
 from ops.outcome import Exit, Stop
 from ops.state.state_check import State, faults, note, read
 from tests.engine.programs import SECRET, network, stack_file
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ops.engine.pulumi_cli import Found
 
 TOPIC = "aws:sns/topic:Topic"
 KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----"

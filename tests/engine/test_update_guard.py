@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from pulumi import ResourceOptions
 
 from components.update_guard import Update, refuse_update, warn_of_update
 from ops.engine.engine import Engine
+from ops.engine.events import Outcome
+from ops.engine.pulumi_cli import Found
 from ops.fakes.aws import names as aws
 from ops.plan import recorder
 from tests.engine import programs
-
-if TYPE_CHECKING:
-    from ops.engine.events import Outcome
-    from ops.engine.pulumi_cli import Found
 
 pytestmark = pytest.mark.engine
 

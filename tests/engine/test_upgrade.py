@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pulumi
 import pytest
@@ -13,15 +14,10 @@ from ops.cli.commands import upgrade_check
 from ops.cli.maintenance import record_release
 from ops.engine import upgrade
 from ops.engine.events import Outcome, Step
+from ops.engine.pulumi_cli import Found
 from ops.engine.upgrade import Recorded, Replay
 from ops.fakes.aws import names as aws
 from tests.engine.programs import SECRET, Made, aws_provider, network, stack_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from ops.engine.pulumi_cli import Found
 
 pytestmark = pytest.mark.engine
 

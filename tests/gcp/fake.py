@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tests.artefacts import gcloud_on_path
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 LOOKS: Final = {"list", "describe", "describe-from-family", "get-guest-attributes"}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 import yaml
@@ -16,9 +17,6 @@ from ops.kit import stack as kit
 from tests.artefacts.fake_commands import FakeCommands, Run
 from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
 from tests.stack_file import stacks
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.artefacts
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import ipaddress
 import json
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pulumi
 import pulumi_command as command
@@ -37,15 +38,11 @@ from gpu_ci.knowledge.machines.zones import GCP_ZONES
 from gpu_ci.knowledge.regions import region_of
 from gpu_ci.stack_file.identity import Identity
 from ops.kit import stack as kit
+from ops.plan.model import Plan, Planned
 from ops.plan.recorder import record
 from tests.components.made import names, only, part, waits_for
 from tests.ops.small import stack_file
 from tests.plan import stacks
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ops.plan.model import Plan, Planned
 
 pytestmark = pytest.mark.plan
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pulumi
 import pytest
@@ -20,18 +22,13 @@ from gpu_ci.repository.cirun import FILE, read
 from gpu_ci.stack_file.identity import Identity
 from ops.engine import rehearsal
 from ops.engine.engine import Engine
+from ops.engine.events import Outcome
+from ops.engine.pulumi_cli import Found
 from ops.kit import stack as kit
+from ops.plan.model import Planned
+from ops.plan.stack_file import StackFile
 from tests.gcp.fake import FakeGcloud
 from tests.plan import stacks
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from ops.engine.events import Outcome
-    from ops.engine.pulumi_cli import Found
-    from ops.plan.model import Planned
-    from ops.plan.stack_file import StackFile
 
 pytestmark = pytest.mark.engine
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pulumi
 import pytest
 
 import gpu_ci.program
 from gpu_ci.derived.prerequisites import ToolMissing, check
+from ops.plan.model import Plan
 from ops.plan.recorder import record
 from tests.plan import stacks as plans
 from tests.stack_file import stacks
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
 

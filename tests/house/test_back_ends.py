@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
 from gpu_ci.back_ends.registry import BACK_ENDS
 from gpu_ci.back_ends.stack_file import RunnerSettings
 from tests.sources import python_files
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.pure
 

@@ -7,16 +7,14 @@ import importlib.metadata
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
 from tests.sources import python_files
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 pytestmark = pytest.mark.pure
 

@@ -7,10 +7,8 @@ compared without regard to case, and `&&` and `||` give one of their sides back.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
+from typing import Any, Final
 
 _TOKEN: Final = re.compile(r"\s*('(?:[^']|'')*'|&&|\|\||==|!=|!|\(|\)|[A-Za-z_][\w.-]*)")
 _PLACE: Final = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)

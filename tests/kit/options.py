@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gpu_ci.back_ends.stack_file import Settings as StackSettings
 from gpu_ci.stack_file.identity import Identity
 from gpu_ci.stack_file.reading.settle import settle
 from ops.kit import stack as kit
 from tests.stack_file import stacks
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NAME: Final = "vision"
 """The repository of the entries."""

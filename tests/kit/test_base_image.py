@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -15,9 +16,6 @@ from ops.plan.recorder import record
 from ops.plan.stack_file import read
 from tests.mistakes.saying import write
 from tests.mistakes.sound import IDENTITY
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.plan
 

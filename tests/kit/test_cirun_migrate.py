@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import yaml
@@ -15,9 +15,6 @@ from gpu_ci.repository.cirun_checks import judge
 from gpu_ci.repository.documents import FileError
 from ops.cli import main as cli
 from ops.kit.migrate.migrate import migrate
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.pure
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import subprocess
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -17,10 +19,6 @@ from ops.kit import stack as kit
 from ops.kit.containers import container_builds
 from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
 from tests.stack_file import stacks
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 IDENTITY: Final = Identity(project="gpu-ci", stack="staging")
 PUSHED: Final = {"repository": "example-org/gpu-images", "repository-id": 84632179, "owner-id": 9919, "branch": "trunk"}

@@ -8,7 +8,8 @@ from __future__ import annotations
 import copy
 import functools
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -19,9 +20,6 @@ from ops.plan import golden, golden_workflows
 from tests.kit.github_expressions import holds
 from tests.kit.options import CASES, OPTIONS, RUNNERS, workflows, written
 from tests.stack_file import stacks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 pytestmark = pytest.mark.pure
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 import yaml
@@ -18,9 +19,6 @@ from ops.kit.folder import MARK, State, compare, difference
 from ops.kit.scripts import LABELS_FILE
 from ops.kit.served import shown
 from tests.stack_file import stacks
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.pure
 

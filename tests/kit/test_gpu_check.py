@@ -10,18 +10,16 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from gpu_ci.repository.gpu_workflow import CHECK, TESTS_FILE, TRIAGE_FILE, GpuTests, workflows
 from tests.kit.github_expressions import holds, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 pytestmark = pytest.mark.artefacts
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -19,10 +21,6 @@ from ops.cli.options import ROOT
 from ops.kit import stack as kit
 from ops.kit.gpu_tests import Found, gpu_tests, taken_for_granted
 from tests.stack_file import stacks
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 pytestmark = pytest.mark.pure
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -16,10 +18,6 @@ from gpu_ci.stack_file.identity import Identity
 from gpu_ci.stack_file.reading.settle import settle
 from ops.kit import stack as kit
 from tests.stack_file import stacks
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 pytestmark = pytest.mark.pure
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from gpu_ci.repository.run_script import RUN_FILE, run_script
-from tests.artefacts.fake_commands import FakeCommands
+from tests.artefacts.fake_commands import FakeCommands, Run
 from tests.artefacts.linters import linter
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.artefacts.fake_commands import Run
 
 pytestmark = pytest.mark.artefacts
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -19,9 +20,6 @@ from ops.kit import stack as kit
 from ops.kit.runs_on import judge, judge_all
 from ops.kit.served import Served, served, shown
 from tests.stack_file import stacks
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.pure
 

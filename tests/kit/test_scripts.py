@@ -5,20 +5,16 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 import yaml
 
 from ops.kit.scripts import LABELS_FILE, ORT_FILE, VERIFY_FILE, scripts
-from tests.artefacts.fake_commands import FakeCommands
+from tests.artefacts.fake_commands import FakeCommands, Run
 from tests.artefacts.linters import linter
 from tests.stack_file import stacks
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.artefacts.fake_commands import Run
 
 pytestmark = pytest.mark.artefacts
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -23,10 +25,6 @@ from ops.kit import stack as kit
 from ops.kit.scripts import scripts
 from tests.stack_file import stacks
 from tests.stack_file.stacks import OUT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 pytestmark = pytest.mark.pure
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from components.aws.nodes.taints import ApiTaint
 from gpu_ci.checks.nodes.scale_from_zero import scale_from_zero
@@ -13,9 +13,7 @@ from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
 from gpu_ci.knowledge.kubernetes.pods import Pod, Requirement, Toleration, pod_from_template
 from gpu_ci.knowledge.kubernetes.quantities import Resources
 from gpu_ci.knowledge.kubernetes.template_node import LABEL_TAG, RESOURCE_TAG, TAINT_TAG
-
-if TYPE_CHECKING:
-    from gpu_ci.knowledge.verdict import Verdict
+from gpu_ci.knowledge.verdict import Verdict
 
 GPU_TAINT = Toleration(key="nvidia.com/gpu", operator="Exists", effect="NoSchedule")
 GPU_LABEL = (Requirement(key="nvidia.com/gpu.present", values=("true",)),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import fields, replace
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gpu_ci.knowledge.machines import GPU_MODELS
 from gpu_ci.knowledge.software.architectures import architecture
-from gpu_ci.knowledge.software.compatibility import Query, explain, findings
+from gpu_ci.knowledge.software.compatibility import Finding, Query, explain, findings
 from gpu_ci.knowledge.software.cuda import TOOLKITS
 from gpu_ci.knowledge.software.drivers import AS_OF, BRANCHES
 from gpu_ci.knowledge.software.frameworks import ONNXRUNTIME, TORCH
@@ -21,9 +21,6 @@ from gpu_ci.knowledge.software.machine_images import MACHINE_IMAGES, on_ubuntu
 from gpu_ci.knowledge.software.versions import dotted
 from gpu_ci.knowledge.verdict import Level
 from tests.work import calls
-
-if TYPE_CHECKING:
-    from gpu_ci.knowledge.software.compatibility import Finding
 
 pytestmark = pytest.mark.pure
 

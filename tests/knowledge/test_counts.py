@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -13,13 +12,10 @@ from hypothesis import strategies as st
 from gpu_ci.back_ends.offer import SharedNodes
 from gpu_ci.checks.capacity.counts import counts
 from gpu_ci.checks.nodes.pool_shape import pool_shapes
-from gpu_ci.knowledge.verdict import Level
+from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
+from gpu_ci.knowledge.kubernetes.pods import Pod
+from gpu_ci.knowledge.verdict import Level, Verdict
 from tests.knowledge.pools import DAEMONSETS, POOL, runner_pod
-
-if TYPE_CHECKING:
-    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
-    from gpu_ci.knowledge.kubernetes.pods import Pod
-    from gpu_ci.knowledge.verdict import Verdict
 
 pytestmark = pytest.mark.pure
 

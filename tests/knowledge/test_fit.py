@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -11,15 +10,13 @@ from hypothesis import strategies as st
 
 from gpu_ci.checks.nodes.fit import ImageUse, fits, image_fits, place
 from gpu_ci.knowledge.kubernetes.allocatable import root_disk_for
+from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
+from gpu_ci.knowledge.kubernetes.pods import Pod
 from gpu_ci.knowledge.kubernetes.quantities import EPHEMERAL_STORAGE, GIB
 from gpu_ci.knowledge.machines import EC2_TYPES
 from gpu_ci.knowledge.nearest import UnknownName
 from gpu_ci.knowledge.verdict import Level, Verdict
 from tests.knowledge.pools import DAEMONSETS, POOL, runner_pod
-
-if TYPE_CHECKING:
-    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
-    from gpu_ci.knowledge.kubernetes.pods import Pod
 
 pytestmark = pytest.mark.pure
 

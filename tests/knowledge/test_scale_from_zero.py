@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from components.aws.nodes.taints import ApiTaint
 from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
+from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
 from gpu_ci.knowledge.kubernetes.template_node import RESOURCE_TAG
 from gpu_ci.knowledge.verdict import Level, worst
 from tests.knowledge.pools import POOL, TAGGED, judged, runner_pod
-
-if TYPE_CHECKING:
-    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
 
 pytestmark = pytest.mark.pure
 

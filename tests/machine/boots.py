@@ -6,17 +6,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from gpu_ci.back_ends.shared.machine.user_data import BootArgs, user_data
 from gpu_ci.knowledge.software.runner_releases import CHECKSUMS, NEWEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Literal
-
     Cloud = Literal["aws", "gcp"]
     Registration = Literal["ephemeral", "persistent"]
 

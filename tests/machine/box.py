@@ -11,16 +11,14 @@ import subprocess
 import sys
 import tarfile
 import time
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from gpu_ci.back_ends.shared.machine.user_data import BootArgs, program, settings
 from tests.artefacts.fake_commands import FakeCommands, Run
 from tests.machine.servers import Clouds, Servers, private_key
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 REAL: Final = (
     *("base64", "curl", "date", "flock", "gzip", "openssl", "python3", "sha256sum", "tar", "xargs"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -17,14 +18,10 @@ from gpu_ci.back_ends.shared.machine.aws.alarms import unusual
 from gpu_ci.back_ends.shared.machine.aws.schedule import aws_cron
 from gpu_ci.back_ends.shared.machine.hours import DAYS, Hours
 from gpu_ci.back_ends.shared.machine.user_data import LIMIT
+from ops.plan.model import Plan
 from ops.plan.recorder import record
 from tests.components.made import only, part
 from tests.plan.stacks import changed, planned
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
 

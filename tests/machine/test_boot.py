@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from gpu_ci.back_ends.shared.machine.user_data import program, units
-from tests.machine.boots import CLOUDS, REGISTRATIONS, boot_args
+from tests.machine.boots import CLOUDS, REGISTRATIONS, Cloud, Registration, boot_args
 from tests.machine.box import LISTENING, Box
 from tests.machine.servers import (
     ACCESS_KEY,
@@ -22,16 +24,11 @@ from tests.machine.servers import (
     RUNNER_ID,
     SECRET_KEY,
     SESSION_TOKEN,
+    Answer,
     json_answer,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from tests.machine.boots import Cloud, Registration
-    from tests.machine.servers import Answer
-
     MakeBox = Callable[..., Box]
 
 pytestmark = pytest.mark.artefacts

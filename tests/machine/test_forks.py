@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,6 @@ from gpu_ci.back_ends.shared.machine.user_data import FOLDER, FORKS, HOOKS, hook
 from tests.artefacts.linters import linter
 from tests.machine.boots import boot_args
 from tests.machine.test_user_data import files
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SCRIPT = FOLDER / "hooks" / "refuse-forks.sh"
 JOB = "gpu-ci-job.service"

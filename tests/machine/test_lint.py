@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from gpu_ci.back_ends.shared.machine.user_data import FOLDER, parts, units, user_data
+from gpu_ci.back_ends.shared.machine.user_data import FOLDER, BootArgs, parts, units, user_data
 from tests.artefacts.linters import linter
 from tests.machine.boots import GOLDEN, boot_args, every_boot, golden
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from gpu_ci.back_ends.shared.machine.user_data import BootArgs
 
 pytestmark = pytest.mark.artefacts
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import subprocess
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from gpu_ci.back_ends.shared.machine.user_data import FORKS, HOOKS, hooks
 from tests.artefacts.linters import linter
 from tests.machine.boots import boot_args
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 T4 = "Tesla T4, 580.159.03, 15360 MiB"
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import boto3
 import pytest
@@ -12,9 +13,6 @@ from moto import mock_aws
 
 from gpu_ci.back_ends.shared.machine.aws.function import index
 from gpu_ci.back_ends.shared.machine.aws.time_limit import MINUTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.pure
 

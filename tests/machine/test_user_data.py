@@ -7,7 +7,8 @@ import bz2
 import re
 import subprocess
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -28,9 +29,6 @@ from gpu_ci.back_ends.shared.machine.user_data import (
     user_data,
 )
 from tests.machine.boots import CLOUDS, REGISTRATIONS, boot_args, every_boot
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.pure
 

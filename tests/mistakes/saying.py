@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
+import pytest
 import yaml
 
 from gpu_ci.knowledge.verdict import Level
@@ -14,12 +17,6 @@ from ops.outcome import Exit
 from tests.mistakes.catalogue import Mistake, Severity, merge
 from tests.mistakes.sound import settings_in, verdicts
 from tests.stack_file.stacks import STAGING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    import pytest
 
 CONFIG: Final[Mapping[str, Any]] = yaml.safe_load((ROOT / STAGING).read_text(encoding="utf-8"))["config"]
 """The stack file that mistakes are merged into."""

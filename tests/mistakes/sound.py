@@ -5,21 +5,18 @@ from __future__ import annotations
 import copy
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import gpu_ci.checks
 from gpu_ci.back_ends.registry import stack_of
 from gpu_ci.back_ends.stack_file import settings_of
+from gpu_ci.knowledge.verdict import Verdict
 from gpu_ci.stack_file.identity import Identity
+from gpu_ci.stack_file.sections.settings import Settings
 from ops.cli.options import ROOT
 from ops.plan.stack_file import read
 from tests.stack_file.stacks import STAGING
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from gpu_ci.knowledge.verdict import Verdict
-    from gpu_ci.stack_file.sections.settings import Settings
 
 IDENTITY: Final = Identity(project="gpu-ci", stack="staging", extra={})
 _KEY: Final = "gpu-ci:"

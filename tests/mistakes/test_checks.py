@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -15,9 +16,6 @@ from tests.mistakes.catalogue import MISTAKES, Mistake, Severity
 from tests.mistakes.saying import check_answer, judged, write
 from tests.mistakes.sound import settings_in, verdicts
 from tests.stack_file.stacks import FILES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.pure
 

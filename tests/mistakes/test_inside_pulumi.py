@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from pulumi.runtime.proto import engine_pb2
+from pulumi.runtime.proto import engine_pb2, resource_pb2
 
 from gpu_ci.program.refusal import Refused
 from gpu_ci.stack_file.reading.load import StackFileError
@@ -14,11 +14,6 @@ from ops.plan.recorder import Recorder, record
 from ops.plan.stack_file import read
 from tests.mistakes.catalogue import MISTAKES, Mistake, Severity, merge
 from tests.mistakes.saying import write
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pulumi.runtime.proto import resource_pb2
 
 pytestmark = pytest.mark.plan
 

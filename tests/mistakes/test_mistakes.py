@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from ops.outcome import Exit
 from tests.mistakes.catalogue import MISTAKES, Mistake
 from tests.mistakes.saying import check_answer, plan
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.plan
 

@@ -6,8 +6,10 @@ turn.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -19,15 +21,10 @@ from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
 from gpu_ci.knowledge.kubernetes.pods import Pod, pod_from_template
 from gpu_ci.knowledge.kubernetes.template_node import LABEL_TAG, RESOURCE_TAG, TAINT_TAG
 from gpu_ci.knowledge.verdict import Level, Verdict
+from ops.plan.model import Plan, Planned
 from ops.plan.recorder import record
 from ops.plan.stack_file import read
 from tests.mistakes.saying import write
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from ops.plan.model import Plan, Planned
 
 pytestmark = pytest.mark.plan
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pulumi
 from pulumi import ResourceOptions
 
 from ops.plan.model import Plan, Planned
 from ops.plan.stack_file import StackFile
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 KEY = "aws:kms/key:Key"
 ROLE = "aws:iam/role:Role"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from components.kubernetes.gpus.smoke_job import LABEL, NAMESPACE
 from ops.doctor.world.source import Unanswered
 from ops.smoke.run import EVENTS, JOBS, NODES, PODS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 START = datetime(2026, 11, 20, 10, 0, 0, tzinfo=UTC)
 

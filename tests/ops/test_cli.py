@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,13 +14,9 @@ from ops.cli import main as cli
 from ops.cli.options import ROOT
 from ops.outcome import Exit, Stop
 from ops.plan import recorder
+from ops.plan.model import Plan
+from ops.plan.stack_file import StackFile
 from tests.plan import stacks
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ops.plan.model import Plan
-    from ops.plan.stack_file import StackFile
 
 pytestmark = pytest.mark.plan
 

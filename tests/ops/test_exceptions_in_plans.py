@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
@@ -12,9 +13,6 @@ from ops.cli import main as cli
 from ops.outcome import Exit
 from tests.mistakes.catalogue import merge
 from tests.mistakes.saying import WIDE, write
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.plan
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,9 +17,6 @@ from ops.cli.options import ROOT
 from ops.plan import typed
 from ops.plan.stack_file import UnreadableStackFileError, read
 from tests.stack_file import stacks
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.pure
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import sys
 import time
 import weakref
-from typing import TYPE_CHECKING, Never
+from collections.abc import Callable
+from typing import Never
 
 import pytest
 
 from ops.cli import interruption
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 pytestmark = pytest.mark.pure
 

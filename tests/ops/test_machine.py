@@ -6,7 +6,7 @@ import errno
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -18,13 +18,9 @@ from ops.cli.options import ROOT
 from ops.engine import pulumi_cli
 from ops.outcome import Exit
 from ops.plan import recorder
+from ops.plan.model import Plan
+from ops.plan.stack_file import StackFile
 from tests.stack_file import stacks
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ops.plan.model import Plan
-    from ops.plan.stack_file import StackFile
 
 pytestmark = pytest.mark.plan
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,9 +15,6 @@ from ops.fakes.protocol.wire import UNKNOWN_MARK
 from ops.outcome import Exit, Stop
 from ops.pipeline import saved_plan
 from ops.pipeline.saved_plan import AGAIN, Facts
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.pure
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from components.kubernetes.gpus.smoke_job import SmokeJob
 from gpu_ci.derived.kubernetes import smoke_jobs
 from ops.cli.commands import smoke as command
 from ops.cli.main import run
@@ -18,9 +19,6 @@ from ops.smoke import reasons
 from ops.smoke.run import KEPT_SECONDS, Missing, Result, Smoke
 from tests.checks.stacks import stack
 from tests.ops.smoke_world import START, Cluster
-
-if TYPE_CHECKING:
-    from components.kubernetes.gpus.smoke_job import SmokeJob
 
 pytestmark = pytest.mark.plan
 

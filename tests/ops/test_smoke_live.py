@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from kubernetes import client
@@ -14,9 +15,6 @@ from kubernetes import client
 from ops.doctor.world.source import Unanswered
 from ops.smoke.live import TOKEN_LIFE, Reconnecting, WritableCluster
 from ops.smoke.run import JOBS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.pure
 

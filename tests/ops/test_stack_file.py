@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ops.plan.stack_file import UnreadableStackFileError, find, read
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ops.plan.stack_file import StackFile
+from ops.plan.stack_file import StackFile, UnreadableStackFileError, find, read
 
 pytestmark = pytest.mark.pure
 

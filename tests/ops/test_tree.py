@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Console
@@ -13,11 +12,9 @@ from gpu_ci.knowledge.verdict import Level, Verdict
 from ops.cli import terminal
 from ops.outcome import Exit
 from ops.plan import planning, tree, verdicts
+from ops.plan.model import Plan
 from ops.plan.planning import Planning
 from tests.ops.small import BUCKET, KEY, ROLE, plan, planned
-
-if TYPE_CHECKING:
-    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.pure
 

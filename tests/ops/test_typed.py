@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +12,6 @@ from ops.cli.options import ROOT
 from ops.plan import recorder, typed
 from ops.plan.stack_file import read
 from tests.stack_file import stacks
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.pure
 

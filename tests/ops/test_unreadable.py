@@ -8,16 +8,13 @@ import re
 import socket
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from ops.cli.options import ROOT
 from ops.outcome import Exit
 from ops.plan.stack_file import UnreadableStackFileError, read
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.pure
 

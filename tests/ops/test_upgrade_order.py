@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given
@@ -27,9 +27,6 @@ from ops.upgrades.pins import (
 )
 from ops.upgrades.rules import refused
 from tests.plan import stacks
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 CLUSTER = Pin(Kind.CONTROL_PLANE, "cluster")
 POOL = Pin(Kind.NODE, "pool-t4")

@@ -13,13 +13,10 @@ An inventory may mention a part of a list: the list must contain each mentioned 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ops.plan.model import Plan
+from ops.plan.model import Plan
 
 PARTS: Final = ("resources", "counts", "absent", "outputs")
 

@@ -6,17 +6,13 @@ Rules for a single resource are in `gpu_ci/policy/`. These rules are about relat
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import networkx as nx
 
 from gpu_ci.policy.inputs import leaves
-from ops.plan.model import STACK_TYPE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from ops.plan.model import Plan, Planned
+from ops.plan.model import STACK_TYPE, Plan, Planned
 
 RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 WITH_DATA: Final = frozenset(

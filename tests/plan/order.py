@@ -6,17 +6,14 @@ is needed where no input says so, and each has a law here.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import networkx as nx
 
+from ops.plan.model import Plan, Planned
 from tests.plan.laws import RELEASE, edges
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ops.plan.model import Plan, Planned
 
 Related: TypeAlias = "Callable[[Plan, Planned, Planned], bool]"
 """Whether the law applies to this resource and to what it may need."""

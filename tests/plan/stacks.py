@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from ops.cli.options import ROOT
 from ops.plan import golden
+from ops.plan.model import Plan
 from ops.plan.recorder import record
 from ops.plan.stack_file import StackFile, read
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from ops.plan.model import Plan
 
 FILES: Final[tuple[Path, ...]] = golden.stack_files()
 """Every committed stack file."""

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
 
 import pytest
 from pulumi import ResourceOptions
 
+from ops.plan.model import Plan
 from ops.plan.recorder import record
+from ops.plan.stack_file import StackFile
 from tests.ops.small import KEY, Box, Thing
 from tests.ops.small import stack_file as small_stack_file
 from tests.plan import stacks
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from ops.plan.model import Plan
-    from ops.plan.stack_file import StackFile
 
 pytestmark = pytest.mark.plan
 

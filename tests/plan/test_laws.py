@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 import pytest
 from pulumi import ResourceOptions
 
+from ops.plan.model import Plan
 from ops.plan.planning import findings
 from ops.plan.recorder import record
 from tests.ops.small import BUCKET, KEY, Box, Thing, plan, planned
 from tests.ops.small import stack_file as small_stack_file
 from tests.plan import laws, stacks
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 import networkx as nx
 import pytest
 
+from ops.plan.model import Plan
 from ops.plan.recorder import record
 from tests.ops.small import plan
 from tests.ops.small import planned as one_planned
 from tests.plan import order, stacks
 from tests.plan.laws import edges
-
-if TYPE_CHECKING:
-    from ops.plan.model import Plan
 
 pytestmark = pytest.mark.plan
 

@@ -7,17 +7,15 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Generator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import grpc
 import pytest
 from pulumi.runtime.proto import analyzer_pb2_grpc
 
 from ops.cli.options import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
 
 PACK: Final = ROOT / "gpu_ci" / "policy"
 INTERPRETERS: Final = (PACK / ".venv" / "bin" / "python", Path(sys.executable))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from google.protobuf import empty_pb2, struct_pb2
@@ -12,9 +13,6 @@ from pulumi.runtime.proto import analyzer_pb2
 from gpu_ci.policy import rules
 from ops.fakes.protocol.wire import SECRET_SIGNATURE, SIGNATURE, UNKNOWN_MARK
 from tests.policy.pack import running
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.artefacts
 

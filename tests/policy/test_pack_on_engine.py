@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import json
 import secrets
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pulumi
 import pytest
+from pulumi.automation.events import EngineEvent, PolicyEvent
 
 from gpu_ci.stack_file.identity import PROJECT
 from ops.engine.process import Cli, CommandFailedError
 from ops.engine.program import serve
+from ops.engine.pulumi_cli import Found
 from tests.policy.pack import PACK, interpreter
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pulumi.automation.events import EngineEvent, PolicyEvent
-
-    from ops.engine.pulumi_cli import Found
 
 pytestmark = pytest.mark.engine
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from ops.cli.options import ROOT
-from ops.engine import upgrade
+from ops.engine import pulumi_cli, upgrade
 from ops.plan.stack_file import read
 from ops.report.base import Base
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ops.engine import pulumi_cli
 
 STAGING = ROOT / "tests/stacks/staging.yaml"
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable
+from typing import Any, Final
 
-from gpu_ci.knowledge.verdict import ok, warning
+from gpu_ci.knowledge.verdict import Verdict, ok, warning
+from gpu_ci.policy.rules import Finding
 from ops.engine.events import Step
 from ops.engine.running_cluster import refusal
 from ops.report.base import Base
 from ops.report.changes import changes
 from ops.report.comparison import Comparison
 from ops.report.report import Report, report
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from gpu_ci.knowledge.verdict import Verdict
-    from gpu_ci.policy.rules import Finding
 
 COST: Final = {
     "total": {"idle": 267.16, "expected": 415.23, "worst": 3309.5},

@@ -8,8 +8,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -21,10 +22,6 @@ from ops.report.base import KEPT, base
 from ops.report.html import html
 from ops.report.markdown import markdown
 from tests.report.made import made
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 pytestmark = pytest.mark.pure
 

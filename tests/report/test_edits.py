@@ -10,7 +10,6 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Console
@@ -23,16 +22,14 @@ from ops.cli import terminal
 from ops.cli.options import ROOT
 from ops.cli.since import since
 from ops.engine.process import Cli
+from ops.engine.pulumi_cli import Found
 from ops.plan import planning
 from ops.plan.stack_file import read
 from ops.report import text
+from ops.report.base import Base
 from ops.report.comparison import Comparison, compare
 from tests.report.conftest import STAGING
 from tests.report.edits import EDITS, edited
-
-if TYPE_CHECKING:
-    from ops.engine.pulumi_cli import Found
-    from ops.report.base import Base
 
 pytestmark = pytest.mark.engine
 

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pulumi
 import pytest
 from pulumi import ComponentResource, ResourceOptions
 
 from ops.engine import upgrade
+from ops.engine.pulumi_cli import Found
 from ops.fakes.aws import names as aws
 from ops.report.base import Base
 from ops.report.changes import Effect
-from ops.report.comparison import compare
+from ops.report.comparison import Comparison, compare
 from tests.engine.programs import Made, aws_provider, stack_file
 from tests.report.test_edits import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from ops.engine.pulumi_cli import Found
-    from ops.report.comparison import Comparison
 
 pytestmark = pytest.mark.engine
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from datetime import date
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
 from gpu_ci.knowledge.verdict import Level, Verdict
 from gpu_ci.policy.exceptions import State
+from ops.engine.events import Step
 from ops.plan.exceptions import ListedException
 from ops.report.base import Base
 from ops.report.exceptions import noted
@@ -17,9 +18,6 @@ from ops.report.html import html
 from ops.report.markdown import LIMIT, markdown
 from ops.report.report import Report, Risk, report
 from tests.report.made import COST, DEARER, UPDATED, comparison
-
-if TYPE_CHECKING:
-    from ops.engine.events import Step
 
 pytestmark = pytest.mark.pure
 

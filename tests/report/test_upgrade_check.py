@@ -9,9 +9,9 @@ from __future__ import annotations
 import io
 import json
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Console
@@ -23,22 +23,17 @@ from ops.cli import terminal
 from ops.cli.commands import upgrade_check
 from ops.cli.options import ROOT
 from ops.engine import upgrade
+from ops.engine.pulumi_cli import Found
 from ops.outcome import Exit, Stop
 from ops.plan import planning
 from ops.plan.recorder import record
-from ops.plan.stack_file import read
+from ops.plan.stack_file import StackFile, read
 from ops.report.base import Base
 from ops.report.comparison import Comparison, compare
 from ops.upgrades import check as module
 from ops.upgrades import text
 from ops.upgrades.check import Check, check
 from tests.report.conftest import STAGING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ops.engine.pulumi_cli import Found
-    from ops.plan.stack_file import StackFile
 
 GOLDEN = Path(__file__).parent / "golden" / "upgrades"
 RELEASE = "1.35.9-20991231"

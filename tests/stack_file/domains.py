@@ -7,10 +7,8 @@ of a map's keys: the values are the name of one more entry, with the value of th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
+from typing import Any, Final
 
 KEY: Final = "{key}"
 NEEDS: Final = {"gpu": "t4", "cpu": 3, "memory": "12Gi", "cuda": "12.9"}

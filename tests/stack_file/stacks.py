@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import functools
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gpu_ci.back_ends.stack_file import GRAMMAR, load
 from gpu_ci.back_ends.stack_file import Settings as StackSettings
@@ -19,10 +20,6 @@ from ops.cli.options import ROOT
 from ops.plan import golden
 from ops.plan.recorder import record
 from ops.plan.stack_file import StackFile, placeholder_secret, read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
 
 AWS: Final = "examples/cirun-aws.yaml"
 GCP: Final = "examples/cirun-gcp.yaml"

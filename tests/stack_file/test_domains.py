@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import functools
 import json
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import pytest
 
@@ -18,9 +19,6 @@ from gpu_ci.stack_file.sections.settings import SECRETS
 from tests.mistakes.sound import verdicts
 from tests.stack_file import stacks
 from tests.stack_file.domains import ACCEPTED, CHECKED, ENTRIES, FULL, KEY, OTHERWISE, REFUSED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 pytestmark = pytest.mark.pure
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
@@ -12,9 +13,6 @@ from gpu_ci.stack_file.reading.settle import settle
 from tests.mistakes.catalogue import MISTAKES, Mistake, Severity, merge
 from tests.stack_file import stacks
 from tests.stack_file.stacks import STAGING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 pytestmark = pytest.mark.pure
 

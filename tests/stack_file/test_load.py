@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pulumi
 import pytest
@@ -19,9 +19,6 @@ from ops.plan.recorder import Recorder
 from ops.plan.stack_file import StackFile, read
 from tests.stack_file import stacks
 from tests.stack_file.stacks import SECRET_KEYS, STAGING
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.pure
 

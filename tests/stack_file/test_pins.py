@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 import pytest
 
 from gpu_ci.knowledge import pins
-from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS
+from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS, AddOn
 from ops.cli.options import ROOT
 from tests.sources import python_files
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from gpu_ci.knowledge.kubernetes.add_ons import AddOn
 
 pytestmark = pytest.mark.pure
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import compute_v1
 
 from gpu_ci.back_ends.start_stop.gpu_instance.gce import Gce
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 INSTANCE = "/compute/v1/projects/gpu-test/zones/us-central1-a/instances/gpu-ci-test-gpu"
 OPERATION = "/compute/v1/projects/gpu-test/zones/us-central1-a/operations/operation-1/wait"

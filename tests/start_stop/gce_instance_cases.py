@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from google.auth.exceptions import DefaultCredentialsError
 from google.cloud import compute_v1
 
 from gpu_ci.back_ends.start_stop.gpu_instance import gce
+from gpu_ci.back_ends.start_stop.gpu_instance.gce import Gce
 from gpu_ci.back_ends.start_stop.gpu_instance.instance import State
 from gpu_ci.back_ends.start_stop.gpu_instance.life import Life
 from gpu_ci.back_ends.start_stop.gpu_instance.problems import (
@@ -22,11 +23,6 @@ from gpu_ci.back_ends.start_stop.gpu_instance.problems import (
 )
 from tests.start_stop.compute_api import Compute, instance, serving
 from tests.start_stop.stand_ins import FakeClock
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.back_ends.start_stop.gpu_instance.gce import Gce
 
 pytestmark = pytest.mark.pure
 

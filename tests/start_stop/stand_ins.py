@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from gpu_ci.back_ends.start_stop.gpu_instance.instance import Runner, State
 from gpu_ci.back_ends.start_stop.gpu_instance.life import Life
 from gpu_ci.back_ends.start_stop.gpu_instance.problems import Problem, Unavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 BEGIN = datetime(2026, 11, 22, 8, tzinfo=UTC)
 CHANGE = timedelta(seconds=40)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import boto3
 import pytest
@@ -31,9 +32,6 @@ from gpu_ci.back_ends.start_stop.gpu_instance.problems import (
     Unavailable,
 )
 from tests.start_stop.stand_ins import FakeClock
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.pure
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,10 +16,6 @@ from gpu_ci.back_ends.start_stop.gpu_instance.guard import guard
 from gpu_ci.back_ends.start_stop.gpu_instance.instance import State
 from gpu_ci.back_ends.start_stop.gpu_instance.problems import Denied, Problem, TimedOut, Unavailable
 from tests.start_stop.stand_ins import BEGIN, FakeClock, FakeMachine
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 pytestmark = pytest.mark.pure
 

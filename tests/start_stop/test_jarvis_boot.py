@@ -8,7 +8,8 @@ import shutil
 import subprocess
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -16,9 +17,6 @@ from gpu_ci.back_ends.start_stop.gpu_instance.jarvis import Wanted, script_text
 from gpu_ci.knowledge.software.runner_releases import CHECKSUMS, NEWEST
 from tests.artefacts.fake_commands import FakeCommands
 from tests.artefacts.linters import linter
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.artefacts
 

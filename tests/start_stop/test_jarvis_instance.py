@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import random
 import time
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from jarvislabs import Client, constants
@@ -15,11 +17,6 @@ from gpu_ci.back_ends.start_stop.gpu_instance import jarvis
 from gpu_ci.back_ends.start_stop.gpu_instance.cli import FILE, main
 from gpu_ci.back_ends.start_stop.gpu_instance.problems import Denied
 from tests.start_stop.jarvis_world import SECRET, START, TOKEN, Fault, World, serve
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from datetime import datetime
-    from pathlib import Path
 
 pytestmark = pytest.mark.pure
 

@@ -7,8 +7,10 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -22,10 +24,6 @@ from ops.plan.stack_file import read
 from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
 from tests.stack_file import stacks
 from tests.start_stop.jarvis_world import SECRET, TOKEN, World, serve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 pytestmark = pytest.mark.artefacts
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,9 +16,6 @@ from gpu_ci.back_ends.shared.machine.aws.time_limit import MINUTES
 from gpu_ci.back_ends.start_stop.section import StartStopSection
 from tests.stack_file import stacks
 from tests.start_stop.stand_ins import BEGIN
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 pytestmark = pytest.mark.pure
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -20,9 +20,6 @@ from gpu_ci.back_ends.start_stop.gpu_instance.problems import (
     Unavailable,
 )
 from tests.start_stop.stand_ins import BEGIN, BOOT, CHANGE, World
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 pytestmark = pytest.mark.pure
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -15,9 +16,6 @@ from gpu_ci.stack_file.identity import Identity
 from ops.kit import stack as kit
 from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
 from tests.stack_file import stacks
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.artefacts
 

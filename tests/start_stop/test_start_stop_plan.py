@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
@@ -12,11 +12,9 @@ from gpu_ci.back_ends.start_stop.aws_access import permissions
 from gpu_ci.back_ends.start_stop.gcp_access import INSTANCE, condition
 from gpu_ci.back_ends.start_stop.names import role_name
 from gpu_ci.stack_file.identity import Identity
+from ops.plan.model import Plan, Planned
 from tests.components.iam import accepts, allowed
 from tests.plan.stacks import planned
-
-if TYPE_CHECKING:
-    from ops.plan.model import Plan, Planned
 
 pytestmark = pytest.mark.plan
 

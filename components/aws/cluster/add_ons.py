@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pulumi
 import pulumi_aws as aws
 from pulumi import Input, ResourceOptions
 
+from components.aws.cluster.add_on import AddOnRole, ManagedAddOn
 from components.aws.cluster.workload_role import WorkloadRole, WorkloadRoleArgs
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from components.aws.cluster.add_on import AddOnRole, ManagedAddOn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

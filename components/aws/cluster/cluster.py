@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from ipaddress import IPv4Network
 
 import pulumi
 import pulumi_aws as aws
@@ -12,10 +13,6 @@ from pulumi import Input, Output, ResourceOptions
 from components.aws.cluster.update_reasons import refused_subnets
 from components.aws.documents import key_policy, service_trust
 from components.update_guard import refuse_update
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from ipaddress import IPv4Network
 
 ADMINISTRATION = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 VIEW = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAdminViewPolicy"

@@ -9,11 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from typing import Final
 
 LIMIT: Final = 16_000
 """The largest component document that is part of a request, in characters."""

@@ -10,8 +10,9 @@ deleted, so that recipes and components stay, too; they cost nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pulumi
 import pulumi_aws as aws
@@ -20,9 +21,6 @@ from pulumi import CustomTimeouts, Input, Output, ResourceOptions
 
 from components.aws.documents import service_trust
 from components.aws.images.image_content import IN_USE_TAG, STATE, ImageContent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 BUILDER_POLICIES: Final = {
     "builder": "arn:aws:iam::aws:policy/EC2InstanceProfileForImageBuilder",

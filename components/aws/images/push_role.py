@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pulumi
 from pulumi import Output, ResourceOptions
 
 from components.aws.images.image_push import permissions, repository_arn
-from components.aws.job_role import job_role
-
-if TYPE_CHECKING:
-    from components.aws.job_role import TrustedJobs
+from components.aws.job_role import TrustedJobs, job_role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import IPv4Network
 from itertools import islice
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from ipaddress import IPv4Network
 
 SLOTS = 8
 """The largest number of zones. Fixed, because it determines the size of every subnet."""

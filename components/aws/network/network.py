@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from ipaddress import IPv4Network
 
 import pulumi
 import pulumi_aws as aws
 from pulumi import Output, ResourceOptions
 
 from components.aws.network.addressing import zone_ranges
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from ipaddress import IPv4Network
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,16 +6,14 @@ those of other workloads.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pulumi
 import pulumi_aws as aws
 from pulumi import Output, ResourceOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 RANGE: Final = IPv4Network("10.0.0.0/16")
 """The range of every VPC. They are connected to nothing, so they may overlap other networks."""

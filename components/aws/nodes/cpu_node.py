@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from components.aws.nodes.gpu_node import POOL_LABEL, in_api_form, template_tags
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 CPU_TAINT_KEY: Final = "gpu-ci/cpu"
 """The key of the taint that keeps other pods off the nodes. Only jobs without a GPU tolerate it."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import pulumi
-import pulumi_aws as aws  # noqa: TC002  # Pulumi reads the annotations of components
+import pulumi_aws as aws  # Pulumi reads the annotations of components
 from pulumi import ResourceOptions
 
 from components.aws.nodes.cpu_node import CpuNode, cpu_labels, cpu_tags, cpu_taints

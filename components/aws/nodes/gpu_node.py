@@ -5,14 +5,11 @@ They are in one module because nodes, pods and the autoscaler must use the same 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from components.aws.nodes.taints import API_EFFECTS
 from components.gpu_names import ACCELERATOR, GPU, GPU_PRESENT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 GPU_TAINT_KEY = GPU
 GPU_TAINT = "true:NoSchedule"

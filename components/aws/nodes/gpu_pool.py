@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import pulumi
-import pulumi_aws as aws  # noqa: TC002  # Pulumi reads the annotations of components
+import pulumi_aws as aws  # Pulumi reads the annotations of components
 from pulumi import Input, Output, ResourceOptions
 
 from components.aws.nodes.bootstrap import own_image_user_data, user_data
@@ -18,9 +19,6 @@ from components.aws.nodes.node_group import (
     node_group,
     tag_auto_scaling_group,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

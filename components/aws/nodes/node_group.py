@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+import pulumi
 import pulumi_aws as aws
 from pulumi import Input, Output, ResourceOptions
 
 from components.aws.cluster.update_reasons import refused_sizes, replaced_nodes
 from components.update_guard import refuse_update, warn_of_update
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import pulumi
-
 
 PREFIX_LIMIT: Final = 37
 """The largest prefix of a node group's name."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pulumi
 import pulumi_aws as aws
@@ -11,9 +12,6 @@ from pulumi import Output, ResourceOptions
 
 from components.aws.documents import service_trust
 from components.aws.nodes.node_group import NodeGroupArgs, node_group
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 NODE_POLICIES: Final = {
     "worker": "arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy",

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pulumi
 import pulumi_command as command
-from pulumi import Output, ResourceOptions
+from pulumi import Input, Output, ResourceOptions
 
 from ami.builder.images import EXPORT_SECONDS
 from ami.builder.inputs import IDENTITY, PREFIX
 from components.gcp.images.host_image import FOLDER, HostImageArgs, share
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pulumi import Input
 
 BUILDER: Final = "python3 -m ami.builder"
 SHELL: Final = ["/bin/sh", "-c"]

@@ -6,15 +6,12 @@ Artifact Registry API: "modified, moved or deleted").
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import pulumi
 import pulumi_gcp as gcp
 from pulumi import Input, Output, ResourceOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 DAY_SECONDS = 86_400
 

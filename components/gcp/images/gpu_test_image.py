@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import pulumi
 import pulumi_docker_build as docker_build
-from pulumi import Output, ResourceOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pulumi import Input
+from pulumi import Input, Output, ResourceOptions
 
 CONTEXT = "docker/gpu-tests"
 """Relative to the project: an absolute path would cause a diff on every other machine."""

@@ -7,17 +7,13 @@ in two phases that the stack file states.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pulumi_gcp as gcp
+from pulumi import Input, Output, ResourceOptions
 
 from ami.builder.content_hash import ImageContent, image_name
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pulumi import Input, Output, ResourceOptions
 
 FOLDER = "ami/gce-gpu-host"
 """The installer, relative to the project: an absolute path would cause a diff on every other machine."""

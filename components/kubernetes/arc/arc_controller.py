@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pulumi
 import pulumi_command as command
@@ -15,12 +15,7 @@ from components.kubernetes.arc.arc_controller_values import controller_values
 from components.kubernetes.arc_check import COMMAND, KUBECONFIG, SHELL
 from components.kubernetes.chart import chart
 from components.kubernetes.namespaces import RUNNERS, SYSTEMS, UNTRUSTED
-from components.update_guard import refuse_update
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from components.update_guard import Update
+from components.update_guard import Update, refuse_update
 
 CHART = "oci://ghcr.io/actions/actions-runner-controller-charts/gha-runner-scale-set-controller"
 RELEASE = "arc"

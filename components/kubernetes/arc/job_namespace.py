@@ -7,17 +7,15 @@ are in the namespace of the runners, so the pods of jobs are in another one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pulumi
 import pulumi_kubernetes as k8s
 from pulumi import Input, Output, ResourceOptions
 
 from components.kubernetes.namespaces import JOB_CREATOR, JOBS, UNTRUSTED
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 RULES: Final = (
     ("pods", ["get", "list", "create", "delete"]),

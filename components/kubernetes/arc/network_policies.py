@@ -6,18 +6,16 @@ always reaches the pods of that node.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from ipaddress import IPv4Network
+from typing import Any, Final
 
 import pulumi
 import pulumi_kubernetes as k8s
 from pulumi import Input, ResourceOptions
 
 from components.kubernetes.arc.scale_set_values import USES_KUBERNETES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from ipaddress import IPv4Network
 
 HTTPS: Final = 443
 METRICS: Final = 8080

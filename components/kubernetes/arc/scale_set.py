@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pulumi
 import pulumi_command as command
@@ -24,9 +24,6 @@ from components.kubernetes.arc.scale_set_values import (
 )
 from components.kubernetes.arc_check import COMMAND, KUBECONFIG, RELEASE, SHELL
 from components.kubernetes.chart import chart
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 CHART = "oci://ghcr.io/actions/actions-runner-controller-charts/gha-runner-scale-set"
 

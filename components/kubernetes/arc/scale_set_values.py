@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from components.aws.nodes.gpu_node import POOL_LABEL
 from components.gpu_names import GPU
 from components.kubernetes.arc.hooks import ENVIRONMENT, MOUNT
 from components.kubernetes.namespaces import JOB_CREATOR, JOBS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 HOOKS_CONFIG_MAP = "job-hooks"
 JOB_TEMPLATE_MOUNT = "/home/runner/pod-templates"

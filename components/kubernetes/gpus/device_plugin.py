@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pulumi
 from pulumi import ResourceOptions
 
 from components.kubernetes.chart import chart
-from components.kubernetes.gpus.device_plugin_values import device_plugin_values
-
-if TYPE_CHECKING:
-    from components.kubernetes.gpus.device_plugin_values import DevicePluginValues
+from components.kubernetes.gpus.device_plugin_values import DevicePluginValues, device_plugin_values
 
 REPOSITORY = "https://nvidia.github.io/k8s-device-plugin"
 

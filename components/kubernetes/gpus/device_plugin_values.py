@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from components.gpu_names import GPU, GPU_PRESENT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 DEFAULT_CONFIG = "default"
 

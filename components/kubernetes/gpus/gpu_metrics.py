@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import pulumi
 import pulumi_kubernetes as k8s
@@ -12,13 +12,8 @@ from pulumi import ResourceOptions
 from components.kubernetes.chart import chart
 from components.kubernetes.gpus import dashboard
 from components.kubernetes.gpus.alerts import API, listeners, rules
-from components.kubernetes.gpus.gpu_metrics_values import gpu_metrics_values
+from components.kubernetes.gpus.gpu_metrics_values import GpuMetricsValues, gpu_metrics_values
 from components.kubernetes.namespaces import SYSTEMS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from components.kubernetes.gpus.gpu_metrics_values import GpuMetricsValues
 
 REPOSITORY = "https://nvidia.github.io/dcgm-exporter/helm-charts"
 NAMESPACE = "gpu-metrics"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from components.gpu_names import GPU_PRESENT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 SCRAPE_TIMEOUT: Final = 10
 """The chart's timeout of a scrape in seconds."""

@@ -5,15 +5,13 @@ The pod has no token and no privileges. It needs no network, so a network policy
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from components.aws.nodes.gpu_node import POOL_LABEL
 from components.gpu_names import GPU
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 NAMESPACE: Final = "gpu-smoke"
 NAMESPACE_LABELS: Final = {"pod-security.kubernetes.io/enforce": "restricted"}

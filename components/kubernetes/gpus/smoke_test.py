@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pulumi
 import pulumi_kubernetes as k8s
 from pulumi import Input, ResourceOptions
 
-from components.kubernetes.gpus.smoke_job import LABEL, NAMESPACE, NAMESPACE_LABELS, job_name, job_spec
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from components.kubernetes.gpus.smoke_job import SmokeJob
+from components.kubernetes.gpus.smoke_job import LABEL, NAMESPACE, NAMESPACE_LABELS, SmokeJob, job_name, job_spec
 
 SPARE_MINUTES = 5
 """Minutes that Pulumi waits beyond the deadline of a Job, for the report of its failure."""

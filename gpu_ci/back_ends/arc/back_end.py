@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from components.kubernetes.arc.scale_set_values import LISTENER, job_pod, removal_minutes, runner_pod
 from gpu_ci.back_ends.arc.section import ArcSection
 from gpu_ci.back_ends.arc.values import pools_of, scale_set
 from gpu_ci.back_ends.offer import HostSoftware, Machine, Offer, SharedNodes
-from gpu_ci.back_ends.protocol import RunsOn
+from gpu_ci.back_ends.protocol import BackEnd, ProgramContext, Repository, RunsOn
 from gpu_ci.knowledge import pins
 from gpu_ci.knowledge.kubernetes.pods import pod_from_template
 from gpu_ci.knowledge.machines.start_up import fast_pull_obstacle, shared_node_steps
 from gpu_ci.stack_file.sections.machines import OWN, STOCK, PoolSettings
+from gpu_ci.stack_file.sections.runners import RunnerSettings
+from gpu_ci.stack_file.sections.settings import Settings
 from gpu_ci.stack_file.values.general import gibibytes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pulumi
-
-    from gpu_ci.back_ends.protocol import BackEnd, ProgramContext, Repository
-    from gpu_ci.stack_file.sections.runners import RunnerSettings
-    from gpu_ci.stack_file.sections.settings import Settings
 
 
 class Arc:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from gpu_ci.back_ends.arc.section import ArcSection
 from gpu_ci.knowledge.nearest import did_you_mean
 from gpu_ci.stack_file.faults import Fault, listed
 from gpu_ci.stack_file.rules.pools import over_maximum
 from gpu_ci.stack_file.rules.runners import other_gpus
+from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
+from gpu_ci.stack_file.sections.settings import Settings
 from gpu_ci.stack_file.values.github import GITHUB_IMAGES, GITHUB_LABELS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
-    from gpu_ci.stack_file.sections.settings import Settings
 
 NAME_LIMIT: Final = 45
 """The longest name that the scale set chart renders."""

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from components.aws.nodes.cpu_node import CPU_TAINT_KEY
 from components.aws.nodes.gpu_node import GPU_TAINT_KEY, every_toleration
 from components.kubernetes.arc.scale_set_values import ScaleSetValues
-
-if TYPE_CHECKING:
-    from gpu_ci.back_ends.arc.section import ArcSection
-    from gpu_ci.stack_file.sections.runners import RunnerSettings
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.back_ends.arc.section import ArcSection
+from gpu_ci.stack_file.sections.runners import RunnerSettings
+from gpu_ci.stack_file.sections.settings import Settings
 
 
 def pools_of(section: ArcSection) -> tuple[str, ...]:

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from gpu_ci.back_ends.cirun_aws.permissions import policy
 from gpu_ci.back_ends.cirun_aws.section import CirunAwsSection
 from gpu_ci.back_ends.offer import HostSoftware, Machine, Offer, OwnMachines
+from gpu_ci.back_ends.protocol import BackEnd, ProgramContext, Repository
 from gpu_ci.back_ends.shared.cirun.back_end import CirunBackEnd
 from gpu_ci.back_ends.shared.cirun.outputs import manual_steps
 from gpu_ci.knowledge.machines.groups import Placement
 from gpu_ci.knowledge.machines.start_up import own_machine_steps
 from gpu_ci.knowledge.regions import Cloud, region_of
 from gpu_ci.repository.cirun_runners import GpuRunner
+from gpu_ci.stack_file.sections.runners import RunnerSettings
+from gpu_ci.stack_file.sections.settings import Settings
 from gpu_ci.stack_file.values.general import gibibytes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pulumi
-
-    from gpu_ci.back_ends.protocol import BackEnd, ProgramContext, Repository
-    from gpu_ci.stack_file.sections.runners import RunnerSettings
-    from gpu_ci.stack_file.sections.settings import Settings
 
 
 class CirunAws(CirunBackEnd):

@@ -7,10 +7,8 @@ cirun publishes no list of permissions. Its reference requires an account with E
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 
 def policy(

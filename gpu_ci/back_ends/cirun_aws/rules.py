@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from gpu_ci.back_ends.cirun_aws.section import CirunAwsSection
 from gpu_ci.back_ends.shared.cirun import rules
@@ -12,12 +13,8 @@ from gpu_ci.knowledge.regions import region_of
 from gpu_ci.stack_file.faults import Fault
 from gpu_ci.stack_file.rules.aws import types_are_known, unknown_region, unknown_zone
 from gpu_ci.stack_file.rules.runners import other_gpus
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
+from gpu_ci.stack_file.sections.settings import Settings
 
 
 def ec2_machines_have_the_gpu(settings: Settings, stated: Stated) -> Iterator[Fault]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from gpu_ci.back_ends.cirun_gcp.section import CirunGcpSection
 from gpu_ci.back_ends.shared.cirun import rules
@@ -11,12 +12,8 @@ from gpu_ci.knowledge.machines.zones import GCP_ZONES
 from gpu_ci.knowledge.regions import region_of
 from gpu_ci.stack_file.faults import Fault, listed
 from gpu_ci.stack_file.rules.gcp import takes_its_gpu, zones_are_known
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
+from gpu_ci.stack_file.sections.settings import Settings
 
 
 def image_families_exist(settings: Settings) -> Iterator[Fault]:

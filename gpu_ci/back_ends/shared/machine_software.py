@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from gpu_ci.back_ends.shared.machine.aws import declaration as aws
 from gpu_ci.back_ends.shared.machine.aws.permissions import key_parameter
 from gpu_ci.back_ends.shared.machine.gcp import declaration as gcp
 from gpu_ci.back_ends.shared.machine.runner import machine_title
-from gpu_ci.back_ends.shared.machine.section import LABELS
+from gpu_ci.back_ends.shared.machine.section import LABELS, MachineSection
 from gpu_ci.back_ends.shared.machine.user_data import BootArgs, user_data
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.knowledge.regions import region_of
 from gpu_ci.knowledge.software.runner_releases import CHECKSUMS
-
-if TYPE_CHECKING:
-    from gpu_ci.back_ends.shared.machine.section import MachineSection
-    from gpu_ci.back_ends.stack import Stack
 
 
 def boot(

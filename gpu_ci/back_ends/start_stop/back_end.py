@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
+
+import pulumi
 
 from components.aws.github_trust import subjects
 from gpu_ci.back_ends.offer import Offer, Standing
-from gpu_ci.back_ends.protocol import RunsOn
+from gpu_ci.back_ends.protocol import BackEnd, ProgramContext, Repository, RunsOn
 from gpu_ci.back_ends.shared.machine.aws import declaration as aws
 from gpu_ci.back_ends.shared.machine.gcp import declaration as gcp
 from gpu_ci.back_ends.shared.machine.offers import machine_offer
 from gpu_ci.back_ends.shared.machine.runner import MachineRunner, machine_title
-from gpu_ci.back_ends.shared.machine.section import LABELS
+from gpu_ci.back_ends.shared.machine.section import LABELS, MachineSection
 from gpu_ci.back_ends.shared.machine_software import boot, commands
 from gpu_ci.back_ends.start_stop import jarvis
 from gpu_ci.back_ends.start_stop.names import ENVIRONMENT, KIND, role_name
 from gpu_ci.back_ends.start_stop.repository_files import Served, files
-from gpu_ci.back_ends.start_stop.section import StartStopSection
+from gpu_ci.back_ends.start_stop.section import JarvisSettings, StarterSettings, StartStopSection
 from gpu_ci.knowledge.machines.running import RunningTime
 from gpu_ci.knowledge.regions import region_of
+from gpu_ci.stack_file.sections.runners import RunnerSettings
+from gpu_ci.stack_file.sections.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    import pulumi
-
-    from gpu_ci.back_ends.protocol import BackEnd, ProgramContext, Repository
     from gpu_ci.back_ends.shared.machine.aws.machine import Ec2Machine
-    from gpu_ci.back_ends.shared.machine.section import MachineSection
-    from gpu_ci.back_ends.start_stop.section import JarvisSettings, StarterSettings
-    from gpu_ci.stack_file.sections.runners import RunnerSettings
-    from gpu_ci.stack_file.sections.settings import Settings
 
 
 class StartStop:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pulumi
 import pulumi_gcp as gcp
 from pulumi import Input, Output, ResourceOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 INSTANCE: Final = (
     "compute.instances.get",

@@ -5,22 +5,20 @@ The stack declares no resource for it. A workflow creates, resumes and pauses th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from gpu_ci.back_ends.offer import HostSoftware, Machine, Offer, OwnMachines, Standing
+from gpu_ci.back_ends.start_stop.section import JarvisSettings
 from gpu_ci.knowledge.machines.groups import Placement
 from gpu_ci.knowledge.machines.jarvis import jarvis_gpu, jarvis_instance
 from gpu_ci.knowledge.machines.running import RunningTime
 from gpu_ci.knowledge.machines.start_up import PAUSED_INSTANCE, standing_machine_steps
 from gpu_ci.knowledge.regions import Cloud
 from gpu_ci.knowledge.software.runner_releases import CHECKSUMS, NEWEST
+from gpu_ci.stack_file.sections.runners import RunnerSettings
+from gpu_ci.stack_file.sections.services import GitHubSettings
 from gpu_ci.stack_file.values.general import gibibytes
-
-if TYPE_CHECKING:
-    from gpu_ci.back_ends.start_stop.section import JarvisSettings
-    from gpu_ci.stack_file.sections.runners import RunnerSettings
-    from gpu_ci.stack_file.sections.services import GitHubSettings
 
 SDK: Final = "jarvislabs==0.2.19"
 """The package that the workflow installs."""

@@ -6,22 +6,18 @@ Startup scripts do not run on virtual machines (guide of the SDK jarvislabs 0.2.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
-from gpu_ci.back_ends.start_stop.section import StartStopSection
+from gpu_ci.back_ends.start_stop.section import JarvisSettings, StartStopSection
 from gpu_ci.knowledge.machines import GPU_MODELS
 from gpu_ci.knowledge.machines.jarvis import JARVIS_GPUS, MOST_GPUS
 from gpu_ci.knowledge.nearest import did_you_mean
 from gpu_ci.stack_file.faults import Fault
+from gpu_ci.stack_file.rules.stated import Rule
+from gpu_ci.stack_file.sections.runners import RunnerSettings
+from gpu_ci.stack_file.sections.settings import Settings
 from gpu_ci.stack_file.values.general import gibibytes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.back_ends.start_stop.section import JarvisSettings
-    from gpu_ci.stack_file.rules.stated import Rule
-    from gpu_ci.stack_file.sections.runners import RunnerSettings
-    from gpu_ci.stack_file.sections.settings import Settings
 
 LEAST_GIB: Final = 100
 MOST_GIB: Final = 5000

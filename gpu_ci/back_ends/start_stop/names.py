@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from gpu_ci.stack_file.identity import Identity
+from gpu_ci.stack_file.identity import Identity
 
 KIND: Final = "start"
 """The start of the names of its resources; Google Cloud has room for six characters."""

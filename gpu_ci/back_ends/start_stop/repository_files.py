@@ -6,15 +6,19 @@ The command is a copy of `gpu_instance/`, with the modules of the clouds that th
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
+from gpu_ci.back_ends.protocol import RunsOn
 from gpu_ci.back_ends.shared.machine.runner import machine_title
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.back_ends.start_stop import jarvis
 from gpu_ci.back_ends.start_stop.gpu_instance.cli import FILE, MODULES
 from gpu_ci.back_ends.start_stop.names import ENVIRONMENT, FOLDER, role_arn, start_job, testing_job, workflow_file
 from gpu_ci.back_ends.start_stop.pins import BOTO3, GOOGLE_CLOUD_COMPUTE, REQUESTS
+from gpu_ci.back_ends.start_stop.section import StartStopSection
 from gpu_ci.knowledge.regions import region_of
 from gpu_ci.repository.actions import AUTH, AWS_CREDENTIALS, STEPS
 from gpu_ci.repository.gpu_workflow import entry, job_values
@@ -22,15 +26,10 @@ from gpu_ci.repository.image_workflow import PROVIDER
 from gpu_ci.repository.render import render
 from gpu_ci.repository.run_script import RUN_FILE, run_script
 from gpu_ci.stack_file.sections.gpu_tests import GpuTestsSettings
+from gpu_ci.stack_file.sections.runners import RunnerSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from gpu_ci.back_ends.protocol import RunsOn
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.back_ends.start_stop.section import StartStopSection
     from gpu_ci.repository.gpu_workflow import GpuTests
-    from gpu_ci.stack_file.sections.runners import RunnerSettings
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 PACKAGE: Final = Path(__file__).parent / "gpu_instance"

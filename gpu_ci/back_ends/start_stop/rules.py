@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 from urllib.parse import urlsplit
 
 from gpu_ci.back_ends.shared.machine import rules
 from gpu_ci.back_ends.start_stop import jarvis_rules
 from gpu_ci.back_ends.start_stop.section import StartStopSection
 from gpu_ci.stack_file.faults import Fault
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
+from gpu_ci.stack_file.sections.settings import Settings
 
 _HOST: Final = "github.com"
 """The only GitHub whose tokens the roles trust."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -10,9 +11,6 @@ from gpu_ci.back_ends.shared.machine.section import MachineSection
 from gpu_ci.stack_file.sections.section import Section
 from gpu_ci.stack_file.values.general import Invalid, Matching, Size
 from gpu_ci.stack_file.values.github import Branch, GitHubId, Repository
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class JarvisSettings(Section):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
+
+import pulumi
 
 from gpu_ci.back_ends.offer import Offer, Standing
-from gpu_ci.back_ends.protocol import RunsOn
+from gpu_ci.back_ends.protocol import BackEnd, ProgramContext, Repository, RunsOn
 from gpu_ci.back_ends.shared.machine import github_variables
 from gpu_ci.back_ends.shared.machine.aws import declaration as aws
 from gpu_ci.back_ends.shared.machine.gcp import declaration as gcp
@@ -17,15 +20,8 @@ from gpu_ci.back_ends.shared.machine_software import boot, commands
 from gpu_ci.back_ends.vm.section import VmSection
 from gpu_ci.knowledge.machines.running import RunningTime, Schedule
 from gpu_ci.stack_file.sections.gpu_tests import SWITCH
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pulumi
-
-    from gpu_ci.back_ends.protocol import BackEnd, ProgramContext, Repository
-    from gpu_ci.stack_file.sections.runners import RunnerSettings
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.sections.runners import RunnerSettings
+from gpu_ci.stack_file.sections.settings import Settings
 
 KIND: Final = "vm"
 """The start of the names of its resources."""

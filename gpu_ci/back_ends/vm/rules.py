@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from zoneinfo import available_timezones
 
 from gpu_ci.back_ends.shared.machine import rules
 from gpu_ci.back_ends.vm.section import VmSection
 from gpu_ci.knowledge.nearest import did_you_mean
 from gpu_ci.stack_file.faults import Fault
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.stack_file.rules.stated import Reference, Rule
-    from gpu_ci.stack_file.sections.settings import Settings
-
+from gpu_ci.stack_file.rules.stated import Reference, Rule
+from gpu_ci.stack_file.sections.settings import Settings
 
 _time_zones = cache(available_timezones)  # it opens some 600 files
 

@@ -7,24 +7,23 @@ places the pods. `gpu_ci.checks.nodes.pool_shape` checks a pool on its own.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
 from typing import TYPE_CHECKING, Final
 
 from components.gpu_names import GPU
+from gpu_ci.back_ends.offer import SharedNodes
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.checks.nodes.fit import place
 from gpu_ci.derived import kubernetes
+from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
+from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
 from gpu_ci.knowledge.kubernetes.quantities import CPU, EPHEMERAL_STORAGE, GIB, MEMORY, PODS, Resources, describe
 from gpu_ci.knowledge.verdict import Verdict, error, ok, warning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from gpu_ci.back_ends.offer import SharedNodes
-    from gpu_ci.back_ends.stack import Stack
     from gpu_ci.checks.nodes.fit import Place
-    from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
-    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
 
 CHECK: Final = "counts"
 _RESOURCES: Final = (GPU, CPU, MEMORY, EPHEMERAL_STORAGE, PODS)

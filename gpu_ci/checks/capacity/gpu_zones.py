@@ -8,20 +8,16 @@ regions. All zones that exist are in `gpu_ci.knowledge.machines.zones`, and the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from gpu_ci.back_ends.offer import Offer, OwnMachines
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.knowledge.machines.gcp import MachineType
 from gpu_ci.knowledge.machines.jarvis import in_region
 from gpu_ci.knowledge.regions import Cloud, region_of
-from gpu_ci.knowledge.verdict import error, ok, warning
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from gpu_ci.back_ends.offer import Offer, OwnMachines
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.verdict import Verdict
+from gpu_ci.knowledge.verdict import Verdict, error, ok, warning
 
 CHECK: Final = "gpu-zones"
 

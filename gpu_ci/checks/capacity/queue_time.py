@@ -8,21 +8,17 @@ the figures begin with its start.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from gpu_ci.back_ends.offer import Offer, SharedNodes, Standing
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.checks.cost.machine_groups import job_load, pool_groups
 from gpu_ci.knowledge.cost.jobs import BUSY_HOURS_A_MONTH
 from gpu_ci.knowledge.cost.month import PricedMachine, expected_machine
 from gpu_ci.knowledge.cost.prices import dollars
 from gpu_ci.knowledge.machines.start_up import FAST_PULL_DISK_MIBPS, fast_pull_obstacle, shared_node_steps, total
-from gpu_ci.knowledge.verdict import error, ok, warning
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.back_ends.offer import Offer, SharedNodes, Standing
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.verdict import Verdict
+from gpu_ci.knowledge.verdict import Verdict, error, ok, warning
 
 CHECK: Final = "queue-time"
 

@@ -6,23 +6,19 @@ empty pool; it stops the first job.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.checks.cost.machine_groups import build_groups, factory_groups, machine_groups
+from gpu_ci.knowledge.machines.groups import MachineGroup, Placement
 from gpu_ci.knowledge.nearest import nearest, suggestion
 from gpu_ci.knowledge.quotas.aws import TITLES, aws_claims, quota_code
 from gpu_ci.knowledge.quotas.claim import EVERYWHERE, Claim, Quota
 from gpu_ci.knowledge.quotas.gcp import ALL_REGIONS, NAMES, gcp_claims
 from gpu_ci.knowledge.regions import Cloud
-from gpu_ci.knowledge.verdict import error, ok, warning
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.machines.groups import MachineGroup, Placement
-    from gpu_ci.knowledge.verdict import Verdict
+from gpu_ci.knowledge.verdict import Verdict, error, ok, warning
 
 CHECK: Final = "quota"
 

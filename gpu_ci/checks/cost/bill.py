@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from components.aws.nodes.pool_alarm_rules import pool_alarms
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.checks.cost.machine_groups import build_groups, factory_groups, job_loads, machine_groups
 from gpu_ci.derived.kubernetes import job_pools
 from gpu_ci.knowledge.cost.month import Bill, Item, Quantity, group_hours, machine_items, running_items
-from gpu_ci.knowledge.cost.prices import HOURS_A_MONTH
+from gpu_ci.knowledge.cost.prices import HOURS_A_MONTH, NoPrice, Price
 from gpu_ci.knowledge.cost.prices_aws import aws_price
 from gpu_ci.knowledge.cost.prices_gcp import GCP_ITEMS
 from gpu_ci.knowledge.machines.start_up import USUAL_IMAGE_GIB
 from gpu_ci.stack_file.rules.machine_images import images
+from gpu_ci.stack_file.sections.aws import AwsSettings
 from gpu_ci.stack_file.sections.machine_images import Ec2ImageSettings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.cost.prices import NoPrice, Price
-    from gpu_ci.stack_file.sections.aws import AwsSettings
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.sections.settings import Settings
 
 CONTROL_PLANE_LOGS_GB: Final = Decimal(10)
 """The control-plane logs of a small cluster in a month. An estimate: no figure is published, and the audit log, which

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from gpu_ci.back_ends.offer import Offer, OwnMachines
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.knowledge.cost.interruptions import GCP_BAND, aws_rate
 from gpu_ci.knowledge.cost.jobs import REPLACEMENT_MINUTES, JobLoad, mean_minutes
+from gpu_ci.knowledge.machines import Catalogue
 from gpu_ci.knowledge.machines.groups import Disk, MachineGroup, Placement
 from gpu_ci.knowledge.regions import Cloud, region_of
 from gpu_ci.stack_file.rules.machine_images import images
-from gpu_ci.stack_file.sections.machines import PoolSettings
+from gpu_ci.stack_file.sections.machines import DiskSettings, NodePool, PoolSettings
+from gpu_ci.stack_file.sections.runners import RunnerSettings
+from gpu_ci.stack_file.sections.settings import Settings
 from gpu_ci.stack_file.values.general import gibibytes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.back_ends.offer import Offer, OwnMachines
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.machines import Catalogue
-    from gpu_ci.stack_file.sections.machines import DiskSettings, NodePool
-    from gpu_ci.stack_file.sections.runners import RunnerSettings
-    from gpu_ci.stack_file.sections.settings import Settings
 
 SURGE_PER_ZONE: Final = 2
 """Nodes in each zone that EKS starts above the size of a node group while it updates it with the default strategy (EKS

@@ -6,25 +6,21 @@ estimate with a gap makes an expensive stack look cheap.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from decimal import ROUND_CEILING, Decimal
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from gpu_ci.back_ends.offer import Standing
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.checks.cost.bill import bill
 from gpu_ci.checks.cost.machine_groups import job_loads, machine_groups
+from gpu_ci.knowledge.cost.jobs import JobLoad
 from gpu_ci.knowledge.cost.month import Bill, Case, PricedMachine, expected_machine, group_hours, job_hours
 from gpu_ci.knowledge.cost.prices import HOSTED_RUNNER, HOURS_A_MONTH, NoPrice, Price, dollars
 from gpu_ci.knowledge.cost.running import busy_hours, longest_start
+from gpu_ci.knowledge.machines.groups import MachineGroup
 from gpu_ci.knowledge.regions import Cloud
-from gpu_ci.knowledge.verdict import error, ok, warning
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from gpu_ci.back_ends.offer import Standing
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.cost.jobs import JobLoad
-    from gpu_ci.knowledge.machines.groups import MachineGroup
-    from gpu_ci.knowledge.verdict import Verdict
+from gpu_ci.knowledge.verdict import Verdict, error, ok, warning
 
 CHECK: Final = "money"
 

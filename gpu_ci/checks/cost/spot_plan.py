@@ -6,23 +6,18 @@ Both costs are those of a finished job: `gpu_ci.knowledge.cost.jobs` has the for
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from gpu_ci.back_ends.offer import Offer, SharedNodes
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.checks.cost.machine_groups import job_load, machine_groups, pool_groups
 from gpu_ci.knowledge.cost.jobs import hours_with_loss, loss, machine_hours
 from gpu_ci.knowledge.cost.month import PricedMachine, priced
 from gpu_ci.knowledge.cost.prices import HOURS_A_MONTH, dollars
-from gpu_ci.knowledge.machines.groups import Placement
-from gpu_ci.knowledge.verdict import ok, warning
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.back_ends.offer import Offer, SharedNodes
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.machines.groups import MachineGroup
-    from gpu_ci.knowledge.verdict import Verdict
+from gpu_ci.knowledge.machines.groups import MachineGroup, Placement
+from gpu_ci.knowledge.verdict import Verdict, ok, warning
 
 CHECK: Final = "spot-plan"
 

@@ -6,23 +6,20 @@ key, and not for each runner that uses it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from gpu_ci.back_ends.offer import Offer
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.knowledge import pins
 from gpu_ci.knowledge.software.compatibility import Query, explain, findings
 from gpu_ci.knowledge.software.image_tags import Origin, container_image, cuda_base
 from gpu_ci.knowledge.software.machine_images import on_ubuntu
 from gpu_ci.knowledge.verdict import Level, Verdict, ok
+from gpu_ci.stack_file.sections.images import ImageSettings
 from gpu_ci.stack_file.sections.machines import OWN, STOCK
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from gpu_ci.back_ends.offer import Offer
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.stack_file.sections.images import ImageSettings
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.sections.settings import Settings
 
 CHECK: Final = "compatibility"
 DRIVER_KEY: Final = "host-image.driver"

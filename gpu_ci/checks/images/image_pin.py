@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from gpu_ci.knowledge.verdict import ok, warning
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.verdict import Verdict
+from gpu_ci.back_ends.stack import Stack
+from gpu_ci.knowledge.verdict import Verdict, ok, warning
 
 CHECK: Final = "image-pin"
 PLACEHOLDER: Final = f"sha256:{'0' * 64}"

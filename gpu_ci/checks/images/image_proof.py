@@ -6,16 +6,12 @@ The installer's report contains the hash of the content, so that a report for ot
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.derived import host_image
-from gpu_ci.knowledge.verdict import error, ok
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.verdict import Verdict
+from gpu_ci.knowledge.verdict import Verdict, error, ok
 
 CHECK: Final = "image-proof"
 _KEY: Final = "host-image.proved"

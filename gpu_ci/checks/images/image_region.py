@@ -8,16 +8,12 @@ another region may be intended, for example if no zone of this one offers the GP
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.knowledge.regions import Cloud
-from gpu_ci.knowledge.verdict import ok, warning
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.verdict import Verdict
+from gpu_ci.knowledge.verdict import Verdict, ok, warning
 
 CHECK: Final = "image-region"
 

@@ -8,17 +8,13 @@ newest known release is that of September 2026. A machine that exists between jo
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.knowledge.software.runner_releases import LEAST, NEWEST
 from gpu_ci.knowledge.software.versions import dotted, parse
-from gpu_ci.knowledge.verdict import error, ok, warning
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.verdict import Verdict
+from gpu_ci.knowledge.verdict import Verdict, error, ok, warning
 
 CHECK: Final = "runner-version"
 

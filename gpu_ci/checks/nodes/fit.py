@@ -8,15 +8,19 @@ and taints.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from components.gpu_names import GPU
 from components.kubernetes.gpus.smoke_job import pod_template
+from gpu_ci.back_ends.offer import SharedNodes
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.derived import kubernetes
 from gpu_ci.knowledge.kubernetes.allocatable import node_room, root_disk_for
-from gpu_ci.knowledge.kubernetes.node_group import real_node
-from gpu_ci.knowledge.kubernetes.pods import pod_from_template
+from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
+from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts, real_node
+from gpu_ci.knowledge.kubernetes.pods import Pod, pod_from_template
 from gpu_ci.knowledge.kubernetes.quantities import (
     CPU,
     EPHEMERAL_STORAGE,
@@ -28,22 +32,12 @@ from gpu_ci.knowledge.kubernetes.quantities import (
     describe,
     total,
 )
-from gpu_ci.knowledge.kubernetes.scheduling import Node, landing, resource_refusals
+from gpu_ci.knowledge.kubernetes.scheduling import Node, Refusal, landing, resource_refusals
 from gpu_ci.knowledge.kubernetes.template_node import template_node
+from gpu_ci.knowledge.machines import InstanceType
 from gpu_ci.knowledge.verdict import Verdict, error, ok
+from gpu_ci.stack_file.sections.settings import Settings
 from gpu_ci.stack_file.values.general import mebibytes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from gpu_ci.back_ends.offer import SharedNodes
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
-    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
-    from gpu_ci.knowledge.kubernetes.pods import Pod
-    from gpu_ci.knowledge.kubernetes.scheduling import Refusal
-    from gpu_ci.knowledge.machines import InstanceType
-    from gpu_ci.stack_file.sections.settings import Settings
 
 CHECK: Final = "fit"
 _KEYS: Final = {CPU: ("cpu", 1000, ""), MEMORY: ("memory", GIB, "Gi"), EPHEMERAL_STORAGE: ("disk", GIB, "Gi"),

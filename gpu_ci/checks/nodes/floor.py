@@ -7,17 +7,13 @@ error. The size of the disk is a choice of the stack file, so that a small one i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.knowledge.kubernetes.quantities import GIB, MIB
-from gpu_ci.knowledge.verdict import error, ok, warning
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.machines import InstanceType, MachineType
-    from gpu_ci.knowledge.verdict import Verdict
+from gpu_ci.knowledge.machines import InstanceType, MachineType
+from gpu_ci.knowledge.verdict import Verdict, error, ok, warning
 
 CHECK: Final = "floor"
 

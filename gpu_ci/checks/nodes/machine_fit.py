@@ -9,20 +9,16 @@ gets a warning, and only one that needs more than the whole memory is an error. 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from gpu_ci.back_ends.offer import Offer, OwnMachines
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.knowledge.kubernetes.allocatable import unseen_memory_mib
-from gpu_ci.knowledge.verdict import error, ok, warning
+from gpu_ci.knowledge.machines import InstanceType, MachineType
+from gpu_ci.knowledge.verdict import Verdict, error, ok, warning
+from gpu_ci.stack_file.sections.runners import Needs
 from gpu_ci.stack_file.values.general import gibibytes, mebibytes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.back_ends.offer import Offer, OwnMachines
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.machines import InstanceType, MachineType
-    from gpu_ci.knowledge.verdict import Verdict
-    from gpu_ci.stack_file.sections.runners import Needs
 
 CHECK: Final = "fit"
 SYSTEM_MIB: Final = 1024

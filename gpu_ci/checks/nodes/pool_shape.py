@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
+from gpu_ci.back_ends.offer import OwnMachines, SharedNodes
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.derived import kubernetes
+from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
 from gpu_ci.knowledge.verdict import Verdict, warning
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from gpu_ci.back_ends.offer import OwnMachines, SharedNodes
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
 
 CHECK: Final = "counts"
 

@@ -8,14 +8,20 @@ checks CPU and memory.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from components.gpu_names import GPU
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.checks.nodes.fit import holds
 from gpu_ci.derived import kubernetes
-from gpu_ci.knowledge.kubernetes.node_group import real_node
+from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
+from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts, real_node
+from gpu_ci.knowledge.kubernetes.pods import Pod
 from gpu_ci.knowledge.kubernetes.quantities import EPHEMERAL_STORAGE, format_amount
 from gpu_ci.knowledge.kubernetes.scheduling import (
+    Node,
+    Refusal,
     label_refusals,
     landing,
     lands,
@@ -23,18 +29,8 @@ from gpu_ci.knowledge.kubernetes.scheduling import (
     resource_refusals,
     taint_refusals,
 )
-from gpu_ci.knowledge.kubernetes.template_node import RESOURCE_TAG, template_node
+from gpu_ci.knowledge.kubernetes.template_node import RESOURCE_TAG, TemplateNode, template_node
 from gpu_ci.knowledge.verdict import Verdict, error, ok
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
-    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
-    from gpu_ci.knowledge.kubernetes.pods import Pod
-    from gpu_ci.knowledge.kubernetes.scheduling import Node, Refusal
-    from gpu_ci.knowledge.kubernetes.template_node import TemplateNode
 
 CHECK: Final = "scale-from-zero"
 TAG_LIMIT: Final = 50

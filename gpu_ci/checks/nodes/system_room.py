@@ -6,22 +6,18 @@ after the other, the largest pods first. It ignores preferences for spreading.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.checks.nodes.fit import place
 from gpu_ci.derived import kubernetes
-from gpu_ci.knowledge.kubernetes.quantities import CPU, MEMORY, PODS, describe
+from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
+from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
+from gpu_ci.knowledge.kubernetes.pods import SystemPods
+from gpu_ci.knowledge.kubernetes.quantities import CPU, MEMORY, PODS, Resources, describe
 from gpu_ci.knowledge.verdict import Verdict, error, ok, warning
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
-    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
-    from gpu_ci.knowledge.kubernetes.pods import SystemPods
-    from gpu_ci.knowledge.kubernetes.quantities import Resources
 
 CHECK: Final = "system-room"
 

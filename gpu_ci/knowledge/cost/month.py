@@ -11,24 +11,20 @@ included, and neither are schedulers and the functions that they start, which co
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from gpu_ci.knowledge.cost.jobs import machine_hours
+from gpu_ci.knowledge.cost.jobs import JobLoad, machine_hours
 from gpu_ci.knowledge.cost.prices import HOURS_A_MONTH, NoPrice, Price, Source, Unit
 from gpu_ci.knowledge.cost.prices_aws import aws_price, ebs_price, ec2_price
 from gpu_ci.knowledge.cost.prices_gcp import GCP_ITEMS, gce_price, gcp_disk_price
 from gpu_ci.knowledge.cost.prices_jarvis import jarvis_price, jarvis_storage_price
 from gpu_ci.knowledge.cost.running import expected_hours, idle_hours, worst_hours
+from gpu_ci.knowledge.machines.groups import MachineGroup, Placement
 from gpu_ci.knowledge.regions import Cloud
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from gpu_ci.knowledge.cost.jobs import JobLoad
-    from gpu_ci.knowledge.machines.groups import MachineGroup, Placement
 
 _MICRO: Final = Decimal("0.000001")
 _MONTH: Final = Decimal(HOURS_A_MONTH)

@@ -7,18 +7,15 @@ count. Where no spot price was read, the on-demand price is an upper bound: EC2'
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gpu_ci.knowledge.cost.prices import NoPrice, Price, Source, Unit
 from gpu_ci.knowledge.machines import EC2_TYPES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gpu_ci.knowledge.machines.groups import Disk
+from gpu_ci.knowledge.machines.groups import Disk
 
 TABLE: Final = "gpu_ci/knowledge/cost/prices_aws.py"
 

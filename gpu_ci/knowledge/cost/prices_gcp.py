@@ -8,17 +8,14 @@ two g2 types that differ in vCPUs and GPUs. Spot prices change at most once a da
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gpu_ci.knowledge.cost.prices import NoPrice, Price, Source, Unit
 from gpu_ci.knowledge.machines import gce_type
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gpu_ci.knowledge.machines.groups import Disk
+from gpu_ci.knowledge.machines.groups import Disk
 
 TABLE: Final = "gpu_ci/knowledge/cost/prices_gcp.py"
 

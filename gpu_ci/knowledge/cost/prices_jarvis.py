@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from decimal import Decimal
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gpu_ci.knowledge.cost.prices import NoPrice, Price, Source, Unit
+from gpu_ci.knowledge.machines.groups import Disk
 from gpu_ci.knowledge.machines.jarvis import jarvis_type
-
-if TYPE_CHECKING:
-    from gpu_ci.knowledge.machines.groups import Disk
 
 TABLE: Final = "gpu_ci/knowledge/cost/prices_jarvis.py"
 

@@ -15,17 +15,13 @@ stated number of scheduled starts, and a month has 730 / 168 weeks.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from gpu_ci.knowledge.cost.jobs import machine_hours
+from gpu_ci.knowledge.cost.jobs import JobLoad, machine_hours
 from gpu_ci.knowledge.cost.prices import HOURS_A_MONTH
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from gpu_ci.knowledge.cost.jobs import JobLoad
-    from gpu_ci.knowledge.machines.running import RunningTime
+from gpu_ci.knowledge.machines.running import RunningTime
 
 STOP_MINUTES: Final = 2.0
 """Minutes from the end of the tests until the workflow's own job has stopped the machine. An estimate."""

@@ -10,17 +10,15 @@ and metrics-server 0.8 (August 2026).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from components.aws.cluster.add_on import AddOnRole, ManagedAddOn
 from gpu_ci.knowledge.incomplete import Incomplete
 from gpu_ci.knowledge.kubernetes.daemonsets import EVERYWHERE, DaemonSet
 from gpu_ci.knowledge.kubernetes.pods import Pod, SystemPods
 from gpu_ci.knowledge.kubernetes.quantities import Resources
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from gpu_ci.knowledge.kubernetes.quantities import (
     CPU,
@@ -25,9 +24,7 @@ from gpu_ci.knowledge.kubernetes.quantities import (
     format_cpu,
     format_memory,
 )
-
-if TYPE_CHECKING:
-    from gpu_ci.knowledge.machines import InstanceType
+from gpu_ci.knowledge.machines import InstanceType
 
 UNSEEN_MEMORY_MIB, UNSEEN_MEMORY_PERCENT = 280, 4
 ROOT_DISK_LOSS_MIB = 77

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gpu_ci.knowledge.kubernetes.pods import Pod, Toleration, pod_from_template
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 EVERYWHERE = (Toleration(operator="Exists"),)
 """Tolerates every taint, as the DaemonSets of Kubernetes and EKS do."""

@@ -6,23 +6,18 @@ The facts are plain data, so that checks can read them from the stack file or fr
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from components.aws.nodes.taints import EFFECTS
+from components.aws.nodes.taints import EFFECTS, ApiTaint
 from components.gpu_names import GPU_PRESENT
 from gpu_ci.knowledge.kubernetes.allocatable import node_room
 from gpu_ci.knowledge.kubernetes.pods import Taint
 from gpu_ci.knowledge.kubernetes.scheduling import Node
 from gpu_ci.knowledge.kubernetes.sharing import advertised
-from gpu_ci.knowledge.machines import TABLES, Catalogue
+from gpu_ci.knowledge.machines import TABLES, Catalogue, InstanceType
 from gpu_ci.knowledge.regions import region_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from components.aws.nodes.taints import ApiTaint
-    from gpu_ci.knowledge.machines import InstanceType
 
 _LABELS_ITSELF_SINCE: Final = (1, 35)
 """The Kubernetes version from which nodeadm sets `GPU_PRESENT` on a node with an NVIDIA device (EKS AMI, 2026)."""

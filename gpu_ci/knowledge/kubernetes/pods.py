@@ -7,13 +7,11 @@ volumes and spreading are omitted, because they never keep a pod off an empty no
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from gpu_ci.knowledge.kubernetes.quantities import NOTHING, Resources, total
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 Labels: TypeAlias = tuple[tuple[str, str], ...]
 """Labels as sorted pairs, so that a pod can be compared and hashed."""

@@ -6,17 +6,14 @@ DaemonSet controller's choice of nodes. Scores, volumes, ports and pod affinity 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from components.aws.nodes.taints import HARD_EFFECTS
+from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
+from gpu_ci.knowledge.kubernetes.pods import Pod, Taint
 from gpu_ci.knowledge.kubernetes.quantities import NOTHING, PODS, Resources, describe, total
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from gpu_ci.knowledge.kubernetes.daemonsets import DaemonSet
-    from gpu_ci.knowledge.kubernetes.pods import Pod, Taint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

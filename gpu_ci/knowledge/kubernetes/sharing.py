@@ -5,13 +5,9 @@ Source: NVIDIA's device plugin 0.20.0 (README, "Shared access to GPUs", 2026).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from components.gpu_names import GPU
 from gpu_ci.knowledge.kubernetes.quantities import Resources
-
-if TYPE_CHECKING:
-    from gpu_ci.knowledge.machines import InstanceType
+from gpu_ci.knowledge.machines import InstanceType
 
 
 def advertised(machine: InstanceType, shares: int) -> Resources:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Final
 
 MAX_SKEW: Final = 3
 """Minor versions that a kubelet may be older than the control plane (Kubernetes, "Version Skew Policy", since 1.28)."""

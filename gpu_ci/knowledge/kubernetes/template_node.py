@@ -10,20 +10,16 @@ the autoscaler copies that node instead.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from components.aws.nodes.taints import EFFECTS
 from components.gpu_names import GPU
-from gpu_ci.knowledge.kubernetes.node_group import machine_labels
+from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts, machine_labels
 from gpu_ci.knowledge.kubernetes.pods import Pod, Taint
 from gpu_ci.knowledge.kubernetes.quantities import CPU, MEMORY, MIB, PODS, Resources, describe, parse_amount
 from gpu_ci.knowledge.kubernetes.scheduling import Node
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
 
 PREFIX: Final = "k8s.io/cluster-autoscaler/node-template/"
 LABEL_TAG: Final = f"{PREFIX}label/"

@@ -10,15 +10,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from gpu_ci.knowledge.machines.aws_families import general_purpose
 from gpu_ci.knowledge.machines.models import GPU_MODELS, GpuModel
 from gpu_ci.knowledge.nearest import UnknownName
-
-if TYPE_CHECKING:
-    from decimal import Decimal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,10 +6,8 @@ families with an instance store.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
+from typing import Final
 
 _MEDIUM: Final = "medium 1 2 4, "
 _SMALL: Final = "large 2 3 10, xlarge 4 4 15, 2xlarge 8 4 15, 4xlarge 16 8 30, "

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gpu_ci.knowledge.machines.aws import EC2_TYPES, InstanceType, ec2_type
 from gpu_ci.knowledge.machines.gcp import MachineType, gce_type
 from gpu_ci.knowledge.machines.jarvis import jarvis_type
 from gpu_ci.knowledge.regions import Cloud
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

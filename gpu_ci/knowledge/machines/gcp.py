@@ -12,16 +12,14 @@ with a custom machine type" (2026). Zones are in `gpu_ci.knowledge.machines.zone
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gpu_ci.knowledge.machines.models import GPU_MODELS, GpuModel
 from gpu_ci.knowledge.nearest import UnknownName
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from decimal import Decimal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

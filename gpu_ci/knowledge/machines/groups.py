@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from gpu_ci.knowledge.machines.catalogue import TABLES, Catalogue
-
-if TYPE_CHECKING:
-    from gpu_ci.knowledge.machines.running import RunningTime
-    from gpu_ci.knowledge.regions import Cloud
+from gpu_ci.knowledge.machines.running import RunningTime
+from gpu_ci.knowledge.regions import Cloud
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

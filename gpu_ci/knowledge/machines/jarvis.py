@@ -9,16 +9,14 @@ SkyPilot's catalogue (jarvislabsai/skypilot, `sky/provision/jarvislabs/utils.py`
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gpu_ci.knowledge.machines.gcp import MachineType
 from gpu_ci.knowledge.machines.models import GPU_MODELS
 from gpu_ci.knowledge.nearest import UnknownName
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 EUROPE: Final = "europe-01"
 """The region that has few of the GPUs, one to an instance."""

@@ -11,13 +11,11 @@ faster only on a disk of about 600 MiB/s (AWS, SOCI documentation) or an instanc
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from gpu_ci.knowledge.machines.aws import InstanceType
+from gpu_ci.knowledge.machines.aws import InstanceType
 
 USUAL_IMAGE_GIB: Final = 5.0
 """The compressed size of an image whose size is not stated: a CUDA runtime with a framework."""

@@ -9,11 +9,9 @@ that zones offer are in `gpu_ci.checks.capacity.gpu_zones`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Final
 
 _AWS: Final = {
     "abc": "af-south-1 ap-east-1 ap-east-2 ap-northeast-3 ap-south-1 ap-south-2 ap-southeast-1 ap-southeast-2"

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import re
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
+from gpu_ci.knowledge.machines import InstanceType
+from gpu_ci.knowledge.machines.groups import MachineGroup, Placement
 from gpu_ci.knowledge.quotas.claim import Claim, Quota
 from gpu_ci.knowledge.regions import Cloud
-
-if TYPE_CHECKING:
-    from gpu_ci.knowledge.machines import InstanceType
-    from gpu_ci.knowledge.machines.groups import MachineGroup, Placement
 
 TITLES = MappingProxyType(
     {

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from gpu_ci.knowledge.machines.groups import MachineGroup
-    from gpu_ci.knowledge.regions import Cloud
+from gpu_ci.knowledge.machines.groups import MachineGroup
+from gpu_ci.knowledge.regions import Cloud
 
 EVERYWHERE: Final = "global"
 """The region of a quota that covers all regions together."""

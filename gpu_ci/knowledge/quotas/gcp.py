@@ -10,17 +10,14 @@ safe. Command: gcloud beta quotas preferences create (Google Cloud SDK, 2025).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gpu_ci.knowledge.machines import GPU_MODELS, GpuModel, attach, gpu_model
+from gpu_ci.knowledge.machines.groups import MachineGroup, Placement
 from gpu_ci.knowledge.quotas.claim import EVERYWHERE, Claim, Quota
 from gpu_ci.knowledge.regions import Cloud
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gpu_ci.knowledge.machines.groups import MachineGroup, Placement
 
 METRICS: Final = MappingProxyType(
     {slug: f"NVIDIA_{slug.upper().replace('-', '_')}_GPUS" for slug, model in GPU_MODELS.items() if model.gcp}

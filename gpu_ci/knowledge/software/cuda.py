@@ -14,15 +14,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from gpu_ci.knowledge.nearest import UnknownName
-from gpu_ci.knowledge.software.architectures import ARCHITECTURES
+from gpu_ci.knowledge.software.architectures import ARCHITECTURES, Architecture
+from gpu_ci.knowledge.software.drivers import Driver
 from gpu_ci.knowledge.software.versions import UnknownVersion, parse
-
-if TYPE_CHECKING:
-    from gpu_ci.knowledge.software.architectures import Architecture
-    from gpu_ci.knowledge.software.drivers import Driver
 
 MajorMinor = tuple[int, int]
 

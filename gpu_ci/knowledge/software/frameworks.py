@@ -13,13 +13,10 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from gpu_ci.knowledge.nearest import UnknownName
+from gpu_ci.knowledge.software.architectures import Architecture, Capability
 from gpu_ci.knowledge.software.versions import UnknownVersion, dotted, parse
-
-if TYPE_CHECKING:
-    from gpu_ci.knowledge.software.architectures import Architecture, Capability
 
 MajorMinor = tuple[int, int]
 

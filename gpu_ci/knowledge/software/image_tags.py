@@ -12,21 +12,18 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from gpu_ci.knowledge.nearest import UnknownName, nearest
 from gpu_ci.knowledge.software.cuda import TOOLKITS, Toolkit, toolkit
 from gpu_ci.knowledge.software.drivers import BRANCHES
 from gpu_ci.knowledge.software.frameworks import TorchBuild, torch
 from gpu_ci.knowledge.software.versions import UnknownVersion, dotted, parse
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class Origin(StrEnum):

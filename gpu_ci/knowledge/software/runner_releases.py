@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Final
 
 LEAST: Final = (2, 329, 0)
 """The oldest release that GitHub registers (GitHub, "Self-hosted runner minimum version enforcement", complete since

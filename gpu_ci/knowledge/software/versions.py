@@ -6,12 +6,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from gpu_ci.knowledge.nearest import UnknownName
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Version = tuple[int, ...]
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from gpu_ci.stack_file.faults import Fault
 from gpu_ci.stack_file.identity import PROJECT
 from gpu_ci.stack_file.sections.settings import GITHUB_APP_PRIVATE_KEY
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 CREDENTIAL: Final = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bA(?:KIA|SIA)[A-Z0-9]{16}\b"

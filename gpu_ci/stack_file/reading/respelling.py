@@ -9,18 +9,15 @@ from __future__ import annotations
 import copy
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from pydantic import ValidationError
 
 from gpu_ci.knowledge.nearest import nearest
 from gpu_ci.stack_file.faults import Fault
 from gpu_ci.stack_file.reading import translate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.sections.settings import Settings
 
 _CLOSE: Final = 0.85
 """The smallest similarity (difflib's ratio) of a misspelt name."""

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from pydantic import ValidationError
 
+from gpu_ci.stack_file.faults import Fault
 from gpu_ci.stack_file.reading import translate
 from gpu_ci.stack_file.rules.stated import MAPS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from gpu_ci.stack_file.faults import Fault
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.sections.settings import Settings
 
 
 def settle(raw: Mapping[str, Any], kind: type[Settings]) -> tuple[Settings, list[Fault]]:

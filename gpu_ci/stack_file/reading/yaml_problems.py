@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import errno
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import yaml
 
 from gpu_ci.stack_file.faults import one_line
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LIMIT: Final = 1024 * 1024
 """The largest file, in bytes."""

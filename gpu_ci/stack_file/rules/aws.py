@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Network
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from components.aws.network.addressing import zone_ranges
 from gpu_ci.knowledge.machines.aws import unsuitable
@@ -11,13 +12,9 @@ from gpu_ci.knowledge.machines.zones import AWS_ZONES
 from gpu_ci.knowledge.nearest import did_you_mean, nearest
 from gpu_ci.knowledge.regions import region_of
 from gpu_ci.stack_file.faults import Fault
+from gpu_ci.stack_file.rules.stated import Rule, Stated
 from gpu_ci.stack_file.sections.instance_types import or_state
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from gpu_ci.stack_file.rules.stated import Rule, Stated
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.sections.settings import Settings
 
 PRIVATE: Final = tuple(IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
 """RFC 1918. EKS takes its service range from there, a /12 to a /24 (EKS API, KubernetesNetworkConfigRequest)."""

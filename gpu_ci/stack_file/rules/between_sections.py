@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, get_args
+from collections.abc import Iterator, Mapping
+from typing import Final, get_args
 
 from gpu_ci.stack_file.faults import Fault, listed
 from gpu_ci.stack_file.rules import (
@@ -41,13 +42,9 @@ from gpu_ci.stack_file.rules import (
 from gpu_ci.stack_file.rules import (
     tags as tag_rules,
 )
+from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
 from gpu_ci.stack_file.sections.section import Section, kebab
 from gpu_ci.stack_file.sections.settings import GITHUB_APP_PRIVATE_KEY, Settings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
 
 NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     kebab(name): needed

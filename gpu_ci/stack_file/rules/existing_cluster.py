@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS
 from gpu_ci.stack_file.faults import Fault
+from gpu_ci.stack_file.rules.stated import Rule
 from gpu_ci.stack_file.sections.section import kebab
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.stack_file.rules.stated import Rule
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.sections.settings import Settings
 
 AUTOSCALER: Final = "cluster-autoscaler"
 """The name in `add-ons` of an autoscaler that the cluster already has."""

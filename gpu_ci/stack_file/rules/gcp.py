@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from gpu_ci.knowledge.machines import GPU_MODELS, attach, gpu_model
 from gpu_ci.knowledge.machines.gcp import Unattachable
@@ -12,14 +13,10 @@ from gpu_ci.knowledge.nearest import UnknownName, did_you_mean
 from gpu_ci.knowledge.regions import region_of
 from gpu_ci.stack_file.faults import Fault
 from gpu_ci.stack_file.rules.aws import unknown_region, unknown_zone
+from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
 from gpu_ci.stack_file.sections.instance_types import or_state
+from gpu_ci.stack_file.sections.settings import Settings
 from gpu_ci.stack_file.values.general import MULTI_REGIONS, mebibytes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
-    from gpu_ci.stack_file.sections.settings import Settings
 
 BUILD_DISK: Final = "pd-balanced"
 """The boot disk of the machines that build and verify an image."""

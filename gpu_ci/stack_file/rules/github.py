@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 from urllib.parse import urlsplit
 
 from gpu_ci.stack_file.faults import Fault
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.stack_file.rules.stated import Rule
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.rules.stated import Rule
+from gpu_ci.stack_file.sections.settings import Settings
 
 
 def repositories_are_in_the_address(settings: Settings) -> Iterator[Fault]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gpu_ci.knowledge.nearest import UnknownName, did_you_mean
 from gpu_ci.knowledge.software.cuda import toolkit
 from gpu_ci.knowledge.software.frameworks import builds_of
 from gpu_ci.knowledge.software.versions import dotted, parse
 from gpu_ci.stack_file.faults import Fault
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
+from gpu_ci.stack_file.sections.settings import Settings
 
 CACHE: Final = "cache-*"
 """The tags of the build's cache, which every build overwrites."""

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
-from gpu_ci.knowledge.machines import EC2_TYPES, GPU_MODELS, gce_type
+from gpu_ci.knowledge.machines import EC2_TYPES, GPU_MODELS, InstanceType, MachineType, gce_type
 from gpu_ci.knowledge.machines import aws as ec2
 from gpu_ci.knowledge.machines import gcp as gce
 from gpu_ci.knowledge.nearest import UnknownName, did_you_mean
 from gpu_ci.knowledge.quotas.aws import quota_family
 from gpu_ci.stack_file.faults import Fault, listed
+from gpu_ci.stack_file.rules.stated import Rule
+from gpu_ci.stack_file.sections.instance_types import InstanceTypeSettings
+from gpu_ci.stack_file.sections.settings import Settings
 from gpu_ci.stack_file.values.general import mebibytes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.knowledge.machines import InstanceType, MachineType
-    from gpu_ci.stack_file.rules.stated import Rule
-    from gpu_ci.stack_file.sections.instance_types import InstanceTypeSettings
-    from gpu_ci.stack_file.sections.settings import Settings
 
 LEAST_MIB: Final = 512
 MOST_MIB: Final = 64 * 1024

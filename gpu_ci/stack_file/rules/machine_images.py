@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from gpu_ci.knowledge import pins
 from gpu_ci.knowledge.machines.zones import AWS_ZONES
@@ -10,16 +11,12 @@ from gpu_ci.knowledge.nearest import did_you_mean
 from gpu_ci.knowledge.regions import region_of
 from gpu_ci.stack_file.faults import Fault
 from gpu_ci.stack_file.rules.aws import OTHER_PARTITIONS, types_are_known, unknown_region, unknown_zone
+from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
+from gpu_ci.stack_file.sections.machine_images import MachineImageSettings
 from gpu_ci.stack_file.sections.machines import IMAGE_ROOT_GIB, OWN
 from gpu_ci.stack_file.sections.section import kebab
+from gpu_ci.stack_file.sections.settings import Settings
 from gpu_ci.stack_file.values.general import gibibytes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
-    from gpu_ci.stack_file.sections.machine_images import MachineImageSettings
-    from gpu_ci.stack_file.sections.settings import Settings
 
 
 def images(settings: Settings) -> dict[str, MachineImageSettings]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from gpu_ci.knowledge import pins
 from gpu_ci.knowledge.nearest import did_you_mean
@@ -10,13 +11,9 @@ from gpu_ci.policy.exposure import SHORTEST, exposure
 from gpu_ci.stack_file.faults import Fault
 from gpu_ci.stack_file.rules.aws import types_are_known
 from gpu_ci.stack_file.rules.existing_cluster import AUTOSCALER
+from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
 from gpu_ci.stack_file.sections.machines import PoolSettings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.sections.settings import Settings
 
 RESERVED_DOMAINS: Final = ("gpu-ci", "nvidia.com", "kubernetes.io", "k8s.io", "eks.amazonaws.com", "k8s.amazonaws.com")
 """Domains of labels that gpu-ci, EKS and Kubernetes set."""

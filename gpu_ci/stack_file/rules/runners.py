@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
-from gpu_ci.knowledge.machines import GPU_MODELS
+from gpu_ci.knowledge.machines import GPU_MODELS, InstanceType
 from gpu_ci.knowledge.nearest import did_you_mean
 from gpu_ci.stack_file.faults import Fault, listed
+from gpu_ci.stack_file.rules.stated import Rule
 from gpu_ci.stack_file.sections.section import kebab
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from gpu_ci.knowledge.machines import InstanceType
-    from gpu_ci.stack_file.rules.stated import Rule
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.sections.settings import Settings
 
 
 def a_runner_has_one_back_end(settings: Settings) -> Iterator[Fault]:

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, get_origin
+from typing import Any, Final, Self, get_origin
 
 from gpu_ci.stack_file.faults import Fault
 from gpu_ci.stack_file.sections.section import kebab
 from gpu_ci.stack_file.sections.settings import Settings
-
-if TYPE_CHECKING:
-    from typing import Self
 
 SECTIONS: Final = tuple(kebab(name) for name in Settings.model_fields)
 """Every section's name, as the stack file spells it."""

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from gpu_ci.stack_file.faults import Fault
 from gpu_ci.stack_file.identity import label, own_tags
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.stack_file.rules.stated import Rule
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.rules.stated import Rule
+from gpu_ci.stack_file.sections.settings import Settings
 
 OWN_TAGS: Final = ("Project", "Environment", "ManagedBy", "Name")
 """The tags that gpu-ci sets."""

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from gpu_ci.knowledge.machines import GPU_MODELS, Catalogue, InstanceType, MachineType
 from gpu_ci.stack_file.sections.section import Section, kebab
 from gpu_ci.stack_file.values.general import Invalid, Matching, Name, Size, mebibytes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 TypeName = Annotated[
     str,

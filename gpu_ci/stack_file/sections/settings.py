@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Final, TypeVar
+from typing import Annotated, Final, TypeVar
 
 from pydantic import Field, model_validator
 
+from gpu_ci.knowledge.machines import Catalogue
 from gpu_ci.stack_file.sections.aws import (
     AwsSettings,
     ClusterSettings,
@@ -43,9 +44,6 @@ from gpu_ci.stack_file.sections.services import (
 from gpu_ci.stack_file.values.gcp import DockerRepositoryName
 from gpu_ci.stack_file.values.general import Invalid, Matching, Name, RunnerName, TagKey
 from gpu_ci.stack_file.values.github import Repository
-
-if TYPE_CHECKING:
-    from gpu_ci.knowledge.machines import Catalogue
 
 _S = TypeVar("_S", bound=Section)
 

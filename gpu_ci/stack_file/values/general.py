@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
 from math import ceil
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 from pydantic import (
     AfterValidator,
@@ -20,10 +20,8 @@ from pydantic import (
     PlainValidator,
     WithJsonSchema,
 )
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function
-
-if TYPE_CHECKING:
-    from pydantic.json_schema import JsonSchemaValue
 
 
 class Invalid(ValueError):

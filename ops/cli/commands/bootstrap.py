@@ -7,6 +7,8 @@ import os
 import shlex
 import shutil
 import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bootstrap.previews import jobs
@@ -19,9 +21,6 @@ from ops.outcome import Exit, Stop
 from ops.plan.stack_file import find, read, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
     from bootstrap.settings import BootstrapSettings
 
 FOLDER: Final = ROOT / "bootstrap"

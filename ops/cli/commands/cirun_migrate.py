@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,12 +12,9 @@ from gpu_ci.repository.cirun import FILE
 from gpu_ci.repository.cirun_checks import judge
 from gpu_ci.repository.documents import FileError, read_text
 from ops.cli import terminal
-from ops.kit.migrate.migrate import migrate
+from ops.kit.migrate.migrate import Migration, migrate
 from ops.outcome import Exit, Stop
 from ops.plan.verdicts import line
-
-if TYPE_CHECKING:
-    from ops.kit.migrate.migrate import Migration
 
 
 def main(

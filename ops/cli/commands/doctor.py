@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
 from gpu_ci.back_ends.registry import stack_of
+from gpu_ci.back_ends.stack import Stack as Checked
 from gpu_ci.checks import verdicts
 from gpu_ci.knowledge.nearest import nearest, suggestion
+from gpu_ci.knowledge.verdict import Verdict
 from gpu_ci.stack_file.identity import PROJECT, Identity
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, Why, chosen
 from ops.doctor import report
 from ops.doctor.chain import CHECKS
+from ops.doctor.check import Check
 from ops.doctor.examination import examine
 from ops.doctor.finding import Finding
 from ops.doctor.world import bundle as bundles
@@ -29,15 +33,7 @@ from ops.doctor.world.redaction import known_values
 from ops.doctor.world.world import World
 from ops.outcome import Exit, Stop
 from ops.plan import typed
-from ops.plan.stack_file import read
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gpu_ci.back_ends.stack import Stack as Checked
-    from gpu_ci.knowledge.verdict import Verdict
-    from ops.doctor.check import Check
-    from ops.plan.stack_file import StackFile
+from ops.plan.stack_file import StackFile, read
 
 Only = Annotated[
     list[str] | None, typer.Option("--only", help="Make only this check and those that it needs. Can be repeated.")

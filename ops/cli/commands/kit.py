@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -20,6 +21,7 @@ from gpu_ci.repository.documents import FileError
 from gpu_ci.repository.gpu_workflow import CHECK, TESTS_FILE
 from gpu_ci.stack_file.identity import PROJECT, Identity
 from gpu_ci.stack_file.sections.gpu_tests import GpuTestsSettings
+from gpu_ci.stack_file.sections.settings import Settings
 from gpu_ci.stack_file.values.github import OWNER, REPOSITORY
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, chosen
@@ -33,11 +35,8 @@ from ops.plan import typed
 from ops.plan.verdicts import line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rich.console import Console
 
-    from gpu_ci.stack_file.sections.settings import Settings
 
 _NAME: Final = re.compile(rf"({OWNER}/)?{REPOSITORY}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,19 +15,17 @@ from ops.cli.since import since
 from ops.cli.terminal import progress
 from ops.engine import plan_differences, pulumi_cli
 from ops.engine.engine import Engine
+from ops.engine.events import Outcome
 from ops.outcome import Exit
 from ops.plan import planning
 from ops.plan.recorder import record
+from ops.plan.stack_file import StackFile
 from ops.report import text
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rich.console import Console
 
-    from ops.engine.events import Outcome
     from ops.engine.plan_differences import Difference
-    from ops.plan.stack_file import StackFile
     from ops.progress import Progress
 
 

@@ -12,20 +12,19 @@ from gpu_ci.back_ends import stack as stacks
 from gpu_ci.derived.kubernetes import smoke_jobs
 from gpu_ci.knowledge.nearest import did_you_mean
 from gpu_ci.stack_file.identity import PROJECT, Identity
+from gpu_ci.stack_file.sections.settings import Settings
 from ops.cli import terminal
 from ops.cli.options import File, Json, Stack, chosen
 from ops.doctor.world.source import Unanswered
 from ops.outcome import Exit, Stop
 from ops.plan import typed
-from ops.smoke.run import Missing, Smoke
+from ops.smoke.cluster import Clock, Kubernetes
+from ops.smoke.run import Missing, Result, Smoke
 from ops.smoke.timeline import Step
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from gpu_ci.stack_file.sections.settings import Settings
-    from ops.smoke.cluster import Clock, Kubernetes
-    from ops.smoke.run import Result
 
 Pool = Annotated[list[str] | None, typer.Option("--pool", help="Test only this pool. Can be repeated.")]
 _WIDTH: Final = max(len(step) for step in Step)

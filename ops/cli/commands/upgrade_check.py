@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,8 +18,6 @@ from ops.upgrades import text
 from ops.upgrades.check import check
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rich.console import Console
 
     from ops.engine.upgrade import Replay

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ops.doctor.chain import (
     account,
@@ -18,9 +18,7 @@ from ops.doctor.chain import (
     repositories,
     runners,
 )
-
-if TYPE_CHECKING:
-    from ops.doctor.check import Check
+from ops.doctor.check import Check
 
 CHECKS: Final[tuple[Check, ...]] = (
     *account.CHAPTER.checks,

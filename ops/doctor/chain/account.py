@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from bootstrap.grants import Place
 from bootstrap.permissions_aws import deploy_policies
-from gpu_ci.checks.capacity.quota import stack_needs
+from gpu_ci.checks.capacity.quota import QuotaNeed, stack_needs
 from gpu_ci.knowledge.regions import Cloud
 from ops.doctor.chain import sections
 from ops.doctor.check import Chapter
-from ops.doctor.finding import broken, doubtful, works
+from ops.doctor.finding import Finding, broken, doubtful, works
 from ops.doctor.world.source import Unanswered
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.checks.capacity.quota import QuotaNeed
-    from ops.doctor.finding import Finding
-    from ops.doctor.world.world import World
+from ops.doctor.world.world import World
 
 CHAPTER: Final = Chapter()
 

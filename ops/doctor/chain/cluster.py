@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gpu_ci.derived import kubernetes
+from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
+from gpu_ci.stack_file.sections.aws import ClusterSettings
 from ops.doctor.chain import sections
 from ops.doctor.check import Chapter
-from ops.doctor.finding import broken, doubtful, works
+from ops.doctor.finding import Finding, broken, doubtful, works
 from ops.doctor.log.reasons import reason_of
 from ops.doctor.questions import node_groups as eks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
-    from gpu_ci.stack_file.sections.aws import ClusterSettings
-    from ops.doctor.finding import Finding
-    from ops.doctor.world.world import World
+from ops.doctor.world.world import World
 
 CHAPTER: Final = Chapter()
 

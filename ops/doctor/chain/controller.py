@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
+from components.kubernetes.arc_links import Objects
 from components.kubernetes.arc_links import broken as broken_link
 from components.kubernetes.namespaces import RUNNERS, SYSTEMS
 from gpu_ci.knowledge import pins
 from gpu_ci.stack_file.identity import PROJECT
 from ops.doctor.chain import sections
 from ops.doctor.check import Chapter
-from ops.doctor.finding import broken, doubtful, works
+from ops.doctor.finding import Finding, broken, doubtful, works
 from ops.doctor.log.reasons import reasons_in
 from ops.doctor.questions import kubernetes
 from ops.doctor.questions.scale_sets import names, objects
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from components.kubernetes.arc_links import Objects
-    from ops.doctor.finding import Finding
-    from ops.doctor.world.world import World
+from ops.doctor.world.world import World
 
 CHAPTER: Final = Chapter()
 

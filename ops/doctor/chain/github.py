@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from ops.doctor.chain import sections
 from ops.doctor.check import Chapter
-from ops.doctor.finding import broken, doubtful, works
+from ops.doctor.finding import Finding, broken, doubtful, works
 from ops.doctor.questions.repositories import repositories, scope
 from ops.doctor.world.source import Unanswered
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ops.doctor.finding import Finding
-    from ops.doctor.world.world import World
+from ops.doctor.world.world import World
 
 CHAPTER: Final = Chapter()
 

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bootstrap.permissions_gcp import DEPLOYER
-from gpu_ci.checks.capacity.quota import stack_needs
+from gpu_ci.checks.capacity.quota import QuotaNeed, stack_needs
 from gpu_ci.derived.host_image import apis
 from gpu_ci.derived.host_image import name as image_name
 from gpu_ci.knowledge.quotas.claim import EVERYWHERE
 from gpu_ci.knowledge.regions import Cloud
 from ops.doctor.chain import sections
 from ops.doctor.check import Chapter
-from ops.doctor.finding import broken, doubtful, works
+from ops.doctor.finding import Finding, broken, doubtful, works
 from ops.doctor.questions.machines import COMPUTE
 from ops.doctor.world.source import Unanswered
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from gpu_ci.checks.capacity.quota import QuotaNeed
-    from ops.doctor.finding import Finding
-    from ops.doctor.world.world import World
+from ops.doctor.world.world import World
 
 CHAPTER: Final = Chapter()
 

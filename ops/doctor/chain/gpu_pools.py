@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import yaml
 
@@ -13,17 +14,12 @@ from components.kubernetes.autoscaler_values import SERVICE_ACCOUNT as AUTOSCALE
 from gpu_ci.derived.kubernetes import node_groups
 from ops.doctor.chain import sections
 from ops.doctor.check import Chapter
-from ops.doctor.finding import broken, doubtful, works
+from ops.doctor.finding import Finding, broken, doubtful, works
 from ops.doctor.log.reasons import reasons_in
 from ops.doctor.questions import kubernetes
 from ops.doctor.questions import node_groups as eks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ops.doctor.finding import Finding
-    from ops.doctor.questions.kubernetes import Item
-    from ops.doctor.world.world import World
+from ops.doctor.questions.kubernetes import Item
+from ops.doctor.world.world import World
 
 CHAPTER: Final = Chapter()
 

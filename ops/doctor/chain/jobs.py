@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gpu_ci.back_ends.registry import BACK_ENDS
 from ops.doctor.chain import sections
 from ops.doctor.check import Chapter
-from ops.doctor.finding import broken, doubtful, works
-from ops.doctor.log.messages import found_in
+from ops.doctor.finding import Finding, broken, doubtful, works
+from ops.doctor.log.messages import Found, found_in
 from ops.doctor.questions.repositories import repositories
-from ops.kit.served import served, serves, unserved
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ops.doctor.finding import Finding
-    from ops.doctor.log.messages import Found
-    from ops.doctor.world.world import World
-    from ops.kit.served import Served
+from ops.doctor.world.world import World
+from ops.kit.served import Served, served, serves, unserved
 
 CHAPTER: Final = Chapter()
 

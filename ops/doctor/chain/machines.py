@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gpu_ci.back_ends.shared.machine.aws.permissions import key_parameter
 from gpu_ci.knowledge.regions import Cloud
 from ops.doctor.chain import sections
 from ops.doctor.check import Chapter
-from ops.doctor.finding import broken, doubtful, works
+from ops.doctor.finding import Finding, broken, doubtful, works
 from ops.doctor.log.messages import found_in
-from ops.doctor.questions.machines import expected, found, has_machines
+from ops.doctor.questions.machines import Expected, Machine, expected, found, has_machines
+from ops.doctor.world.world import World
 from ops.kit import stack as kit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ops.doctor.finding import Finding
-    from ops.doctor.questions.machines import Expected, Machine
-    from ops.doctor.world.world import World
 
 CHAPTER: Final = Chapter()
 

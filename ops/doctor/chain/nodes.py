@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from components.aws.nodes.taints import EFFECTS
 from gpu_ci.derived.kubernetes import node_groups
+from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
 from ops.doctor.chain import sections
 from ops.doctor.check import Chapter
-from ops.doctor.finding import broken, doubtful, works
+from ops.doctor.finding import Finding, broken, doubtful, works
 from ops.doctor.questions import kubernetes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
-    from ops.doctor.finding import Finding
-    from ops.doctor.world.world import World
+from ops.doctor.world.world import World
 
 CHAPTER: Final = Chapter()
 

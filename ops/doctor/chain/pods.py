@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from components.gpu_names import GPU
 from components.kubernetes.namespaces import RUNNERS
 from gpu_ci.derived.outputs import gpu_test_image
+from gpu_ci.stack_file.sections.images import ImageSettings
 from ops.doctor.chain import sections
 from ops.doctor.check import Chapter
-from ops.doctor.finding import broken, doubtful, works
+from ops.doctor.finding import Finding, broken, doubtful, works
 from ops.doctor.log.messages import found_in
 from ops.doctor.log.reasons import reason_of
 from ops.doctor.questions import kubernetes
 from ops.doctor.questions.scale_sets import job_pods, names
 from ops.doctor.world.source import Unanswered
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from gpu_ci.stack_file.sections.images import ImageSettings
-    from ops.doctor.finding import Finding
-    from ops.doctor.world.world import World
+from ops.doctor.world.world import World
 
 CHAPTER: Final = Chapter()
 

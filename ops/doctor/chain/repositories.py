@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from gpu_ci.knowledge.verdict import Level
 from gpu_ci.repository.cirun import FILE, GLOBAL_FILE, read
@@ -12,15 +13,10 @@ from gpu_ci.repository.documents import FileError
 from gpu_ci.stack_file.sections.gpu_tests import SWITCH
 from ops.doctor.chain import sections
 from ops.doctor.check import Chapter
-from ops.doctor.finding import broken, doubtful, works
+from ops.doctor.finding import Finding, broken, doubtful, works
 from ops.doctor.questions.repositories import OF_ORGANISATION, content, files, owner, repositories, scope
 from ops.doctor.world.redaction import text_without_secrets
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ops.doctor.finding import Finding
-    from ops.doctor.world.world import World
+from ops.doctor.world.world import World
 
 CHAPTER: Final = Chapter()
 

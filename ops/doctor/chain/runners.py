@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gpu_ci.back_ends.registry import BACK_ENDS
 from gpu_ci.knowledge.nearest import did_you_mean
@@ -12,16 +13,10 @@ from gpu_ci.knowledge.software.runner_releases import LEAST
 from gpu_ci.knowledge.software.versions import dotted, parse
 from ops.doctor.chain import sections
 from ops.doctor.check import Chapter
-from ops.doctor.finding import broken, doubtful, works
-from ops.doctor.questions.machines import expected, found, has_machines
+from ops.doctor.finding import Finding, broken, doubtful, works
+from ops.doctor.questions.machines import Expected, expected, found, has_machines
 from ops.doctor.questions.repositories import repositories, scope
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ops.doctor.finding import Finding
-    from ops.doctor.questions.machines import Expected
-    from ops.doctor.world.world import World
+from ops.doctor.world.world import World
 
 CHAPTER: Final = Chapter()
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from gpu_ci.stack_file.sections.settings import Settings
 from ops.doctor.questions.repositories import scope
-
-if TYPE_CHECKING:
-    from gpu_ci.stack_file.sections.settings import Settings
 
 
 def aws(settings: Settings) -> bool:

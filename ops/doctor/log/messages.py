@@ -7,17 +7,15 @@ that a line has counts. `make doctor LOG=file` reads the log of a job.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from gpu_ci.repository.documents import load_yaml
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Message(BaseModel):

@@ -6,15 +6,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from gpu_ci.repository.documents import load_yaml
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 
 class Reason(BaseModel):

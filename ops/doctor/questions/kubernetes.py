@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from components.aws.nodes.gpu_node import POOL_LABEL
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import timedelta
-
-    from ops.doctor.world.world import World
+from ops.doctor.world.world import World
 
 SYSTEM: Final = "kube-system"
 LOG_LINES: Final = 200

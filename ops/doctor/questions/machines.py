@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from gpu_ci.back_ends.offer import OwnMachines, Standing
 from gpu_ci.back_ends.shared.machine.aws.permissions import STATUS_TAG
 from gpu_ci.back_ends.shared.machine.runner import machine_title
 from gpu_ci.back_ends.shared.machine.section import MachineSection
 from gpu_ci.knowledge.regions import Cloud
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.back_ends.offer import OwnMachines, Standing
-    from gpu_ci.stack_file.sections.settings import Settings
-    from ops.doctor.world.world import World
+from gpu_ci.stack_file.sections.settings import Settings
+from ops.doctor.world.world import World
 
 COMPUTE: Final = "https://compute.googleapis.com/compute/v1"
 _STATES: Final = {

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from components.aws.nodes.gpu_node import POOL_LABEL
+from gpu_ci.back_ends.stack import Stack
 from gpu_ci.derived import kubernetes
-
-if TYPE_CHECKING:
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
-    from ops.doctor.world.world import World
+from gpu_ci.knowledge.kubernetes.node_group import NodeGroupFacts
+from ops.doctor.world.world import World
 
 Group = dict[str, Any]
 

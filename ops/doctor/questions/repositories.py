@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 from urllib.parse import quote, urlsplit
 
+from gpu_ci.stack_file.sections.settings import Settings
+from ops.doctor.world.world import World
 from ops.kit import stack as kit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from gpu_ci.stack_file.sections.settings import Settings
-    from ops.doctor.world.world import World
 
 OF_ORGANISATION = "organisation/"
 """The start of paths of generated files for the repository `.cirun` of an organisation."""

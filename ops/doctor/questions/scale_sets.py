@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from components.kubernetes.arc_links import Objects
 from components.kubernetes.namespaces import JOBS, RUNNERS, SYSTEMS
+from gpu_ci.back_ends.stack import Stack
 from ops.doctor.questions import kubernetes
-
-if TYPE_CHECKING:
-    from gpu_ci.back_ends.stack import Stack
-    from ops.doctor.world.world import World
+from ops.doctor.world.world import World
 
 _GROUP: Final = "/apis/actions.github.com/v1alpha1"
 _KINDS: Final = (

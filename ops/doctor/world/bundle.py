@@ -7,19 +7,15 @@ import json
 import platform
 import tarfile
 import tempfile
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from ops.doctor.world.recording import read, write
+from ops.doctor.world.recording import Recording, read, write
 from ops.doctor.world.redaction import redacted, stack_file_without_secrets
 from ops.outcome import Exit, Stop
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
-
-    from ops.doctor.world.recording import Recording
 
 RESULT: Final = "result.json"
 PLAN: Final = "plan.json"

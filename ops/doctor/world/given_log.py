@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from ops.outcome import Exit, Stop
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _LARGEST: Final = 5_000_000
 """The largest number of characters that are read; the end of a log has the reason of a failure."""

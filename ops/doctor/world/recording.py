@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ops.doctor.world.redaction import redacted
-from ops.doctor.world.source import Unanswered
+from ops.doctor.world.source import Source, Unanswered
 from ops.doctor.world.world import SYSTEMS
 from ops.outcome import Exit, Stop
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from ops.doctor.world.source import Source
 
 ABOUT: Final = "doctor.json"
 """The file with the time of the questions and the name of the stack file."""

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from gpu_ci.stack_file.reading.credentials import CREDENTIAL
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 REDACTED: Final = "[redacted]"
 SHORTEST: Final = 8

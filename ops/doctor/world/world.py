@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import Any
 
-from ops.doctor.world.source import Unanswered
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from typing import Any
-
-    from gpu_ci.back_ends.stack import Stack
-    from gpu_ci.stack_file.sections.settings import Settings
-    from ops.doctor.world.source import Aws, Cluster, GitHub, GoogleCloud, Jarvis, Log, Registry
+from gpu_ci.back_ends.stack import Stack
+from gpu_ci.stack_file.sections.settings import Settings
+from ops.doctor.world.source import Aws, Cluster, GitHub, GoogleCloud, Jarvis, Log, Registry, Unanswered
 
 
 class Unreachable:

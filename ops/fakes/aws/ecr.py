@@ -6,13 +6,11 @@ outputs of the pulumi-aws 7 SDK for answers (2026-11).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ops.fakes.aws.names import REPOSITORY
 from ops.fakes.cloud.kinds import Kind, Reference
-
-if TYPE_CHECKING:
-    from ops.fakes.cloud.request import Created, Request
+from ops.fakes.cloud.request import Created, Request
 
 
 def _repository(request: Request) -> Created:

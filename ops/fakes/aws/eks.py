@@ -7,7 +7,7 @@ reference and user guide for refusals, the outputs of the pulumi-aws 7 SDK for a
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ops.fakes.aws.eks_nodes import end_nodes, jobs_can_be_evicted, new_sizes_are_in_order, sizes_are_in_order
 from ops.fakes.aws.eks_rules import (
@@ -39,10 +39,7 @@ from ops.fakes.aws.names import (
     SUBNET,
 )
 from ops.fakes.cloud.kinds import Kind, Reference
-from ops.fakes.cloud.request import CREATED_AT
-
-if TYPE_CHECKING:
-    from ops.fakes.cloud.request import Created, Request
+from ops.fakes.cloud.request import CREATED_AT, Created, Request
 
 NO_CLUSTER: Final = "ResourceNotFoundException: No cluster found for name: {value}."
 NO_SUBNET: Final = "InvalidParameterException: The subnet ID '{value}' does not exist"

@@ -6,15 +6,12 @@ behavior") and observed requests of the Terraform AWS provider 5.100 (2026-11).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from ops.fakes.aws.names import NODE_GROUP
+from ops.fakes.cloud.objects import CloudObject, Objects
 from ops.fakes.cloud.paths import value_at
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ops.fakes.cloud.objects import CloudObject, Objects
 
 _DESIRED: Final = "scalingConfig.desiredSize"
 _TEMPLATE: Final = "launchTemplate.version"

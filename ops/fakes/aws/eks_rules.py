@@ -5,7 +5,8 @@ From the EKS API reference, the EKS user guide and its troubleshooting pages (20
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from gpu_ci.knowledge.kubernetes.add_ons import ADD_ONS
 from ops.fakes.aws.names import (
@@ -19,12 +20,8 @@ from ops.fakes.aws.names import (
     POD_IDENTITY,
     SUBNET,
 )
+from ops.fakes.cloud.objects import CloudObject, Objects
 from ops.fakes.cloud.paths import value_at, values_at
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ops.fakes.cloud.objects import CloudObject, Objects
 
 NEED_NODES: Final = frozenset(add_on.name for add_on in ADD_ONS if add_on.needs_nodes)
 """Add-ons whose pods tolerate no taint: without an untainted node they never become active."""

@@ -6,15 +6,12 @@ refusals, the outputs of the pulumi-aws 7 SDK for answers (2026-11).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ops.fakes.aws.names import ATTACHMENT, INLINE_POLICY, KEY, ROLE, USER, USER_POLICY
 from ops.fakes.cloud.kinds import Kind, Reference
-from ops.fakes.cloud.request import CREATED_AT
-
-if TYPE_CHECKING:
-    from ops.fakes.cloud.objects import CloudObject, Objects
-    from ops.fakes.cloud.request import Answer, Created, Request
+from ops.fakes.cloud.objects import CloudObject, Objects
+from ops.fakes.cloud.request import CREATED_AT, Answer, Created, Request
 
 
 def _role(request: Request) -> Created:

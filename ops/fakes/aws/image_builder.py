@@ -9,7 +9,8 @@ outputs of the pulumi-aws 7 SDK for answers (2026-11).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import yaml
 
@@ -18,14 +19,9 @@ from gpu_ci.knowledge.machines.zones import AWS_ZONES
 from gpu_ci.knowledge.software.machine_images import driver_of
 from ops.fakes.aws.names import ATTACHMENT, INSTANCE_PROFILE, LOG_GROUP, ROLE, SUBNET
 from ops.fakes.cloud.kinds import Kind, Reference
+from ops.fakes.cloud.objects import CloudObject, Objects
 from ops.fakes.cloud.paths import value_at, values_at
-from ops.fakes.cloud.request import CREATED_AT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ops.fakes.cloud.objects import CloudObject, Objects
-    from ops.fakes.cloud.request import Answer, Created, Request
+from ops.fakes.cloud.request import CREATED_AT, Answer, Created, Request
 
 COMPONENT: Final = "aws:imagebuilder/component:Component"
 RECIPE: Final = "aws:imagebuilder/imageRecipe:ImageRecipe"

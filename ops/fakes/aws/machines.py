@@ -7,7 +7,8 @@ for refusals, the outputs of the pulumi-aws 7 SDK for answers (2026-11).
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from ops.fakes.aws.names import (
     INSTANCE,
@@ -20,14 +21,9 @@ from ops.fakes.aws.names import (
     SUBNET,
 )
 from ops.fakes.cloud.kinds import Kind, Reference
+from ops.fakes.cloud.objects import CloudObject, Objects
 from ops.fakes.cloud.paths import value_at, values_at
-from ops.fakes.cloud.request import CREATED_AT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ops.fakes.cloud.objects import CloudObject, Objects
-    from ops.fakes.cloud.request import Created, Request
+from ops.fakes.cloud.request import CREATED_AT, Created, Request
 
 UNKNOWN_IMAGE: Final = "ami-00000000000000000"
 """An AMI that exists in no region. Any other is one that someone made: the fake cannot know every AMI."""

@@ -6,7 +6,7 @@ refusals, the outputs of the pulumi-aws 7 SDK for answers (2026-11).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ops.fakes.aws.names import (
     ADDRESS,
@@ -20,10 +20,8 @@ from ops.fakes.aws.names import (
     VPC,
 )
 from ops.fakes.cloud.kinds import Kind, Reference
-
-if TYPE_CHECKING:
-    from ops.fakes.cloud.objects import CloudObject, Objects
-    from ops.fakes.cloud.request import Answer, Created, Request
+from ops.fakes.cloud.objects import CloudObject, Objects
+from ops.fakes.cloud.request import Answer, Created, Request
 
 
 def _missing(code: str, noun: str) -> str:

@@ -6,13 +6,11 @@ refusals, the outputs of the pulumi-aws 7 SDK for answers (2026-11).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ops.fakes.aws.names import DEFAULT_SECURITY_GROUP, FLOW_LOG, LOG_GROUP, ROLE, SECURITY_GROUP, VPC
 from ops.fakes.cloud.kinds import Kind, Reference
-
-if TYPE_CHECKING:
-    from ops.fakes.cloud.request import Created, Request
+from ops.fakes.cloud.request import Created, Request
 
 _VPC: Final = Reference("vpcId", VPC, missing="InvalidVpcID.NotFound: The vpc ID '{value}' does not exist")
 

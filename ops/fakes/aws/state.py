@@ -6,14 +6,12 @@ refusals, the outputs of the pulumi-aws 7 SDK for answers (2026-11).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ops.fakes.aws.names import BUCKET, KEY, OIDC_PROVIDER, POLICY
 from ops.fakes.cloud.kinds import Kind, Reference
-
-if TYPE_CHECKING:
-    from ops.fakes.cloud.objects import CloudObject, Objects
-    from ops.fakes.cloud.request import Created, Request
+from ops.fakes.cloud.objects import CloudObject, Objects
+from ops.fakes.cloud.request import Created, Request
 
 _OF_A_BUCKET: Final = Reference(
     "bucket", BUCKET, by="bucket", missing="NoSuchBucket: The specified bucket does not exist", cascades=True

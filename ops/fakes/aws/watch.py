@@ -7,15 +7,13 @@ refusals, the outputs of the pulumi-aws 7 SDK for answers (2026-11).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ops.fakes.aws.names import ALARM, FUNCTION, LOG_GROUP, QUEUE, ROLE, SCHEDULE, SUBSCRIPTION, TOPIC
 from ops.fakes.cloud.kinds import Kind, Reference
+from ops.fakes.cloud.objects import CloudObject, Objects
 from ops.fakes.cloud.paths import values_at
-
-if TYPE_CHECKING:
-    from ops.fakes.cloud.objects import CloudObject, Objects
-    from ops.fakes.cloud.request import Created, Request
+from ops.fakes.cloud.request import Created, Request
 
 _SCHEDULED: Final = re.compile(r"rate\([1-9]\d* (minute|hour|day)s?\)|cron\(\S+ \S+ \S+ \S+ \S+ \S+\)|at\(\S+\)")
 _DAY: Final = 86_400

@@ -8,18 +8,14 @@ from __future__ import annotations
 import re
 import threading
 import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ops.fakes.cloud.kinds import RefusedError, UnfinishedError
+from ops.fakes.cloud.kinds import Kind, Reference, RefusedError, UnfinishedError
 from ops.fakes.cloud.objects import Caller, CloudObject, Phase
 from ops.fakes.cloud.paths import UNKNOWN, values_at
 from ops.fakes.cloud.request import Request
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from ops.fakes.cloud.kinds import Kind, Reference
 
 
 @dataclass(slots=True, kw_only=True)

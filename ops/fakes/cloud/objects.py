@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self
 
 from ops.fakes.cloud.paths import value_at
 from ops.fakes.cloud.request import Place
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 
 class Phase(StrEnum):

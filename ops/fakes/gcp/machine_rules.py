@@ -7,13 +7,11 @@ users of hashicorp/terraform-provider-google and cloud-foundation-fabric report 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from ops.fakes.cloud.objects import CloudObject, Objects
 from ops.fakes.cloud.paths import value_at, values_at
 from ops.fakes.cloud.request import PROJECT_NUMBER
-
-if TYPE_CHECKING:
-    from ops.fakes.cloud.objects import CloudObject, Objects
 
 RESOURCE_POLICY: Final = "gcp:compute/resourcePolicy:ResourcePolicy"
 _GRANT: Final = "gcp:projects/iAMMember:IAMMember"

@@ -9,16 +9,12 @@ outputs of the pulumi-gcp 10 SDK for answers (2026-11).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from ops.fakes.cloud.kinds import Kind, Reference
-from ops.fakes.cloud.request import CREATED_AT, PROJECT_NUMBER
+from ops.fakes.cloud.request import CREATED_AT, PROJECT_NUMBER, Answer, Created, Request
 from ops.fakes.gcp.machine_rules import MACHINE_CHECKS, RESOURCE_POLICY
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ops.fakes.cloud.request import Answer, Created, Request
 
 NETWORK: Final = "gcp:compute/network:Network"
 SUBNETWORK: Final = "gcp:compute/subnetwork:Subnetwork"

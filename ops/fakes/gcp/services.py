@@ -6,15 +6,12 @@ outputs of the pulumi-gcp 10 SDK for answers (2026-11).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ops.fakes.cloud.kinds import Kind, Reference
+from ops.fakes.cloud.objects import CloudObject, Objects
 from ops.fakes.cloud.paths import values_at
-from ops.fakes.cloud.request import CREATED_AT, PROJECT_NUMBER
-
-if TYPE_CHECKING:
-    from ops.fakes.cloud.objects import CloudObject, Objects
-    from ops.fakes.cloud.request import Created, Request
+from ops.fakes.cloud.request import CREATED_AT, PROJECT_NUMBER, Created, Request
 
 SECRET: Final = "gcp:secretmanager/secret:Secret"  # noqa: S105 - a type
 CHANNEL: Final = "gcp:monitoring/notificationChannel:NotificationChannel"

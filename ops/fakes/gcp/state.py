@@ -6,13 +6,11 @@ outputs of the pulumi-gcp 10 SDK for answers (2026-11).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ops.fakes.cloud.kinds import Kind, Reference
+from ops.fakes.cloud.request import Created, Request
 from ops.fakes.gcp.resources import BUCKET
-
-if TYPE_CHECKING:
-    from ops.fakes.cloud.request import Created, Request
 
 KEY_RING: Final = "gcp:kms/keyRing:KeyRing"
 KEY: Final = "gcp:kms/cryptoKey:CryptoKey"

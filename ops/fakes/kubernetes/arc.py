@@ -7,15 +7,12 @@ cannot remove a scale set.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from ops.fakes.aws.eks_rules import ready_nodes
+from ops.fakes.cloud.objects import CloudObject, Objects
 from ops.fakes.cloud.paths import value_at
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ops.fakes.cloud.objects import CloudObject, Objects
 
 SECRET: Final = "kubernetes:core/v1:Secret"  # noqa: S105  # a type token
 RELEASE: Final = "kubernetes:helm.sh/v3:Release"

@@ -7,19 +7,16 @@ Helm 3 for refusals (2026-11). Objects that a chart creates are not modelled, ex
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ops.fakes.aws.eks_rules import ready_nodes
 from ops.fakes.aws.names import ACCESS_POLICY, CLUSTER
 from ops.fakes.cloud.kinds import Kind
+from ops.fakes.cloud.objects import CloudObject, Objects
 from ops.fakes.cloud.paths import value_at
-from ops.fakes.cloud.request import CREATED_AT
+from ops.fakes.cloud.request import CREATED_AT, Created, Request
 from ops.fakes.kubernetes import arc
 from ops.fakes.kubernetes.arc import RELEASE, SECRET, namespace_of
-
-if TYPE_CHECKING:
-    from ops.fakes.cloud.objects import CloudObject, Objects
-    from ops.fakes.cloud.request import Created, Request
 
 NAMESPACE: Final = "kubernetes:core/v1:Namespace"
 BUILT_IN: Final = frozenset({"default", "kube-node-lease", "kube-public", "kube-system"})

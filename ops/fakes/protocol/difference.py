@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ops.fakes.cloud.kinds import Kind
 from ops.fakes.protocol.replacement import replaces
-
-if TYPE_CHECKING:
-    from ops.fakes.cloud.kinds import Kind
 
 
 class ChangeKind(StrEnum):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import Final
 
 MUTATION: Final = "mutation"
 """Any operation that changes the cloud: `create`, `update` or `delete`."""

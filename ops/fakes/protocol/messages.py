@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import grpc
 from google.protobuf import any_pb2, struct_pb2
 from pulumi.runtime.proto import provider_pb2, status_pb2
 
+from ops.fakes.cloud.kinds import Kind
 from ops.fakes.cloud.paths import UNKNOWN
 from ops.fakes.protocol import wire
 from ops.fakes.protocol.difference import Change, ChangeKind, changes, deletes_first
-
-if TYPE_CHECKING:
-    from ops.fakes.cloud.kinds import Kind
 
 _KINDS_OF_DIFF: Final = {
     (ChangeKind.ADD, False): provider_pb2.PropertyDiff.ADD,

@@ -12,22 +12,19 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import threading
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 import grpc
 from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 
+from ops.fakes.cloud.cloud import Cloud
 from ops.fakes.cloud.kinds import Kind, RefusedError, UnfinishedError
 from ops.fakes.cloud.objects import Caller
 from ops.fakes.protocol import messages
 from ops.fakes.protocol.faults import Fault, FaultKind, Faults
 from ops.fakes.tables import unanswered
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ops.fakes.cloud.cloud import Cloud
 
 Answer = TypeVar("Answer")
 _TIMEOUT: Final = "timeout while waiting for the resource to be ready (an injected fault)"

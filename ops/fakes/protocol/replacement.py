@@ -17,12 +17,10 @@ from __future__ import annotations
 
 import ipaddress
 import json
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Any, Final
 
 ADD: Final = "add"
 DELETE: Final = "delete"

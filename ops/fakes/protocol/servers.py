@@ -5,19 +5,16 @@ Each package has its own server, so that a fault can kill one of them. All share
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from concurrent import futures
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import grpc
 from pulumi.runtime.proto import provider_pb2_grpc
 
+from ops.fakes.cloud.cloud import Cloud
+from ops.fakes.protocol.faults import Faults
 from ops.fakes.protocol.provider import FakeProvider
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ops.fakes.cloud.cloud import Cloud
-    from ops.fakes.protocol.faults import Faults
 
 PACKAGES: Final = ("aws", "command", "docker-build", "gcp", "github", "kubernetes")
 """Every package that the program can use."""

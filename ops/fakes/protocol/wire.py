@@ -5,12 +5,10 @@ A bag marks secrets, unknown values and references to resources. One pass gives 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from google.protobuf import struct_pb2
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
 """The key that marks a map as a special value."""

@@ -6,8 +6,9 @@ which cirun never supported but public instructions show. A file in the current 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
@@ -15,9 +16,6 @@ from gpu_ci.repository.cirun import FILE, render
 from gpu_ci.repository.documents import FileError, load_yaml
 from gpu_ci.stack_file.faults import Fault
 from ops.kit.migrate.runner import Note, updated
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

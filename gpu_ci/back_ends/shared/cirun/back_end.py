@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
-from gpu_ci.back_ends.protocol import RunsOn
+from gpu_ci.back_ends.protocol import Repository, RunsOn
 from gpu_ci.repository.cirun import ADDED_BY_CIRUN, FILE, GLOBAL_FILE
 from gpu_ci.repository.cirun_access import ACCESS_FILE, AccessFile, Grant, Policy, render_access
 from gpu_ci.repository.cirun_runners import GpuRunner, cirun_yml, in_subnets
-from gpu_ci.stack_file.sections.cirun import cirun_label
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from gpu_ci.back_ends.protocol import Repository
-    from gpu_ci.stack_file.sections.cirun import CirunAccessSettings
-    from gpu_ci.stack_file.sections.runners import RunnerSettings
+from gpu_ci.stack_file.sections.cirun import CirunAccessSettings, cirun_label
+from gpu_ci.stack_file.sections.runners import RunnerSettings
 
 GLOBAL: Final = f"organisation/{GLOBAL_FILE}"
 """For the repository `.cirun` of an organisation: the same runners, for all its repositories."""

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from gpu_ci.back_ends.shared.cirun.section import CirunSection
 from gpu_ci.knowledge.nearest import did_you_mean
 from gpu_ci.stack_file.faults import Fault, listed
+from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
 from gpu_ci.stack_file.sections.cirun import ONE_LINE, cirun_label
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
-    from gpu_ci.stack_file.sections.settings import Settings
+from gpu_ci.stack_file.sections.settings import Settings
 
 
 def cirun_has_access(settings: Settings, stated: Stated) -> Iterator[Fault]:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pulumi_aws as aws
-from pulumi import Output
-
-if TYPE_CHECKING:
-    from pulumi import Input, ResourceOptions
+from pulumi import Input, Output, ResourceOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,18 +5,16 @@ The stack sets them only with `github.set-variables`, because that needs a token
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 import pulumi
 from pulumi import ResourceOptions
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gpu_ci.stack_file.sections.services import GitHubSettings
+from gpu_ci.stack_file.sections.services import GitHubSettings
 
 _DOTCOM: Final = "github.com"
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from zoneinfo import ZoneInfo
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 DAYS: Final = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 """Days as cron numbers them, from 0."""

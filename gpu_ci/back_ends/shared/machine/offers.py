@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from gpu_ci.back_ends.offer import HostSoftware, Machine, Offer, OwnMachines
-from gpu_ci.back_ends.shared.machine.section import OWN, STOCK
+from gpu_ci.back_ends.offer import HostSoftware, Machine, Offer, OwnMachines, Standing
+from gpu_ci.back_ends.shared.machine.section import OWN, STOCK, MachineSection
 from gpu_ci.knowledge.machines import attach, gpu_model
 from gpu_ci.knowledge.machines.groups import Placement
+from gpu_ci.knowledge.machines.running import RunningTime
 from gpu_ci.knowledge.machines.start_up import FIRST_BOOT, standing_machine_steps
 from gpu_ci.knowledge.regions import Cloud, region_of
 from gpu_ci.knowledge.software.machine_images import on_ubuntu
+from gpu_ci.stack_file.sections.runners import RunnerSettings
+from gpu_ci.stack_file.sections.settings import Settings
 from gpu_ci.stack_file.values.general import gibibytes
-
-if TYPE_CHECKING:
-    from gpu_ci.back_ends.offer import Standing
-    from gpu_ci.back_ends.shared.machine.section import MachineSection
-    from gpu_ci.knowledge.machines.running import RunningTime
-    from gpu_ci.stack_file.sections.runners import RunnerSettings
-    from gpu_ci.stack_file.sections.settings import Settings
 
 _METRICS: Final = 3
 """The figures that a machine publishes each minute: runner online, runner busy, and use of the GPU."""

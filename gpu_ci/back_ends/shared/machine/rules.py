@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gpu_ci.back_ends.shared.machine.section import LABELS, OWN, STOCK, MachineSection
 from gpu_ci.knowledge.machines.zones import AWS_ZONES
@@ -13,14 +14,10 @@ from gpu_ci.stack_file.faults import Fault
 from gpu_ci.stack_file.rules.aws import types_are_known, unknown_region, unknown_zone
 from gpu_ci.stack_file.rules.gcp import takes_its_gpu, zones_are_known
 from gpu_ci.stack_file.rules.runners import other_gpus
+from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
+from gpu_ci.stack_file.sections.runners import RunnerSettings
+from gpu_ci.stack_file.sections.settings import Settings
 from gpu_ci.stack_file.values.github import GITHUB_LABELS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
-    from gpu_ci.stack_file.sections.runners import RunnerSettings
-    from gpu_ci.stack_file.sections.settings import Settings
 
 _HTTPS: Final = 443
 _ARCHIVE_PORT: Final = 80

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from gpu_ci.back_ends.shared.machine.hours import Hours
-    from gpu_ci.back_ends.shared.machine.section import MachineSection
-    from gpu_ci.stack_file.identity import Identity
-    from gpu_ci.stack_file.sections.runners import RunnerSettings
+from gpu_ci.back_ends.shared.machine.hours import Hours
+from gpu_ci.back_ends.shared.machine.section import MachineSection
+from gpu_ci.stack_file.identity import Identity
+from gpu_ci.stack_file.sections.runners import RunnerSettings
 
 _LONGEST: Final = 50
 """Leaves room for a suffix in the 63 characters of a name on Google Cloud and the 64 of a schedule on AWS."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -13,9 +14,6 @@ from gpu_ci.stack_file.values.gcp import DriverBranch
 from gpu_ci.stack_file.values.general import Matching, Size, in_quotes
 from gpu_ci.stack_file.values.github import RunnerGroup
 from gpu_ci.stack_file.values.mail import Email
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 LABELS: Final = ("self-hosted", "linux", "x64", "gpu")
 """The labels of every machine, in addition to the name of its runner."""

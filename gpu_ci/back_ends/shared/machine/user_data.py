@@ -11,13 +11,11 @@ import base64
 import bz2
 import json
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 from urllib.parse import urlsplit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LIMIT: Final = 16_384
 """Bytes of user data that EC2 accepts, before base64 (EC2 user guide, "Run commands when you launch an EC2 instance").

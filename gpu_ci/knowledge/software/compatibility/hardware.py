@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from gpu_ci.knowledge.machines import GpuModel
 from gpu_ci.knowledge.software.architectures import architecture
 from gpu_ci.knowledge.software.compatibility.query import Finding
 from gpu_ci.knowledge.software.compatibility.remedies import (
@@ -28,9 +30,6 @@ from gpu_ci.knowledge.software.versions import dotted
 from gpu_ci.knowledge.verdict import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from gpu_ci.knowledge.machines import GpuModel
     from gpu_ci.knowledge.software.compatibility.query import Case, Runtime
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from datetime import date
+from typing import TypeVar
 
 from gpu_ci.knowledge.machines import GpuModel, gpu_model
 from gpu_ci.knowledge.nearest import UnknownName
@@ -12,12 +14,7 @@ from gpu_ci.knowledge.software.drivers import AS_OF, Driver, ubuntu_driver
 from gpu_ci.knowledge.software.frameworks import OnnxRuntimeBuild, TorchBuild, onnxruntime, torch
 from gpu_ci.knowledge.software.image_tags import ContainerImage, container_image
 from gpu_ci.knowledge.software.machine_images import driver_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import date
-
-    from gpu_ci.knowledge.verdict import Level
+from gpu_ci.knowledge.verdict import Level
 
 _T = TypeVar("_T")
 

@@ -6,11 +6,13 @@ names only what the stack file can change.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from datetime import date
 from functools import cache
 from typing import TYPE_CHECKING
 
 from gpu_ci.knowledge.machines import GPU_MODELS, GpuModel
-from gpu_ci.knowledge.software.architectures import Architecture, architecture
+from gpu_ci.knowledge.software.architectures import Architecture, KernelModule, architecture
 from gpu_ci.knowledge.software.cuda import TOOLKITS, Support, Toolkit, dropped, native, support
 from gpu_ci.knowledge.software.drivers import BRANCHES, Branch, Designation, Driver
 from gpu_ci.knowledge.software.frameworks import ONNXRUNTIME, TORCH, OnnxRuntimeBuild, TorchBuild
@@ -18,10 +20,6 @@ from gpu_ci.knowledge.software.machine_images import states_a_branch
 from gpu_ci.knowledge.software.versions import dotted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-    from datetime import date
-
-    from gpu_ci.knowledge.software.architectures import KernelModule
     from gpu_ci.knowledge.software.compatibility.query import Case, Runtime
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from gpu_ci.knowledge.software.architectures import architecture, sm
@@ -19,8 +20,6 @@ from gpu_ci.knowledge.software.image_tags import Origin, deleted_from, end_of_li
 from gpu_ci.knowledge.verdict import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from gpu_ci.knowledge.software.compatibility.query import Case
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from gpu_ci.knowledge.nearest import UnknownName
 from gpu_ci.knowledge.software.architectures import KernelModule, architecture
 from gpu_ci.knowledge.software.compatibility.hardware import HARDWARE
 from gpu_ci.knowledge.software.compatibility.query import Finding, Query, look_up
@@ -15,10 +18,6 @@ from gpu_ci.knowledge.software.drivers import AS_OF, written
 from gpu_ci.knowledge.verdict import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import date
-
-    from gpu_ci.knowledge.nearest import UnknownName
     from gpu_ci.knowledge.software.compatibility.query import Case
 
 

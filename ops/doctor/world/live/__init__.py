@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from ops.doctor.world.source import Unanswered
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from gpu_ci.back_ends.stack import Stack
-    from ops.doctor.world.source import Source
+from gpu_ci.back_ends.stack import Stack
+from ops.doctor.world.source import Source, Unanswered
 
 
 class Lazy:

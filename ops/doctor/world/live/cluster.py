@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import tempfile
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
 
 import boto3
 from botocore.exceptions import BotoCoreError
@@ -13,12 +14,7 @@ from botocore.signers import RequestSigner
 from kubernetes import client
 from urllib3.exceptions import HTTPError
 
-from ops.doctor.world.source import Unanswered
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from ops.doctor.world.source import Source
+from ops.doctor.world.source import Source, Unanswered
 
 _TIMEOUT: Final = (5, 30)
 """Seconds until a connection, and until an answer."""

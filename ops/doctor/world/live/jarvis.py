@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from jarvislabs import Client
 from jarvislabs.exceptions import AuthError, JarvislabsError
 
 from ops.doctor.world.source import Unanswered
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 KEYS: Final = ("TOKEN_JARVIS", "JL_API_KEY")
 """Environment variables that may have the API key."""

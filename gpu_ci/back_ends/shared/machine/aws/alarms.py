@@ -6,6 +6,7 @@ The machine publishes its metrics each minute while it runs. Times of metric mat
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,13 +15,10 @@ import pulumi_aws as aws
 from pulumi import Output, ResourceOptions
 
 from gpu_ci.back_ends.shared.machine.aws.permissions import NAMESPACE
-from gpu_ci.back_ends.shared.machine.hours import DAY, WEEK
+from gpu_ci.back_ends.shared.machine.hours import DAY, WEEK, Hours
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from gpu_ci.back_ends.shared.machine.aws_instance import Instance
-    from gpu_ci.back_ends.shared.machine.hours import Hours
 
 _PERIOD: Final = 300
 _OFFLINE_PERIODS: Final = 4

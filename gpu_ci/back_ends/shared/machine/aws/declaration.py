@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from gpu_ci.back_ends.protocol import ProgramContext
 from gpu_ci.back_ends.shared.machine.aws.permissions import STATUS_TAG, key_parameter
-from gpu_ci.back_ends.shared.machine.runner import machine_title
-from gpu_ci.back_ends.shared.machine.section import OWN, STOCK
+from gpu_ci.back_ends.shared.machine.runner import MachineRunner, machine_title
+from gpu_ci.back_ends.shared.machine.section import OWN, STOCK, MachineSection
 from gpu_ci.knowledge.regions import region_of
 from gpu_ci.stack_file.values.general import gibibytes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pulumi
 
-    from gpu_ci.back_ends.protocol import ProgramContext
     from gpu_ci.back_ends.shared.machine.aws.machine import Ec2Machine
-    from gpu_ci.back_ends.shared.machine.runner import MachineRunner
-    from gpu_ci.back_ends.shared.machine.section import MachineSection
 
 
 def declare(context: ProgramContext, kind: str, runners: Mapping[str, MachineRunner]) -> dict[str, Ec2Machine]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pulumi
 import pulumi_aws as aws
@@ -16,13 +17,9 @@ from gpu_ci.back_ends.shared.machine.aws.network import MachineNetwork, MachineN
 from gpu_ci.back_ends.shared.machine.aws.schedule import MachineSchedule, MachineScheduleArgs
 from gpu_ci.back_ends.shared.machine.aws.time_limit import TimeLimit, TimeLimitArgs
 from gpu_ci.back_ends.shared.machine.aws_instance import Instance
+from gpu_ci.back_ends.shared.machine.hours import Hours
 from gpu_ci.knowledge.regions import region_of
 from gpu_ci.knowledge.software.machine_images import ubuntu_parameter
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from gpu_ci.back_ends.shared.machine.hours import Hours
 
 _SERIES: Final = {"22.04": "jammy", "24.04": "noble"}
 """The names of Ubuntu's releases: a name of a resource contains no version."""

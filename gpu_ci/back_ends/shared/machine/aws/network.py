@@ -7,17 +7,15 @@ rules", 2026).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pulumi
 import pulumi_aws as aws
 from pulumi import Output, ResourceOptions
 
 from gpu_ci.knowledge.regions import region_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _RANGE: Final = "10.0.0.0/24"
 """The range of the VPC. It is connected to nothing, so that it may overlap other networks."""

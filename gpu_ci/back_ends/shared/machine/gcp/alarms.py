@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pulumi
 import pulumi_gcp as gcp
 from pulumi import Output, ResourceOptions
 
-if TYPE_CHECKING:
-    from gpu_ci.back_ends.shared.machine.hours import Hours
+from gpu_ci.back_ends.shared.machine.hours import Hours
 
 METRICS: Final = "custom.googleapis.com/gpu-ci"
 """The prefix of the metrics that a machine writes each minute."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pulumi
 import pulumi_gcp as gcp
@@ -11,9 +12,6 @@ from pulumi import Output, ResourceOptions
 
 from components.gcp.closed_network import closed_network
 from components.gcp.runner_account import RunnerAccount, RunnerAccountArgs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _IAP: Final = "35.235.240.0/20"
 """The addresses from which Identity-Aware Proxy forwards (Google Cloud, "Using IAP for TCP forwarding", 2026)."""

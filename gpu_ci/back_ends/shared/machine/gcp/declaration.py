@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gpu_ci.back_ends.shared.machine.runner import machine_title
-from gpu_ci.back_ends.shared.machine.section import OWN, STOCK
+from gpu_ci.back_ends.protocol import ProgramContext
+from gpu_ci.back_ends.shared.machine.runner import MachineRunner, machine_title
+from gpu_ci.back_ends.shared.machine.section import OWN, STOCK, MachineSection
 from gpu_ci.knowledge.machines import attach, gpu_model
 from gpu_ci.knowledge.regions import region_of
+from gpu_ci.stack_file.identity import Identity
 from gpu_ci.stack_file.values.general import gibibytes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pulumi
 
-    from gpu_ci.back_ends.protocol import ProgramContext
     from gpu_ci.back_ends.shared.machine.gcp.machine import GcpMachine
-    from gpu_ci.back_ends.shared.machine.runner import MachineRunner
-    from gpu_ci.back_ends.shared.machine.section import MachineSection
-    from gpu_ci.stack_file.identity import Identity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
@@ -11,14 +12,12 @@ import pulumi_gcp as gcp
 from pulumi import Input, Output, ResourceOptions
 
 from gpu_ci.back_ends.shared.machine.gcp.alarms import GcpAlarms, GcpAlarmsArgs
+from gpu_ci.back_ends.shared.machine.hours import Hours
+from gpu_ci.knowledge.machines import MachineType
 from gpu_ci.knowledge.regions import region_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from gpu_ci.back_ends.shared.machine.gcp.base import GcpBase
-    from gpu_ci.back_ends.shared.machine.hours import Hours
-    from gpu_ci.knowledge.machines import MachineType
 
 STOCK_IMAGES: Final = {
     "ubuntu-24.04": "projects/ubuntu-os-cloud/global/images/ubuntu-2404-noble-amd64-v20260918",
