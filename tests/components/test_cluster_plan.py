@@ -216,7 +216,7 @@ def test_every_add_on_has_its_pinned_version_and_overwrites_conflicts(both: Plan
 
 
 def test_only_the_stated_add_ons_are_created() -> None:
-    few = [add_on for add_on in ADD_ONS if add_on.section is None]
+    few = [add_on.managed("1.35") for add_on in ADD_ONS if add_on.section is None]
     plan = made(lambda here: ClusterAddOns("extra", AddOnsArgs(cluster_name="c", add_ons=few), here))
 
     assert names(plan, ADD_ON) == ["extra-coredns"]

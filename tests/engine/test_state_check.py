@@ -208,7 +208,7 @@ def test_the_export_of_the_engine_has_no_secret_in_plain_text(cli: Found, tmp_pa
     path = tmp_path / "state.json"
     with Engine(cli, stack_file(), network) as engine:
         assert engine.up().ok
-        path.write_text(engine._run("stack", "export"))
+        path.write_text(engine.run("stack", "export"))
 
     state = read(path)
 

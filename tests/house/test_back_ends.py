@@ -26,7 +26,7 @@ REGISTRY: Final = ("gpu_ci/back_ends/registry.py", "gpu_ci/back_ends/stack_file.
 KEYS: Final = {name: {name, name.replace("_", "-")} for name in NAMES}
 """A package to the names of its section: as an attribute, and as a key of the stack file."""
 OF_A_RUNNER: Final = frozenset({"BACK_ENDS", "back_end", "back_ends", "runner", "runners", "stated"})
-"""Identifiers of a runner and of its back end. Beside them, a string that is a back end's key is a mention of it."""
+"""Identifiers of a runner and of its back end. In a statement with one of them, a back end's key is a mention of it."""
 TEMPLATES: Final = frozenset({"gpu_ci/back_ends/start_stop/jarvis_rules.py"})
 """Modules with another thing that is called like a back end: the template `vm` of Jarvis Labs."""
 
@@ -34,7 +34,7 @@ TEMPLATES: Final = frozenset({"gpu_ci/back_ends/start_stop/jarvis_rules.py"})
 def named(source: str, names: tuple[str, ...] = NAMES) -> Iterator[str]:
     """Yield each mention of a back end: an import of its package, or its key where the code is about a runner.
 
-    A back end may have the name of an English word. Such a word is a mention only beside a runner.
+    A back end may have the name of an English word. Such a word is a mention only in a statement about a runner.
     """
     for statement in ast.walk(ast.parse(source)):
         if isinstance(statement, ast.ImportFrom | ast.Import):

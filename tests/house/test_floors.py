@@ -30,7 +30,7 @@ LAYERS: Final = (
     *("ops", "ops/fakes", "ops/kit", "ops/plan", "ops/engine", "ops/report", "ops/upgrades"),
     *("ops/doctor", "ops/smoke", "ops/state", "ops/cli", "ops/pipeline", "tools"),
 )
-"""From the lowest folder to the highest. Files beside a folder of the list are below it."""
+"""From the lowest folder to the highest. Files next to a folder of the list are below it."""
 
 PURE: Final = ("ami", "gpu_ci/knowledge", "gpu_ci/policy", "gpu_ci/stack_file/values")
 """Folders whose modules do not import Pulumi."""

@@ -140,5 +140,7 @@ def not_as_stated(cases: Iterable[Broken]) -> list[tuple[str, list[str], list[st
     found = []
     for case in cases:
         raw = sections(case.stack, case.changes)
-        found.append((case, faults(raw, case.secrets), breaking(raw, case.secrets)))
-    return [(str(case), *got) for case, *got in found if got != [list(case.reported), case.rules]]
+        reported, broken = faults(raw, case.secrets), breaking(raw, case.secrets)
+        if (reported, broken) != (list(case.reported), case.rules):
+            found.append((str(case), reported, broken))
+    return found

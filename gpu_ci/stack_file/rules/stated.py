@@ -51,7 +51,7 @@ Reference = Callable[[Settings, Stated], Iterator[Fault]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grammar:
-    """What a stack file may state: its types, and the rules over them."""
+    """The language of a stack file: its types, and the rules over them."""
 
     settings: type[Settings]
     rules: tuple[Rule, ...]
