@@ -9,14 +9,13 @@ import re
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from gpu_ci.back_ends.shared.machine.user_data import BootArgs, user_data
 from gpu_ci.knowledge.software.runner_releases import CHECKSUMS, NEWEST
 
-if TYPE_CHECKING:
-    Cloud = Literal["aws", "gcp"]
-    Registration = Literal["ephemeral", "persistent"]
+Cloud = Literal["aws", "gcp"]
+Registration = Literal["ephemeral", "persistent"]
 
 CLOUDS: Final[tuple[Cloud, ...]] = ("aws", "gcp")
 REGISTRATIONS: Final[tuple[Registration, ...]] = ("ephemeral", "persistent")

@@ -7,7 +7,7 @@ import re
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -28,8 +28,7 @@ from tests.machine.servers import (
     json_answer,
 )
 
-if TYPE_CHECKING:
-    MakeBox = Callable[..., Box]
+MakeBox = Callable[..., Box]
 
 pytestmark = pytest.mark.artefacts
 
