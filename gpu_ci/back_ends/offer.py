@@ -22,6 +22,7 @@ class Machine:
     type: InstanceType | MachineType
     """The machine as the job finds it: a GPU that the cloud attaches is included."""
     disk_gib: int
+    """The size of the root disk; 0 where it is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,13 +68,14 @@ class OwnMachines:
     """The path in the stack file that states it, for example `runners.gpu.cirun-aws.at-once`; empty where it is 1."""
     places_key: str
     """The path of the regions or zones."""
-    spot_key: str
-    """The path of the markets."""
+    spot_key: str = ""
+    """The path of the markets; empty where all machines are on-demand."""
     disk_gib: int
-    disk_key: str
-    """The path of the root disk's size."""
-    disk_kind: str
-    """The cloud's name of the disk type, for example `gp3` or `pd-balanced`."""
+    """The size of the root disk; 0 where it is unknown, which is allowed if `created` is False."""
+    disk_key: str = ""
+    """The path of the root disk's size; empty where it is unknown."""
+    disk_kind: str = ""
+    """The cloud's name of the disk type, for example `gp3` or `pd-balanced`; empty where it is unknown."""
     attached_gpu: str | None = None
     """The GPU model that the cloud attaches, by slug; none where the machine types bring their own."""
     attached_gpus: int = 0
@@ -84,7 +86,7 @@ class OwnMachines:
     image_gib: int = 0
     """The size of the machine image that the disk is created from; 0 where it is unknown."""
     standing: Standing | None = None
-    """One machine that exists between jobs; None where each job gets a new machine."""
+    """One machine that exists between jobs; None where each job gets a new machine, and where `created` is False."""
     created: bool = True
     """False for machines that the stack does not create: they cost it nothing, and count against none of its quotas."""
 

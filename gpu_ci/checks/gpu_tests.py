@@ -34,7 +34,9 @@ def check(stack: Stack) -> Iterator[Verdict]:
             yield error(CHECK, f"{path}.container", reason, f"{asked.container_fix}, or remove container")
         own = stack.offers[runner].own
         standing = own.standing if own is not None else None
-        if entry.cache.startswith("/") and (standing is None or not standing.keeps_files):
+        # The stack does not know what machines keep that it does not create.
+        keeps = own is not None and (standing.keeps_files if standing is not None else not own.created)
+        if entry.cache.startswith("/") and not keeps:
             reason = f"the machines of {runner} keep no files between jobs"
             fix = f"state {standing.files_key}: persistent" if standing is not None and standing.files_key else ""
             yield error(CHECK, f"{path}.cache", reason, f"write cache: actions{f', or {fix}' if fix else ''}")

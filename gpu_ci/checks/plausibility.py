@@ -65,7 +65,7 @@ def _unused(stack: Stack) -> Iterator[Verdict]:
     for name in settings.images:
         if name not in used:
             yield warning(CHECK, f"images.{name}", "no runner uses it", "name it in a runner, or remove it")
-    own = [offer.own for offer in stack.offers.values() if offer.own is not None]
+    own = [offer.own for offer in stack.offers.values() if offer.own is not None and offer.own.created]
     clouds = {str(machines.cloud) for machines in own if machines.standing is None}
     for cloud, enabled in (("aws", settings.cirun.aws), ("gcp", settings.cirun.gcp)) if settings.cirun else ():
         if enabled and cloud not in clouds:

@@ -37,7 +37,7 @@ def check(stack: Stack) -> Iterator[Verdict]:
                 standing.group_key or offer.path, standing.group, settings.github.url, stated=standing.group_key
             )
             yield _forks(offer, standing)
-    if settings.cirun is not None and any(machines.standing is None for _, machines in own):
+    if settings.cirun is not None and any(machines.created and machines.standing is None for _, machines in own):
         if settings.cirun.access:
             reason = "only the people in cirun.access may start the runners that cirun serves"
             yield ok(CHECK, "cirun.access", reason, (APPROVAL,))

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu_ci.checks.capacity import quota
 from gpu_ci.checks.cost.bill import bill
 from gpu_ci.checks.cost.machine_groups import machine_groups
 from gpu_ci.checks.cost.money import check
@@ -320,21 +319,3 @@ def test_production_has_a_budget_that_is_met() -> None:
 
     assert all(not isinstance(expected_machine(group), NoPrice) for group in machine_groups(of))
     assert {one.level for one in check(of)} <= {Level.OK, Level.WARNING}
-
-
-def test_machines_that_the_stack_does_not_create_cost_nothing_and_need_no_quota() -> None:
-    created = stack(name="examples/cirun-aws.yaml")
-    elsewhere = replace(
-        created,
-        offers={
-            name: replace(offer, own=replace(offer.own, created=False))
-            for name, offer in created.offers.items()
-            if offer.own is not None
-        },
-    )
-    runners = set(created.offers)
-
-    assert {group.path for group in machine_groups(created)} >= {f"runners.{name}" for name in runners}
-    assert not {group.path for group in machine_groups(elsewhere)} & {f"runners.{name}" for name in runners}
-    assert not {path for path in bill(elsewhere).by_path(Case.WORST) if path.startswith("runners.")}
-    assert not [verdict for verdict in quota.check(elsewhere) if "runners." in verdict.subject]

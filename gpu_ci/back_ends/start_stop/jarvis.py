@@ -47,7 +47,6 @@ def jarvis_offer(name: str, runner: RunnerSettings, stated: JarvisSettings) -> O
             placements=(Placement(region=stated.region or "", spot=False),),
             at_once=1,
             places_key=f"{section}.region",
-            spot_key="",
             disk_gib=disk_gib,
             disk_key=f"{section}.storage",
             disk_kind="ssd",

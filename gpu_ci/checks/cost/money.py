@@ -49,9 +49,11 @@ def check(stack: Stack) -> Iterator[Verdict]:
         else:
             yield from _idle(group, own)
             yield from _overloaded(group, own)
+    paths = {group.path for group in groups}
+    paid = [load for load in loads if load.group in paths]
     # The figures of both kinds of jobs cannot be separated: they share the cluster.
-    if not found.unpriced and all(load.gpu for load in loads):
-        yield from _hosted(found, loads)
+    if not found.unpriced and all(load.gpu for load in paid):
+        yield from _hosted(found, paid)
 
 
 def _limits(stack: Stack) -> dict[Case, Decimal]:

@@ -53,7 +53,8 @@ def _machine(path: str, machine: InstanceType | MachineType, *, cuda: str, disk_
         found.insert(0, error(CHECK, path, reason, "choose a newer GPU"))
     yield from found
     if not found:
-        yield ok(CHECK, path, f"{machine.name} with {model.slug} and {disk_gib} GiB of disk is large enough")
+        disk = f" and {disk_gib} GiB of disk" if disk_gib else ""
+        yield ok(CHECK, path, f"{machine.name} with {model.slug}{disk} is large enough")
 
 
 def _too_small(path: str, machine: InstanceType | MachineType, disk_gib: int) -> Iterator[Verdict]:
@@ -66,6 +67,6 @@ def _too_small(path: str, machine: InstanceType | MachineType, disk_gib: int) ->
             reason = f"{machine.name} has {round(has, 1):g} {unit}; the minimum is {least}"
             yield error(CHECK, path, reason, fix)
     disk_gb = disk_gib * GIB / 1e9
-    if disk_gb < _LEAST_DISK_GB:
+    if 0 < disk_gb < _LEAST_DISK_GB:
         reason = f"its machines have {disk_gb:.1f} GB of disk; the recommended minimum is {_LEAST_DISK_GB}"
         yield warning(CHECK, path, reason, "state a larger disk")

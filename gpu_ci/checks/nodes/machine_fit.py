@@ -35,7 +35,8 @@ def check(stack: Stack) -> Iterator[Verdict]:
             if not short:
                 names = ", ".join(machine.type.name for machine in offer.machines)
                 yield ok(CHECK, offer.path, f"it fits {names}, alone on its machine")
-            yield from _disk(offer, offer.own, needs)
+            if offer.own.disk_gib or offer.own.created:
+                yield from _disk(offer, offer.own, needs)
 
 
 def usable_memory_mib(machine: InstanceType | MachineType) -> int:
