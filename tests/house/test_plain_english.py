@@ -1,8 +1,9 @@
-"""Tests of the wording: phrases of the glossary do not occur in text that people read."""
+"""Tests of the wording: phrases of the glossary do not occur in text that people read, nor in identifiers."""
 
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import subprocess
 from pathlib import Path
@@ -46,7 +47,21 @@ PHRASES: Final = {
     r"whoever": "anyone who",
 }
 """A pattern to its replacement in plain English."""
-PATTERN: Final = re.compile(rf"(?<![\w-])(?:{'|'.join(PHRASES)})(?![\w-])", re.IGNORECASE)
+IN_NAMES: Final = PHRASES | {
+    r"(?<!there )is no": "is not a",
+    r"said|told": "printed; reported",
+    r"says": "prints; states",
+}
+"""The phrases of identifiers, whose words are separated by spaces. Some of them are correct in a sentence."""
+
+
+def pattern(phrases: dict[str, str]) -> re.Pattern[str]:
+    """Return a pattern that matches whole words."""
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(phrases)})(?![\w-])", re.IGNORECASE)
+
+
+PATTERN: Final = pattern(PHRASES)
+NAME_PATTERN: Final = pattern(IN_NAMES)
 
 NOT_YET: Final = ("docker/gpu-tests/tests/",)
 """The build context of the test image, under an immutable tag: a changed text needs a new tag."""
@@ -81,6 +96,62 @@ def test_a_phrase_of_the_glossary_is_found(text: str) -> None:
 @pytest.mark.parametrize("text", ["besides", "a standing order", "the next hold", "stand-alone", "up to date"])
 def test_a_word_that_only_resembles_a_phrase_is_allowed(text: str) -> None:
     assert phrases(text) == []
+
+
+def defined(node: ast.AST) -> str:
+    """Return the name of the function, class, argument, variable or attribute that a node defines, or nothing."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()) | ast.arg(arg=name):
+            return name
+        case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            return name
+        case ast.alias(asname=str(name)) | ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+            return name
+        case _:
+            return ""
+
+
+@functools.cache
+def is_unclear(name: str) -> bool:
+    """Return whether the words of an identifier contain a phrase of the glossary."""
+    return NAME_PATTERN.search(re.sub(r"_|(?<=[a-z0-9])(?=[A-Z])", " ", name)) is not None
+
+
+def unclear(source: str) -> list[str]:
+    """Return each identifier that a source defines with a phrase of the glossary, and its line."""
+    if not any(map(is_unclear, set(re.findall(r"\w+", source)))):
+        return []  # Parsing every file would take seconds.
+    nodes = ((getattr(node, "lineno", 0), defined(node)) for node in ast.walk(ast.parse(source)))
+    return [f"{line}: {name}" for line, name in nodes if is_unclear(name)]
+
+
+def test_no_identifier_uses_a_phrase_of_the_glossary() -> None:
+    names = [name for name in tracked("*.py") if not name.startswith(NOT_YET)]
+    found = {name: unclear((ROOT / name).read_text(encoding="utf-8")) for name in names}
+
+    assert names
+    assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def test_what_follows_stands_here() -> None: ...",
+        "def test_what_is_the_same_every_time_is_no_list() -> None: ...",
+        "class StandsHere: ...",
+        "def answer(told: str) -> None: ...",
+        "told, other = 1, 2",
+        "run.said = 1",
+        "import this as told",
+    ],
+)
+def test_an_identifier_with_a_phrase_is_found(source: str) -> None:
+    assert unclear(source)
+
+
+@pytest.mark.parametrize("source", ["print(sdk.told)", "is_none = 1", "besides = aside = 1", "call(told=1)"])
+def test_a_clear_identifier_or_a_use_of_a_foreign_one_is_allowed(source: str) -> None:
+    assert unclear(source) == []
 
 
 def docstrings(source: str) -> list[str]:
