@@ -247,14 +247,14 @@ def chosen(number: int, mutant: Mutant, traced: Traced) -> list[str]:
 
 
 def fate_of(number: int, mutant: Mutant, traced: Traced, options: Sequence[str]) -> dict[str, Any]:
-    """Return whether the tests kill a mutant: killed, and by which test; survived; not reached by a test; or gone."""
+    """Return whether the tests kill a mutant: killed, and by which test; survived; not reached by a test; or missing."""
     path = ROOT / mutant["path"]
     source = path.read_text() if path.exists() else ""
     tests = chosen(number, mutant, traced)
     fate: dict[str, Any] = {"mutant": number, "tests": len(tests)}
     starts = [found.start() for found in re.finditer(re.escape(mutant["before"]), source)]
     if not starts:
-        return {**fate, "fate": "gone"}
+        return {**fate, "fate": "missing"}
     if not tests:
         return {**fate, "fate": "not reached"}
     start = min(starts, key=lambda one: abs(source.count("\n", 0, one) + 1 - mutant["line"]))

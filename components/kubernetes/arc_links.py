@@ -180,8 +180,10 @@ def _reason(pod: Item) -> str:
     status = pod.get("status", {})
     states = [state for one in status.get("containerStatuses", []) for state in one["state"].values()]
     waits = [*states, *(one for one in status.get("conditions", []) if one.get("status") == "False")]
-    told: Mapping[str, Any] = next((one for one in waits if one.get("reason")), {})
-    return ": ".join(str(told[key]) for key in ("reason", "message") if told.get(key)) or status.get("phase", "unknown")
+    cause: Mapping[str, Any] = next((one for one in waits if one.get("reason")), {})
+    return ": ".join(str(cause[key]) for key in ("reason", "message") if cause.get(key)) or status.get(
+        "phase", "unknown"
+    )
 
 
 def _terminates(item: Item) -> bool:

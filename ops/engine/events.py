@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 SAME: Final = "same"
-_ENGINE_GONE: Final = "Resource monitor has terminated"
+_ENGINE_ENDED: Final = "Resource monitor has terminated"
 _SUMMARY: Final = re.compile(r"^(update|preview|destroy|refresh) failed$|^resource .* failed|^run canceled")
 
 
@@ -132,7 +132,7 @@ class EventLog:
     def outcome(self, operation: str, seconds: float, *, problem: str | None) -> Outcome:
         """Return the outcome; `problem` is the error of the process, used if no event gives a reason."""
         # The program reports that the engine has ended; that is no cause.
-        diagnostics = tuple(one for one in self._diagnostics if not one.message.startswith(_ENGINE_GONE))
+        diagnostics = tuple(one for one in self._diagnostics if not one.message.startswith(_ENGINE_ENDED))
         if problem is not None and not any(one.severity == "error" for one in diagnostics):
             diagnostics += (Diagnostic(severity="error", message=problem, urn=""),)
         return Outcome(

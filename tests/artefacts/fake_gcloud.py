@@ -143,17 +143,17 @@ def word_of(found: Any) -> str:
     if found["looks"] < 3:
         return ""
     failure = "fail:driver:100:packages.sh:60: apt install"
-    said = {"ok": f"ok:{found['hash']}", "fail": failure, "terminated": failure}
-    return {**said, "registry": "fail:registry:1:the image could not be pulled"}.get(found["fate"], "")
+    published = {"ok": f"ok:{found['hash']}", "fail": failure, "terminated": failure}
+    return {**published, "registry": "fail:registry:1:the image could not be pulled"}.get(found["fate"], "")
 
 
 def attributes(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:
     if not plan.get("attributes", True):
         fail("Constraint constraints/compute.disableGuestAttributesAccess violated")
-    said = word_of(machine(state, words[0]))
-    if not said:
+    published = word_of(machine(state, words[0]))
+    if not published:
         lost("hostAttributes/gpu-host/status")
-    answer(json.dumps([{"namespace": "gpu-host", "key": "status", "value": said}]))
+    answer(json.dumps([{"namespace": "gpu-host", "key": "status", "value": published}]))
 
 
 def serial(state: Any, plan: Any, words: list[str], flags: dict[str, str]) -> None:

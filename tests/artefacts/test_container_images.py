@@ -202,7 +202,7 @@ def test_a_good_image_passes_and_lists_its_tools(box: Box) -> None:
     assert run.out.endswith("The image is a runtime image of CUDA 12.9.\n")
 
 
-def test_without_a_number_of_gpus_the_gpu_is_not_asked(box: Box) -> None:
+def test_without_a_number_of_gpus_nvidia_smi_is_not_called(box: Box) -> None:
     box.stubs.add("nvidia-smi", "exit 9")
 
     assert box.check("runtime", "12.9").code == 0
@@ -219,7 +219,7 @@ def test_devel_needs_the_compiler_of_the_stated_version(box: Box) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "body", "said"),
+    ("command", "body", "message"),
     [
         ("sudo", "", "sudo is installed, so a job can become root"),
         ("nvcc", "", "nvcc is in the target runtime"),
@@ -230,12 +230,12 @@ def test_devel_needs_the_compiler_of_the_stated_version(box: Box) -> None:
         ("nvidia-smi", "true", "0 GPUs respond, not 1"),
     ],
 )
-def test_a_fault_of_the_image_is_reported(box: Box, command: str, body: str, said: str) -> None:
+def test_a_fault_of_the_image_is_reported(box: Box, command: str, body: str, message: str) -> None:
     box.stubs.add(command, body)
     run = box.check("runtime", "12.9", "1")
 
     assert run.code == 1
-    assert said in run.err
+    assert message in run.err
 
 
 def test_every_missing_part_is_reported_at_once(box: Box) -> None:

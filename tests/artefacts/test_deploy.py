@@ -155,7 +155,7 @@ def test_the_newest_commit_is_planned_and_deployed_with_the_policy_pack(
     assert pipeline.run("finish") == (0, "")
 
 
-def test_a_plan_waits_for_its_approval_and_is_then_refused_if_a_newer_commit_was_deployed(pipeline: Pipeline) -> None:
+def test_an_approved_plan_is_refused_if_a_newer_commit_is_deployed(pipeline: Pipeline) -> None:
     _, two, three = pipeline.commits
     pipeline.deployed()
     pipeline.git("checkout", "--quiet", two)
@@ -220,7 +220,7 @@ def step(op: str, type_: str, name: str, **more: Any) -> str:
     return json.dumps({"sequence": 1, "timestamp": 1, "resourcePreEvent": {"metadata": metadata}})
 
 
-def test_a_plan_that_replaces_a_cluster_that_runs_is_refused(pipeline: Pipeline) -> None:
+def test_a_plan_that_replaces_a_running_cluster_is_refused(pipeline: Pipeline) -> None:
     pipeline.deployed()
     forced = {"kubernetesNetworkConfig.serviceIpv4Cidr": {"diffKind": "update-replace", "inputDiff": True}}
     cluster = step("replace", "aws:eks/cluster:Cluster", "cluster", detailedDiff=forced)

@@ -29,7 +29,7 @@ def test_the_issue_names_the_resources_and_the_values_of_the_cloud() -> None:
     assert "\n+ create   ec2/subnet private\n" in TEXT
 
 
-def test_a_secret_and_a_fence_in_a_value_do_no_harm() -> None:
+def test_a_secret_is_hidden_and_a_code_fence_in_a_value_is_escaped() -> None:
     value = "AKIA" + "B" * 16
     leaking = Property(path="description", old=f"``` {value}", new="x", forces=False)
     text = body("staging", "c0ffee", [Change(effect=Effect.UPDATE, urn="a::b::c::d", type="t", properties=(leaking,))])

@@ -108,7 +108,7 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-def test_the_first_start_hands_the_work_to_a_unit_that_survives_a_reboot(machine: Machine) -> None:
+def test_the_first_start_enables_a_unit_that_continues_after_a_reboot(machine: Machine) -> None:
     run = machine.script("install.sh")
 
     assert run.code == 0
@@ -120,7 +120,7 @@ def test_the_first_start_hands_the_work_to_a_unit_that_survives_a_reboot(machine
     ]
 
 
-def test_the_installer_goes_on_after_the_reboot_that_a_new_kernel_needs(machine: Machine) -> None:
+def test_the_installer_continues_after_the_reboot_into_a_new_kernel(machine: Machine) -> None:
     before = machine.script("install.sh", "resume")
     reports_before = machine.reports()
     after = machine.script("install.sh", "resume")
@@ -132,7 +132,7 @@ def test_the_installer_goes_on_after_the_reboot_that_a_new_kernel_needs(machine:
 
 
 @pytest.mark.parametrize(("wanted", "stopped"), [("0", []), ("1", ["systemctl poweroff"])])
-def test_a_machine_stops_after_its_report_where_that_is_wanted(
+def test_a_machine_powers_off_after_its_report_if_the_option_is_set(
     machine: Machine, wanted: str, stopped: list[str]
 ) -> None:
     machine.options(GPU_HOST_HASH=HASH, STOP_WHEN_DONE=wanted)
@@ -142,7 +142,7 @@ def test_a_machine_stops_after_its_report_where_that_is_wanted(
     assert machine.reports() == [f"ok:{HASH}"]
 
 
-def test_an_installed_machine_is_left_alone(machine: Machine) -> None:
+def test_a_second_run_changes_nothing_on_an_installed_machine(machine: Machine) -> None:
     machine.installed()
     calls = machine.stubs.calls()
     again = machine.script("install.sh")
@@ -151,7 +151,7 @@ def test_an_installed_machine_is_left_alone(machine: Machine) -> None:
     assert machine.stubs.calls() == calls
 
 
-def test_the_driver_is_the_signed_one_of_ubuntus_archive(machine: Machine) -> None:
+def test_the_driver_is_installed_from_the_signed_packages_of_ubuntu(machine: Machine) -> None:
     machine.installed()
 
     assert [call.split("install ")[1] for call in machine.called("install linux-modules")] == [
@@ -160,7 +160,7 @@ def test_the_driver_is_the_signed_one_of_ubuntus_archive(machine: Machine) -> No
     assert machine.called("dkms-") == [call for call in machine.called("dkms-") if "no-dkms" in call]
 
 
-def test_another_branch_and_flavour_is_another_set_of_packages(machine: Machine) -> None:
+def test_the_branch_and_the_flavour_select_the_driver_packages(machine: Machine) -> None:
     machine.options(GPU_HOST_HASH=HASH, NVIDIA_BRANCH="595", NVIDIA_FLAVOUR="server-open")
     machine.stubs.add("modinfo", "echo 595.84.01")
 
@@ -170,7 +170,7 @@ def test_another_branch_and_flavour_is_another_set_of_packages(machine: Machine)
     ]
 
 
-def test_what_could_part_the_driver_from_its_libraries_is_held(machine: Machine) -> None:
+def test_packages_that_must_match_the_driver_are_held(machine: Machine) -> None:
     machine.installed()
     held = {name for call in machine.called("apt-mark hold") for name in call.split()[2:]}
 
@@ -179,7 +179,7 @@ def test_what_could_part_the_driver_from_its_libraries_is_held(machine: Machine)
     assert machine.called("snap refresh --hold")
 
 
-def test_an_upgrade_that_runs_already_is_ended_before_it_is_masked(machine: Machine) -> None:
+def test_a_running_upgrade_is_stopped_before_its_unit_is_masked(machine: Machine) -> None:
     machine.installed()
     calls = [call for call in machine.stubs.calls() if "apt-daily" in call]
 
@@ -190,7 +190,7 @@ def test_an_upgrade_that_runs_already_is_ended_before_it_is_masked(machine: Mach
     ]
 
 
-def test_the_packages_of_the_driver_are_those_that_the_plan_judges(machine: Machine) -> None:
+def test_the_driver_packages_are_the_packages_that_the_plan_checks(machine: Machine) -> None:
     machine.installed()
 
     assert machine.called(f"install {server_package('580')} ")
@@ -206,7 +206,7 @@ def test_the_stated_user_and_the_user_of_cirun_are_in_the_group_docker(machine: 
     assert machine.called("usermod") == [f"usermod --append --groups docker {user}" for user in users]
 
 
-def test_a_changed_configuration_file_never_asks(machine: Machine) -> None:
+def test_apt_never_prompts_for_a_changed_configuration_file(machine: Machine) -> None:
     machine.installed()
     asking = [
         call
@@ -217,7 +217,7 @@ def test_a_changed_configuration_file_never_asks(machine: Machine) -> None:
     assert (machine.called("dist-upgrade") != [], asking) == (True, [])
 
 
-def test_docker_and_the_toolkit_come_from_their_owners_repositories(machine: Machine) -> None:
+def test_docker_and_the_toolkit_come_from_the_vendors_repositories(machine: Machine) -> None:
     machine.options(GPU_HOST_HASH=HASH, DOCKER_VERSION="5:29.0.1-1~ubuntu.24.04~noble")
     machine.installed()
     lists = machine.root / "etc/apt/sources.list.d"
@@ -234,14 +234,14 @@ def test_docker_and_the_toolkit_come_from_their_owners_repositories(machine: Mac
     assert machine.called("nvidia-ctk runtime configure --runtime=docker --set-as-default")
 
 
-def test_packages_that_would_stand_in_dockers_way_go_first(machine: Machine) -> None:
+def test_packages_that_conflict_with_docker_are_removed_first(machine: Machine) -> None:
     machine.stubs.add("dpkg-query", 'case "$*" in *runc*|*docker.io*) echo installed;; *) exit 1;; esac')
     machine.installed()
 
     assert [call.split("remove ")[1] for call in machine.called(" remove ")] == ["docker.io runc"]
 
 
-def test_uv_is_installed_by_its_hash(machine: Machine) -> None:
+def test_uv_is_installed_with_a_pinned_hash(machine: Machine) -> None:
     machine.stubs.add(
         "python3",
         'mkdir -p "$3/bin"; printf "#!/bin/bash\\necho pip \\$* >>%s; tail -n 1 \\${*: -1} >>%s" '
@@ -254,7 +254,7 @@ def test_uv_is_installed_by_its_hash(machine: Machine) -> None:
     assert (machine.root / "usr/local/bin/uv").readlink() == Path("/opt/uv/bin/uv")
 
 
-def test_nothing_of_the_builder_is_left_in_the_image(machine: Machine) -> None:
+def test_the_image_contains_no_state_of_the_builder(machine: Machine) -> None:
     (machine.root / "etc/systemd/system").mkdir(parents=True)
     (machine.root / "etc/systemd/system/gpu-host-install.service").touch()
     machine.installed()
@@ -283,7 +283,7 @@ def test_nothing_of_the_builder_is_left_in_the_image(machine: Machine) -> None:
         ("cloud-init", "clean", "cleanup"),
     ],
 )
-def test_a_stage_that_fails_is_reported_with_its_name_and_taken_up_again(
+def test_a_failed_stage_is_reported_by_name_and_repeated_by_the_next_run(
     machine: Machine, command: str, words: str, stage: str
 ) -> None:
     kept = (machine.stubs.path / command).read_text()
@@ -298,7 +298,7 @@ def test_a_stage_that_fails_is_reported_with_its_name_and_taken_up_again(
     assert machine.reports()[-1] == f"ok:{HASH}"
 
 
-def test_a_machine_that_goes_down_in_a_stage_is_no_failure_and_goes_on_there(machine: Machine) -> None:
+def test_an_interrupted_stage_is_not_a_failure_and_continues_after_the_restart(machine: Machine) -> None:
     kept = (machine.stubs.path / "apt-get").read_text()
     machine.script("install.sh", "resume")
     machine.stubs.add("apt-get", 'case "$*" in *install\\ docker-ce*) exec sleep 30;; esac')
@@ -335,7 +335,7 @@ def signed_otherwise(machine: Machine, host: str, listed: str) -> Run:
 
 
 @pytest.mark.parametrize("host", KEYS)
-def test_a_key_with_another_fingerprint_is_not_taken_over(machine: Machine, host: str) -> None:
+def test_a_key_with_another_fingerprint_is_rejected(machine: Machine, host: str) -> None:
     run = signed_otherwise(machine, host, listing("0" * 40))
 
     assert run.code == 1
@@ -345,7 +345,7 @@ def test_a_key_with_another_fingerprint_is_not_taken_over(machine: Machine, host
 
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("host", KEYS)
-def test_a_key_beside_the_right_one_is_not_taken_over_with_it(machine: Machine, host: str, first: bool) -> None:
+def test_a_key_ring_with_an_additional_key_is_rejected(machine: Machine, host: str, first: bool) -> None:
     both = ("0" * 40, KEYS[host]) if first else (KEYS[host], "0" * 40)
     run = signed_otherwise(machine, host, listing(*both))
 
@@ -354,33 +354,33 @@ def test_a_key_beside_the_right_one_is_not_taken_over_with_it(machine: Machine, 
 
 
 @pytest.mark.parametrize("host", KEYS)
-def test_a_subkey_with_the_right_fingerprint_is_not_the_key(machine: Machine, host: str) -> None:
+def test_a_subkey_with_the_right_fingerprint_is_rejected(machine: Machine, host: str) -> None:
     run = signed_otherwise(machine, host, f"pub: fpr:::::::::{'0' * 40}: sub: fpr:::::::::{KEYS[host]}:")
 
     assert run.code == 1
 
 
-def test_a_driver_of_another_branch_than_asked_for_ends_the_build(machine: Machine) -> None:
+def test_a_driver_of_another_branch_fails_the_build(machine: Machine) -> None:
     machine.stubs.add("modinfo", "echo 570.10")
 
     assert machine.installed().code == 1
     assert "has driver '570.10', and 580 was asked for" in machine.reports()[-1]
 
 
-def test_the_newest_kernel_is_the_one_that_is_checked(machine: Machine) -> None:
+def test_the_driver_is_checked_for_the_newest_kernel(machine: Machine) -> None:
     machine.installed()
 
     assert machine.called("modinfo") == ["modinfo -k 6.17.0-1004-gcp -F version nvidia"]
 
 
-def test_a_runtime_that_is_not_nvidias_ends_the_build(machine: Machine) -> None:
+def test_a_default_runtime_other_than_nvidia_fails_the_build(machine: Machine) -> None:
     machine.stubs.add("docker", "echo runc")
 
     assert machine.installed().code == 1
     assert machine.reports()[-1].startswith("fail:check:1:docker's default runtime is 'runc'")
 
 
-def test_a_user_who_could_become_root_ends_the_build(machine: Machine) -> None:
+def test_a_user_with_access_to_root_fails_the_build(machine: Machine) -> None:
     machine.stubs.add("id", "echo ci-gpu-runner docker google-sudoers")
 
     assert machine.installed().code == 1
@@ -401,9 +401,7 @@ def test_a_user_who_could_become_root_ends_the_build(machine: Machine) -> None:
         ("UV_SHA256", "abc"),
     ],
 )
-def test_an_option_that_does_not_fit_ends_the_build_before_anything_changes(
-    machine: Machine, name: str, value: str
-) -> None:
+def test_an_invalid_option_fails_the_build_before_any_change(machine: Machine, name: str, value: str) -> None:
     machine.options(**{"GPU_HOST_HASH": HASH, name: value})
     run = machine.script("install.sh", "resume")
 
@@ -412,7 +410,7 @@ def test_an_option_that_does_not_fit_ends_the_build_before_anything_changes(
     assert [call.split()[0] for call in machine.stubs.calls()] == ["curl"]
 
 
-def test_an_image_without_a_content_address_is_not_begun(machine: Machine) -> None:
+def test_a_build_without_a_content_hash_is_refused(machine: Machine) -> None:
     machine.options()
     run = machine.script("install.sh", "resume")
 
@@ -420,7 +418,7 @@ def test_an_image_without_a_content_address_is_not_begun(machine: Machine) -> No
     assert machine.reports()[0].startswith("fail:start:")
 
 
-def test_the_report_stands_on_the_console_too(machine: Machine) -> None:
+def test_the_report_is_also_written_to_the_console(machine: Machine) -> None:
     machine.stubs.failing("curl", "guest-attributes")
     run = machine.installed()
 
@@ -449,7 +447,7 @@ def verifying(machine: Machine, host: str = GOOD, inside: str = GOOD, **options:
     return machine.stubs.run(["/bin/bash", str(own / "verify.sh")], {"GPU_HOST_ROOT": str(machine.root)})
 
 
-def test_a_sound_image_is_verified_on_its_gpu(machine: Machine) -> None:
+def test_a_valid_image_passes_the_verification_on_its_gpu(machine: Machine) -> None:
     run = verifying(machine, GPU_FAMILY="T4")
 
     assert (run.code, machine.reports()) == (0, [f"ok:{HASH}"])
@@ -504,7 +502,7 @@ def test_a_kernel_runs_in_a_container_on_every_gpu(machine: Machine) -> None:
     assert [call.split()[4] for call in runs] == ["device=0", "device=1"]
 
 
-def test_a_gpu_that_runs_no_kernel_is_refused_although_nvidia_smi_answers(machine: Machine) -> None:
+def test_a_gpu_that_runs_no_kernel_fails_the_verification(machine: Machine) -> None:
     """So it is with a broken nvidia-uvm."""
     verifying(machine)
     machine.stubs.add("docker", f'case "$1 $*" in run*vectoradd*) exit 1;; esac; printf "%s\\n" {GOOD!r}')
@@ -516,7 +514,7 @@ def test_a_gpu_that_runs_no_kernel_is_refused_although_nvidia_smi_answers(machin
     assert machine.reports()[-1].startswith("fail:kernel:1:")
 
 
-def test_the_user_of_cirun_reaches_docker_like_the_stated_user(machine: Machine) -> None:
+def test_the_user_of_cirun_and_the_stated_user_can_use_docker(machine: Machine) -> None:
     verifying(machine, DOCKER_USER="builder")
     asked = [call.split()[2] for call in machine.called("runuser") if "docker info" in call]
 
@@ -534,7 +532,7 @@ def test_the_user_of_cirun_reaches_docker_like_the_stated_user(machine: Machine)
         ({"UV_VERSION": "0.14.0"}, "and uv 0.14.0 was asked for"),
     ],
 )
-def test_an_image_that_is_not_what_was_asked_for_is_refused(
+def test_an_image_that_differs_from_its_options_fails_the_verification(
     machine: Machine, change: dict[str, str], reason: str
 ) -> None:
     run = verifying(machine, **change)
@@ -552,7 +550,7 @@ def test_an_image_that_is_not_what_was_asked_for_is_refused(
         ("runuser", "exit 0", "user"),
     ],
 )
-def test_no_failure_of_a_check_is_passed_over(machine: Machine, command: str, body: str, stage: str) -> None:
+def test_every_failed_check_fails_the_verification(machine: Machine, command: str, body: str, stage: str) -> None:
     verifying(machine)
     machine.stubs.add(command, body)
     run = machine.stubs.run(
@@ -563,7 +561,7 @@ def test_no_failure_of_a_check_is_passed_over(machine: Machine, command: str, bo
     assert machine.reports()[-1].startswith(f"fail:{stage}:")
 
 
-def test_a_registry_that_is_ill_is_not_the_images_failure(machine: Machine) -> None:
+def test_an_unavailable_registry_is_not_reported_as_a_fault_of_the_image(machine: Machine) -> None:
     verifying(machine)
     machine.stubs.add("sleep")
     machine.stubs.add("docker", 'case "$1" in pull) exit 1;; esac')
@@ -576,7 +574,7 @@ def test_a_registry_that_is_ill_is_not_the_images_failure(machine: Machine) -> N
     assert machine.called("sleep") == ["sleep 0", "sleep 10", "sleep 30"]
 
 
-def test_a_registry_that_was_ill_for_a_moment_is_asked_again(machine: Machine) -> None:
+def test_a_failed_pull_is_repeated(machine: Machine) -> None:
     verifying(machine)
     once = machine.root / "asked"
     machine.stubs.add("sleep")
@@ -599,12 +597,12 @@ def disks(machine: Machine) -> Machine:
     return machine
 
 
-def test_a_machine_without_a_local_ssd_boots_all_the_same(disks: Machine) -> None:
+def test_a_machine_without_a_local_ssd_boots(disks: Machine) -> None:
     assert disks.script("local-ssd.sh").code == 0
     assert disks.stubs.calls() == []
 
 
-def test_a_blank_local_ssd_is_formatted_and_docker_put_on_it(disks: Machine) -> None:
+def test_a_blank_local_ssd_is_formatted_and_stores_the_data_of_docker(disks: Machine) -> None:
     device = disks.root / "dev/disk/by-id/google-local-nvme-ssd-0"
     device.touch()
     root = disks.root
@@ -627,7 +625,7 @@ def test_a_local_ssd_that_has_a_file_system_is_not_formatted_again(disks: Machin
 
 
 @pytest.mark.parametrize("answer", ["echo LVM2_member", "exit 4"])
-def test_a_disk_that_is_not_ours_is_not_erased(disks: Machine, answer: str) -> None:
+def test_a_disk_with_foreign_or_unknown_content_is_not_formatted(disks: Machine, answer: str) -> None:
     disks.stubs.add("blkid", answer)
 
     assert disks.script("local-ssd.sh", LOCAL_SSD_DEVICE="/dev/sdb").code != 0
@@ -650,7 +648,7 @@ def test_a_script_passes_bash_and_shellcheck(script: Path) -> None:
 
 
 @pytest.mark.parametrize("unit", sorted(FOLDER.glob("*.service")), ids=lambda path: path.name)
-def test_a_unit_passes_systemds_own_check(unit: Path) -> None:
+def test_a_unit_passes_systemd_analyze_verify(unit: Path) -> None:
     result = subprocess.run(
         [linter("systemd-analyze"), "verify", str(unit)], capture_output=True, text=True, check=False
     )
@@ -659,7 +657,7 @@ def test_a_unit_passes_systemds_own_check(unit: Path) -> None:
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
-def test_no_failure_is_talked_away(script: Path) -> None:
+def test_no_script_ignores_a_failed_command(script: Path) -> None:
     text = script.read_text()
 
     assert "|| echo" not in text

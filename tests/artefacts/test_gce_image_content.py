@@ -33,7 +33,7 @@ content = st.builds(
 
 @given(content, content)
 @settings(max_examples=80, deadline=None)
-def test_two_contents_have_one_address_only_where_they_are_the_same(one: ImageContent, other: ImageContent) -> None:
+def test_two_contents_have_the_same_hash_exactly_if_they_are_equal(one: ImageContent, other: ImageContent) -> None:
     assert (one.hash == other.hash) == (one == other)
 
 
@@ -50,28 +50,28 @@ def test_two_contents_have_one_address_only_where_they_are_the_same(one: ImageCo
         replace(CONTENT, location="us"),
     ],
 )
-def test_whatever_decides_the_image_decides_its_address(other: ImageContent) -> None:
+def test_every_part_of_the_content_changes_the_hash(other: ImageContent) -> None:
     assert other.hash != CONTENT.hash
 
 
-def test_the_order_in_which_things_are_said_decides_nothing() -> None:
+def test_the_order_of_files_and_options_does_not_change_the_hash() -> None:
     one = replace(CONTENT, files={"a": "1", "b": "2"}, options={"X": "1", "Y": "2"})
     other = replace(CONTENT, files={"b": "2", "a": "1"}, options={"Y": "2", "X": "1"})
 
     assert one.hash == other.hash
 
 
-def test_an_images_name_is_its_family_and_eight_digits() -> None:
+def test_the_image_name_is_the_family_and_eight_hexadecimal_digits() -> None:
     assert re.fullmatch(r"gpu-host-[0-9a-f]{8}", image_name("gpu-host", CONTENT))
 
 
-def test_the_address_does_not_move_by_itself() -> None:
+def test_the_hash_of_a_known_content_is_stable() -> None:
     """Another digest would rebuild every image."""
     assert image_name("gpu-host", CONTENT) == "gpu-host-93c7fd91"
 
 
 @pytest.mark.parametrize("family", ["", "Gpu", "1gpu", "gpu_host", "gpu-", "gpü", "a" * (FAMILY_LIMIT + 1)])
-def test_a_family_that_google_does_not_take_is_refused(family: str) -> None:
+def test_a_family_name_that_google_cloud_rejects_is_refused(family: str) -> None:
     with pytest.raises(ValueError, match="image family"):
         checked_family(family)
 
@@ -80,14 +80,14 @@ def test_the_longest_family_leaves_room_for_the_names_of_its_machines() -> None:
     assert len(f"{image_name('a' * FAMILY_LIMIT, CONTENT)}-verify") == 63
 
 
-def test_every_script_of_the_folder_is_installed_or_verifies() -> None:
+def test_every_script_belongs_to_the_installation_or_the_verification() -> None:
     there = {path.name for path in FOLDER.iterdir() if path.suffix in {".sh", ".service"}}
 
     assert there == set(INSTALL_FILES) | set(VERIFY_FILES)
     assert len(startup_script(FILES, {}, home="/opt/gpu-host", run="install.sh")) < LIMIT
 
 
-def test_the_start_script_lays_out_every_file_and_runs_one(tmp_path: Path) -> None:
+def test_the_start_script_writes_every_file_and_runs_the_entry_point(tmp_path: Path) -> None:
     home = tmp_path / "home"
     files = FILES | {"go.sh": '. "$(dirname "$0")/options.env"; printf "%s|%s" "$GPU_NAME" "$ODD"\n'}
     options = {"GPU_NAME": "Tesla T4", "ODD": "$(touch /nothing) `id` 'x'"}
@@ -109,7 +109,9 @@ def test_the_start_script_lays_out_every_file_and_runs_one(tmp_path: Path) -> No
         ({"a": "x\n" * LIMIT}, {}),
     ],
 )
-def test_what_cannot_be_carried_is_refused(files: dict[str, str], options: dict[str, str]) -> None:
+def test_files_and_options_that_the_script_cannot_contain_are_refused(
+    files: dict[str, str], options: dict[str, str]
+) -> None:
     with pytest.raises(ValueError, match=r"newline|capitals|Google takes"):
         startup_script(files, options, home="/h", run="a")
 

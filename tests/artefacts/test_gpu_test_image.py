@@ -27,7 +27,7 @@ def test_the_dockerfile_passes_hadolint() -> None:
     assert (result.returncode, result.stdout) == (0, "")
 
 
-def test_every_base_is_pinned_and_none_is_the_latest() -> None:
+def test_every_base_image_is_pinned_to_an_exact_version() -> None:
     bases = re.findall(r"^ARG \w+_IMAGE=(\S+)$", DOCKERFILE, re.MULTILINE)
     froms = re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)
 
@@ -42,7 +42,7 @@ def test_the_default_base_image_has_no_finding() -> None:
     assert findings(Query(image=base, driver="580")) == ()
 
 
-def test_another_python_goes_where_the_user_can_write() -> None:
+def test_another_python_is_installed_in_a_writable_folder() -> None:
     last = DOCKERFILE.rpartition("\nFROM ")[2]
     environment = dict(re.findall(r"(\w+)=(\S+)", last[last.index("\nENV ") : last.index("\nUSER ")]))
 
@@ -53,18 +53,18 @@ def test_another_python_goes_where_the_user_can_write() -> None:
     )
 
 
-def test_the_last_stage_is_nobody_that_could_change_it() -> None:
+def test_the_last_stage_runs_as_an_unprivileged_user() -> None:
     assert re.findall(r"^USER (\S+)$", DOCKERFILE, re.MULTILINE) == ["1001"]
 
 
-def test_everything_that_is_copied_is_let_through_to_the_build() -> None:
+def test_the_build_context_includes_every_copied_file() -> None:
     allowed = [line[1:] for line in (FOLDER / ".dockerignore").read_text().splitlines() if line.startswith("!")]
 
     assert [path for path in allowed if not (FOLDER / path).is_file()] == []
     assert {f"tests/{path.name}" for path in (FOLDER / "tests").glob("*.*")} < set(allowed)
 
 
-def test_the_lock_has_what_is_asked_for_and_a_hash_for_everything() -> None:
+def test_the_lock_contains_every_requirement_and_a_hash_for_each_package() -> None:
     lock = (FOLDER / "requirements.txt").read_text()
     entries = re.findall(r"^(\S+==\S+) \\\n    --hash=sha256:", lock, re.MULTILINE)
 
@@ -120,7 +120,7 @@ def container(tmp_path: Path) -> Container:
     return Container(tmp_path)
 
 
-def test_a_gpu_that_answers_passes(container: Container) -> None:
+def test_a_working_gpu_passes_the_smoke_test(container: Container) -> None:
     run = container.smoke(EXPECTED_GPU_NAME="Tesla T4")
 
     assert run.code == 0, run.out
@@ -140,7 +140,7 @@ def test_a_gpu_that_answers_passes(container: Container) -> None:
         ("echo 'Tesla T4, 580.1, 0, 7.5'", {}),
     ],
 )
-def test_a_gpu_that_is_missing_or_another_fails_and_never_skips(
+def test_a_missing_or_different_gpu_fails_and_never_skips(
     container: Container, body: str, environment: dict[str, str]
 ) -> None:
     container.gpu(body)
@@ -191,14 +191,14 @@ def test_without_a_command_the_project_is_installed_from_its_lock_and_tested(
     assert container.calls()[2].endswith("-m project")
 
 
-def test_a_command_takes_the_place_of_the_projects_own_tests(container: Container) -> None:
+def test_a_command_replaces_the_default_tests_of_the_project(container: Container) -> None:
     run = container.run("uv", "run", "pytest", "-k", "two words")
 
     assert run.code == 0
     assert container.calls()[1:] == ["uv run pytest -k two words"]
 
 
-def test_nothing_runs_on_a_gpu_that_does_not_answer(container: Container) -> None:
+def test_no_command_runs_if_the_smoke_test_fails(container: Container) -> None:
     container.stubs.add("pytest-of-the-image", "exit 1")
     run = container.run("uv", "run", "pytest")
 
@@ -206,14 +206,14 @@ def test_nothing_runs_on_a_gpu_that_does_not_answer(container: Container) -> Non
     assert len(container.calls()) == 1
 
 
-def test_a_missing_repository_is_said_and_is_no_success(container: Container) -> None:
+def test_a_missing_repository_is_reported_and_fails(container: Container) -> None:
     run = container.run()
 
     assert run.code == 2
     assert "mount the repository at /workspace" in run.err
 
 
-def test_a_user_without_a_home_gets_one(container: Container) -> None:
+def test_a_user_without_a_home_folder_gets_a_temporary_home_folder(container: Container) -> None:
     container.stubs.add("where", 'echo "$HOME $UV_PROJECT_ENVIRONMENT"')
     home, environment = container.run("where", HOME="/nowhere").out.split()
 

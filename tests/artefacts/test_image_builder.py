@@ -484,7 +484,7 @@ def test_the_next_run_deletes_the_machine_of_a_killed_one(cloud: Cloud) -> None:
 
 
 @pytest.mark.parametrize("verb", ["build", "destroy"])
-def test_left_machines_of_this_stack_are_deleted(cloud: Cloud, verb: str) -> None:
+def test_leftover_machines_of_this_stack_are_deleted(cloud: Cloud, verb: str) -> None:
     """Google deletes only running machines, so the builder deletes a stopped one."""
     labels = {"gpu-image-family": "gpu-host", "gpu-image-owner": STACK}
     ours = left_machine("ours", status="TERMINATED", labels=labels)

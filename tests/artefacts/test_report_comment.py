@@ -129,7 +129,7 @@ def test_only_a_report_without_changes_and_findings_needs_no_comment(world: Worl
     assert silent == []
 
 
-def test_each_stack_has_its_comment_from_its_newest_artifact(world: World) -> None:
+def test_each_stack_has_a_comment_from_its_newest_artifact(world: World) -> None:
     for text in ("first", "second"):
         for stack in ("production", "staging"):
             world.upload(f"report-{stack}", reported(f"{text} of {stack}"))
@@ -150,7 +150,7 @@ def test_the_number_of_comments_of_a_run_is_limited(world: World) -> None:
     assert len(world.bodies) == 10
 
 
-def test_only_a_comment_of_the_bot_is_updated_also_behind_a_hundred_others(world: World) -> None:
+def test_only_a_comment_of_the_bot_is_updated_even_after_a_hundred_others(world: World) -> None:
     for login, kind in (("mallory", "User"), ("github-actions[bot]", "User"), ("other[bot]", "Bot")):
         world.comment(LINE, {"login": login, "type": kind})
     for text in range(150):
@@ -236,7 +236,7 @@ def test_the_job_needs_only_the_standard_library() -> None:
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
-def test_nobody_is_mentioned() -> None:
+def test_a_report_mentions_no_user() -> None:
     texts = [
         "@octocat", "ask @acme/team", "\\@octocat", "a@octocat", "&#64;octocat", "&#x40;octocat", "&#064;octocat",
         "&commat;octocat", "`@octocat`", "@&#111;ctocat", "&copy@octocat", "@<!-- -->octocat",
@@ -247,7 +247,7 @@ def test_nobody_is_mentioned() -> None:
     assert {text: one for text, one in shown.items() if mention.search(one)} == {}
 
 
-def test_a_report_imitates_no_other_comment(world: World) -> None:
+def test_a_report_cannot_contain_the_marker_of_another_comment(world: World) -> None:
     world.happens(reported(f"{MARKER.format(stack='production')}\n\u202egnp\x1b[1m"))
 
     (body,) = world.bodies

@@ -72,7 +72,7 @@ def job(tmp_path: Path) -> Job:
     return Job(tmp_path)
 
 
-def test_the_base_is_the_commit_that_the_merge_was_made_with(job: Job) -> None:
+def test_the_base_is_the_first_parent_of_the_merge_commit(job: Job) -> None:
     job.step("State the pull request")
     ended = job.step("Report")
 
@@ -88,9 +88,7 @@ def test_the_artifact_states_the_pull_request(job: Job) -> None:
 @pytest.mark.parametrize(
     ("code", "written", "summary"), [("0", "a report", "a report\n"), ("2", "a report", "a report\n"), ("2", "", None)]
 )
-def test_the_summary_has_the_report_also_if_it_has_a_finding(
-    job: Job, code: str, written: str, summary: str | None
-) -> None:
+def test_the_summary_has_a_report_with_findings(job: Job, code: str, written: str, summary: str | None) -> None:
     job.step("State the pull request")
     reported = job.step("Report", CODE=code, REPORT=written)
     shown = job.step("Show the report in the summary of the run")

@@ -46,7 +46,7 @@ def test_an_instance_of_another_type_cannot_be_started() -> None:
     ]
 
 
-def test_everything_of_ec2_is_held_to_the_regions() -> None:
+def test_every_ec2_statement_is_limited_to_the_regions() -> None:
     loose = [
         statement["Sid"]
         for statement in policy()["Statement"]
@@ -57,19 +57,19 @@ def test_everything_of_ec2_is_held_to_the_regions() -> None:
     assert loose == ["SeeRegions"]
 
 
-def test_the_list_of_regions_may_be_read_in_every_region() -> None:
+def test_the_list_of_regions_is_readable_in_every_region() -> None:
     """The default region of cirun may be none of the runners' regions."""
     (anywhere,) = allowed(policy())["ec2:DescribeRegions"]
 
     assert "Condition" not in anywhere
 
 
-def test_no_machine_of_another_kind_can_be_ended() -> None:
+def test_only_machines_of_the_stated_types_can_be_terminated() -> None:
     for statement in allowed(policy())["ec2:TerminateInstances"]:
         assert statement["Condition"]["StringEquals"]["ec2:InstanceType"] == ["g4dn.xlarge"]
 
 
-def test_a_machine_is_started_in_cirun_s_own_network_only() -> None:
+def test_machines_start_only_in_the_network_of_cirun() -> None:
     """A subnet, a security group and a network interface of another network are refused."""
     for action in ("ec2:RunInstances", "ec2:RequestSpotInstances"):
         (inside,) = [one for one in allowed(policy())[action] if any(r.endswith(":subnet/*") for r in one["Resource"])]
@@ -82,7 +82,7 @@ def test_a_machine_is_started_in_cirun_s_own_network_only() -> None:
         assert inside["Condition"]["ArnEquals"] == {"ec2:Vpc": [VPC]}
 
 
-def test_until_the_subnets_are_stated_no_machine_is_started_in_a_network_of_a_cluster() -> None:
+def test_without_stated_subnets_no_machine_starts_in_a_cluster_network() -> None:
     (inside,) = [one for one in policy(stated=False)["Statement"] if one["Sid"] == "LaunchIn"]
 
     assert inside["Condition"]["Null"] == {
@@ -96,7 +96,7 @@ def test_no_security_group_can_be_opened_or_created() -> None:
 
 
 @pytest.mark.parametrize("action", ["ec2:StopInstances", "ec2:TerminateInstances", "ec2:CancelSpotInstanceRequests"])
-def test_no_node_of_a_cluster_can_be_ended(action: str) -> None:
+def test_no_cluster_node_can_be_terminated(action: str) -> None:
     """A node has the type of a runner, too. Its tags tell it from cirun's machines."""
     for statement in allowed(policy())[action]:
         assert statement["Condition"]["Null"] == {
@@ -106,28 +106,28 @@ def test_no_node_of_a_cluster_can_be_ended(action: str) -> None:
         }
 
 
-def test_every_statement_has_a_condition_but_the_list_of_regions() -> None:
+def test_only_the_list_of_regions_has_no_condition() -> None:
     assert [one["Sid"] for one in policy()["Statement"] if not one.get("Condition")] == ["SeeRegions"]
 
 
-def test_no_statement_allows_every_action_and_no_role_can_be_passed_on() -> None:
+def test_no_statement_allows_every_action_or_passing_a_role() -> None:
     actions = set(allowed(policy()))
 
     assert not {action for action in actions if action.endswith("*") and action != "ec2:Describe*"}
     assert "iam:PassRole" not in actions
 
 
-def test_spot_is_asked_for_only_where_a_runner_uses_it() -> None:
+def test_spot_permissions_exist_only_if_a_runner_uses_spot() -> None:
     assert "ec2:RequestSpotInstances" in allowed(policy())
     assert not {"ec2:RequestSpotInstances", "iam:CreateServiceLinkedRole"} & set(allowed(policy(spot=False)))
 
 
-def test_tags_can_only_be_given_to_what_is_being_made() -> None:
+def test_tags_can_only_be_set_at_creation() -> None:
     for statement in allowed(policy())["ec2:CreateTags"]:
         assert "RunInstances" in statement["Condition"]["StringEquals"]["ec2:CreateAction"]
 
 
-def test_the_document_is_data_and_the_same_in_any_order_of_the_inputs() -> None:
+def test_the_order_of_the_inputs_does_not_change_the_document() -> None:
     one = policy(vpcs={"us-west-2": VPC, "eu-west-1": "x"}, instance_types=["g5.xlarge", "g4dn.xlarge"])
     other = policy(vpcs={"eu-west-1": "x", "us-west-2": VPC}, instance_types=["g4dn.xlarge", "g5.xlarge"])
 
@@ -135,7 +135,7 @@ def test_the_document_is_data_and_the_same_in_any_order_of_the_inputs() -> None:
     assert len(json.dumps(one)) < 6144  # the most a managed policy may have
 
 
-def test_gcp_permissions_start_and_end_machines_and_grant_nothing() -> None:
+def test_gcp_permissions_start_and_delete_machines_and_grant_nothing() -> None:
     permissions = gcp_permissions()
 
     assert {"compute.instances.create", "compute.instances.delete", "compute.images.useReadOnly"} <= set(permissions)

@@ -69,7 +69,7 @@ def made(*, nat: bool = False, **stated: Any) -> Plan:
     return record(stack_file(), program=program)
 
 
-def test_nothing_reaches_a_machine_except_ssh_through_the_identity_aware_proxy() -> None:
+def test_only_ssh_through_the_identity_aware_proxy_reaches_a_machine() -> None:
     rules = {one.name: one.inputs for one in made().of(FIREWALL)}
     incoming = [rule for rule in rules.values() if rule["direction"] == "INGRESS"]
 
@@ -246,7 +246,7 @@ def test_a_machine_breaks_no_rule_of_the_policy() -> None:
 
 
 def test_the_commands_name_the_machine_and_the_secret() -> None:
-    told = commands(project=PROJECT, zone="us-central1-b", title="gpu-ci-small-gpu", key_secret="key-of-app")
+    printed = commands(project=PROJECT, zone="us-central1-b", title="gpu-ci-small-gpu", key_secret="key-of-app")
 
-    assert told["add-key"] == f"gcloud secrets versions add key-of-app --project {PROJECT} --data-file key.pem"
-    assert told["shell"].endswith("--zone us-central1-b --tunnel-through-iap")
+    assert printed["add-key"] == f"gcloud secrets versions add key-of-app --project {PROJECT} --data-file key.pem"
+    assert printed["shell"].endswith("--zone us-central1-b --tunnel-through-iap")

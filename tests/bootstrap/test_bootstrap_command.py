@@ -189,14 +189,16 @@ def test_gcloud_enables_the_first_two_apis(machine: Machine) -> None:
         ),
     ],
 )
-def test_each_missing_credential_is_one_line(machine: Machine, environment: dict[str, str], lines: list[str]) -> None:
+def test_each_missing_credential_is_reported_in_one_line(
+    machine: Machine, environment: dict[str, str], lines: list[str]
+) -> None:
     code, out, err = machine.run(**environment)
 
     assert (code, out, err) == (3, [], [*lines, "Nothing was changed."])
     assert "pulumi" not in (machine.calls.read_text() if machine.calls.exists() else "")
 
 
-def test_each_missing_tool_is_one_line(machine: Machine) -> None:
+def test_each_missing_tool_is_reported_in_one_line(machine: Machine) -> None:
     for name in ("aws", "gcloud"):
         (machine.commands / name).unlink()
     code, _, err = machine.run(PATH=str(machine.commands))
@@ -226,7 +228,7 @@ def test_wrong_settings_are_reported_before_any_call(machine: Machine) -> None:
     assert not machine.calls.exists()
 
 
-def test_a_stack_without_settings_is_one_line(machine: Machine) -> None:
+def test_a_stack_without_settings_is_reported_in_one_line(machine: Machine) -> None:
     code, _, err = machine.run("--stack", "stagin")
 
     assert code == 2

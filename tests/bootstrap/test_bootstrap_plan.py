@@ -65,7 +65,7 @@ def test_no_static_key_is_created(sections: tuple[str, ...]) -> None:
     assert [one.urn for one in plan(*sections) if one.secret_paths] == []
 
 
-def test_the_state_on_aws_is_versioned_encrypted_and_closed() -> None:
+def test_the_state_on_aws_is_versioned_encrypted_and_private() -> None:
     made = plan("deploy", "aws")
     versioning = made.one("aws:s3/bucketVersioning:BucketVersioning", "state").inputs
     encryption = made.one(
@@ -88,7 +88,7 @@ def test_the_state_on_aws_is_versioned_encrypted_and_closed() -> None:
     ]
 
 
-def test_the_state_on_google_cloud_is_versioned_and_closed() -> None:
+def test_the_state_on_google_cloud_is_versioned_and_private() -> None:
     bucket = plan("deploy", "gcp").one("gcp:storage/bucket:Bucket", "state").inputs
 
     assert bucket["versioning"] == {"enabled": True}
@@ -153,7 +153,7 @@ def test_the_account_that_deploys_has_the_listed_roles() -> None:
     assert granted == [f"roles/{role}" for role in DEPLOYER]
 
 
-def test_a_provider_that_exists_is_used() -> None:
+def test_an_existing_provider_is_used() -> None:
     made = record(variant("deploy", aws={**section("aws"), "oidc-provider": "existing"}), program=run)
     role = json.loads(made.one("aws:iam/role:Role", "deploy").inputs["assumeRolePolicy"])
 
@@ -161,7 +161,7 @@ def test_a_provider_that_exists_is_used() -> None:
     assert role["Statement"][0]["Principal"] == {"Federated": PROVIDER}
 
 
-def test_the_variables_are_those_of_the_workflow() -> None:
+def test_the_variables_match_the_workflow() -> None:
     workflow = (ROOT / ".github" / "workflows" / "deploy.yml").read_text()
     variables = plan(*BOTH).outputs["deploy_variables"]
 
@@ -176,7 +176,7 @@ def test_the_variables_are_those_of_the_workflow() -> None:
         ("deploy", "plan", "${{ inputs.stack }}-plan"),
     ],
 )
-def test_the_variables_of_previews_are_those_of_the_workflow(name: str, kind: str, environment: str) -> None:
+def test_the_variables_of_previews_match_the_workflow(name: str, kind: str, environment: str) -> None:
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text())
     (job,) = (job for job in workflow["jobs"].values() if job.get("environment") == environment)
     switches = {"PREVIEW_STAGING", "DEPLOY_RUNNER"}

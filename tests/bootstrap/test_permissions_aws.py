@@ -50,7 +50,7 @@ def test_every_type_that_a_stack_declares_has_a_row(name: str) -> None:
     assert {resource.type for resource in declared(name)} - set(AWS) == set()
 
 
-def test_every_row_is_of_a_type_that_a_stack_declares() -> None:
+def test_every_row_has_a_type_that_a_stack_declares() -> None:
     assert set(AWS) - {resource.type for name in NAMES for resource in declared(name)} == set()
 
 
@@ -94,7 +94,7 @@ def test_every_attached_policy_of_aws_may_be_attached(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_service_that_assumes_a_role_may_get_it(name: str) -> None:
+def test_every_service_that_assumes_a_role_may_be_passed_the_role(name: str) -> None:
     trusted = {
         service
         for role in planned(name).of("aws:iam/role:Role")

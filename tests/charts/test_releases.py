@@ -71,14 +71,14 @@ def gpu_pods(stack: str) -> dict[str, dict[str, Any]]:
     return {**own, **job_templates(stack)}
 
 
-def test_there_are_clusters_and_runners_of_both_kinds_to_look_at() -> None:
+def test_the_stack_files_contain_runners_of_both_container_modes() -> None:
     assert len(STACKS) >= 3
     assert {name for stack in STACKS for name in gpu_pods(stack)} >= {"gpu-t4", "gpu-light", "gpu-l4"}
     assert {name for stack in STACKS for name in job_templates(stack)} == {"gpu-l4"}
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_controller_and_scale_sets_are_of_one_version(stack: str) -> None:
+def test_the_controller_and_the_scale_sets_have_the_same_version(stack: str) -> None:
     """On another minor version the controller deletes the scale set."""
     both = releases.of(stack, CONTROLLER, SCALE_SET)
 
@@ -87,7 +87,7 @@ def test_controller_and_scale_sets_are_of_one_version(stack: str) -> None:
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_a_scale_set_names_the_controllers_real_account(stack: str) -> None:
+def test_a_scale_set_names_the_service_account_of_the_controller(stack: str) -> None:
     """The chart names it `<release>-gha-rs-controller`; by default the chart looks in the cluster, which a preview does not have."""
     for release in releases.of(stack, SCALE_SET):
         (controller,) = releases.of(release.stack, CONTROLLER)
@@ -99,7 +99,7 @@ def test_a_scale_set_names_the_controllers_real_account(stack: str) -> None:
         }
 
 
-def test_the_controllers_release_is_called_so_that_the_chart_names_its_account_after_it() -> None:
+def test_the_controller_release_is_named_arc() -> None:
     """A release whose name holds `gha-rs-controller` would give the account that name alone."""
     names = {release.inputs["name"] for stack in STACKS for release in releases.of(stack, CONTROLLER)}
 
@@ -107,7 +107,7 @@ def test_the_controllers_release_is_called_so_that_the_chart_names_its_account_a
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_a_release_is_named_versioned_and_waited_for(stack: str) -> None:
+def test_every_release_has_a_name_a_version_and_is_awaited(stack: str) -> None:
     """Without a name Pulumi makes one up, after which everything inside the chart is called."""
     for release in releases.of(stack):
         inputs = release.inputs
@@ -119,21 +119,21 @@ def test_a_release_is_named_versioned_and_waited_for(stack: str) -> None:
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_an_oci_chart_has_no_repository_beside_it(stack: str) -> None:
+def test_an_oci_chart_has_no_separate_repository(stack: str) -> None:
     """With one, the provider looks for the chart under a key that does not exist."""
     for release in releases.of(stack):
         assert release.inputs["chart"].startswith("oci://") != ("repositoryOpts" in release.inputs)
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_no_two_releases_of_a_namespace_have_one_name(stack: str) -> None:
+def test_release_names_are_unique_in_a_namespace(stack: str) -> None:
     names = [(release.inputs["namespace"], release.inputs["name"]) for release in releases.of(stack)]
 
     assert len(names) == len(set(names))
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_a_scale_sets_name_is_what_a_workflow_says(stack: str) -> None:
+def test_the_name_of_a_scale_set_is_the_runs_on_label(stack: str) -> None:
     for release in releases.of(stack, SCALE_SET):
         name = release.values["runnerScaleSetName"]
 
@@ -143,7 +143,7 @@ def test_a_scale_sets_name_is_what_a_workflow_says(stack: str) -> None:
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_a_scale_set_knows_its_secret_by_name_alone(stack: str) -> None:
+def test_a_scale_set_references_its_secret_by_name(stack: str) -> None:
     """Helm stores values in its history, so a key must not be there."""
     for release in releases.of(stack, SCALE_SET):
         (secret,) = stacks.planned(release.stack).of("kubernetes:core/v1:Secret")
@@ -158,7 +158,7 @@ def test_a_scale_set_knows_its_secret_by_name_alone(stack: str) -> None:
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_a_runners_container_is_the_one_that_the_chart_fills_in(stack: str) -> None:
+def test_the_runner_container_has_the_name_that_the_chart_expects(stack: str) -> None:
     """A list replaces the chart's own: without name or command the runner never starts."""
     for release in releases.of(stack, SCALE_SET):
         container = runner(release)
@@ -172,7 +172,7 @@ def test_a_runners_container_is_the_one_that_the_chart_fills_in(stack: str) -> N
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_a_listener_stands_on_the_system_nodes(stack: str) -> None:
+def test_a_listener_runs_on_the_system_nodes(stack: str) -> None:
     for release in releases.of(stack, SCALE_SET):
         spec = release.values["listenerTemplate"]["spec"]
         # An existing cluster has system nodes that the stack does not declare.
@@ -185,7 +185,7 @@ def test_a_listener_stands_on_the_system_nodes(stack: str) -> None:
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_minimum_and_maximum_are_whole_numbers_in_order(stack: str) -> None:
+def test_the_minimum_of_runners_is_an_integer_up_to_the_maximum(stack: str) -> None:
     for release in releases.of(stack, SCALE_SET):
         least, most = release.values["minRunners"], release.values["maxRunners"]
 
@@ -194,23 +194,23 @@ def test_minimum_and_maximum_are_whole_numbers_in_order(stack: str) -> None:
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_both_hooks_are_there_mounted_and_named(stack: str) -> None:
+def test_both_hooks_are_mounted_and_configured(stack: str) -> None:
     for release in releases.of(stack, SCALE_SET):
         scripts = config_maps(release.stack)["job-hooks"]
         spec = release.values["template"]["spec"]
         (volume,) = [v for v in spec["volumes"] if v.get("configMap", {}).get("name") == "job-hooks"]
         (mount,) = [m for m in runner(release)["volumeMounts"] if m["name"] == volume["name"]]
-        told = environment(release)
+        variables = environment(release)
 
         assert volume["configMap"]["defaultMode"] & 0o111 == 0o111
-        assert told["ACTIONS_RUNNER_HOOK_JOB_STARTED"] == f"{mount['mountPath']}/job-started.sh"
-        assert told["ACTIONS_RUNNER_HOOK_JOB_COMPLETED"] == f"{mount['mountPath']}/job-completed.sh"
+        assert variables["ACTIONS_RUNNER_HOOK_JOB_STARTED"] == f"{mount['mountPath']}/job-started.sh"
+        assert variables["ACTIONS_RUNNER_HOOK_JOB_COMPLETED"] == f"{mount['mountPath']}/job-completed.sh"
         assert set(scripts) == {"job-started.sh", "job-completed.sh"}
         assert all(script.startswith("#!/usr/bin/env bash\n") for script in scripts.values())
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_every_mount_is_a_volume_that_is_there(stack: str) -> None:
+def test_every_mount_has_a_volume(stack: str) -> None:
     for release in releases.of(stack, SCALE_SET):
         volumes = {volume["name"] for volume in release.values["template"]["spec"]["volumes"]}
         mounted = {mount["name"] for mount in runner(release)["volumeMounts"]}
@@ -221,7 +221,7 @@ def test_every_mount_is_a_volume_that_is_there(stack: str) -> None:
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_a_hook_expects_the_gpus_that_its_container_has(stack: str) -> None:
+def test_a_hook_expects_the_number_of_gpus_of_its_container(stack: str) -> None:
     for release in releases.of(stack, SCALE_SET):
         limits = runner(release)["resources"]["limits"]
 
@@ -229,7 +229,7 @@ def test_a_hook_expects_the_gpus_that_its_container_has(stack: str) -> None:
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_a_runner_on_a_gpu_node_asks_for_a_gpu(stack: str) -> None:
+def test_a_runner_on_a_gpu_node_requests_a_gpu(stack: str) -> None:
     """Without a limit a container on a GPU node sees every GPU of it."""
     for release in releases.of(stack, SCALE_SET):
         pod = pod_from_template(release.values["template"])
@@ -239,7 +239,7 @@ def test_a_runner_on_a_gpu_node_asks_for_a_gpu(stack: str) -> None:
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_a_job_goes_to_the_pools_that_its_runner_names_and_tolerates_their_taints(stack: str) -> None:
+def test_a_job_runs_on_the_pools_of_its_runner_and_tolerates_their_taints(stack: str) -> None:
     runners = json.loads(stacks.stack_file(stack).config["gpu-ci:runners"])
     for name, template in gpu_pods(stack).items():
         pod = pod_from_template(template)
@@ -252,7 +252,7 @@ def test_a_job_goes_to_the_pools_that_its_runner_names_and_tolerates_their_taint
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_a_pod_with_a_gpu_is_not_moved_and_does_not_live_for_ever(stack: str) -> None:
+def test_a_gpu_pod_is_not_evicted_and_has_a_deadline(stack: str) -> None:
     for template in gpu_pods(stack).values():
         annotations = template["metadata"]["annotations"]
 
@@ -260,10 +260,10 @@ def test_a_pod_with_a_gpu_is_not_moved_and_does_not_live_for_ever(stack: str) ->
         assert template["spec"]["activeDeadlineSeconds"] > 0
 
 
-def test_the_job_of_a_novolume_runner_gets_the_gpu_beside_it() -> None:
+def test_the_job_pod_of_a_novolume_runner_gets_the_gpu() -> None:
     (release,) = [each for each in releases.of(SHARED, SCALE_SET) if "containerMode" in each.values]
     template = job_templates(release.stack)[release.values["runnerScaleSetName"]]
-    told = environment(release)
+    variables = environment(release)
     (volume,) = [v for v in release.values["template"]["spec"]["volumes"] if v["name"] == "job-template"]
     (mount,) = [m for m in runner(release)["volumeMounts"] if m["name"] == "job-template"]
 
@@ -272,8 +272,8 @@ def test_the_job_of_a_novolume_runner_gets_the_gpu_beside_it() -> None:
     assert [container["name"] for container in template["spec"]["containers"]] == ["$job"]
     assert template["spec"]["containers"][0]["resources"]["limits"][GPU] == "1"
     assert volume["configMap"]["name"] == f"job-pod-{release.values['runnerScaleSetName']}"
-    assert told["ACTIONS_RUNNER_CONTAINER_HOOK_TEMPLATE"] == f"{mount['mountPath']}/job.yaml"
-    assert told["ACTIONS_RUNNER_USE_KUBE_SCHEDULER"] == "true"
+    assert variables["ACTIONS_RUNNER_CONTAINER_HOOK_TEMPLATE"] == f"{mount['mountPath']}/job.yaml"
+    assert variables["ACTIONS_RUNNER_USE_KUBE_SCHEDULER"] == "true"
     assert release.values["template"]["spec"]["nodeSelector"] == {"role": "system"}
 
 
@@ -287,7 +287,7 @@ def test_no_runner_claims_a_volume(stack: str) -> None:
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_no_image_moves(stack: str) -> None:
+def test_every_image_is_pinned_to_a_digest_or_an_exact_tag(stack: str) -> None:
     """Every image is named by its digest or by an exact tag."""
     texts = [json.dumps(release.values) for release in releases.of(stack)]
     images = [image for text in texts for image in re.findall(r'"image": "([^"]+)"', text)]
@@ -298,7 +298,7 @@ def test_no_image_moves(stack: str) -> None:
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_the_device_plugin_lands_on_every_gpu_node_and_nowhere_else(stack: str) -> None:
+def test_the_device_plugin_runs_on_gpu_nodes_only(stack: str) -> None:
     """A node that its affinity does not meet gets no pod, no event and no GPU."""
     (release,) = releases.of(stack, "nvidia-device-plugin")
     spec = {key: release.values[key] for key in ("affinity", "tolerations")}
@@ -310,7 +310,7 @@ def test_the_device_plugin_lands_on_every_gpu_node_and_nowhere_else(stack: str) 
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_the_device_plugins_configuration_is_the_one_that_nodes_name(stack: str) -> None:
+def test_node_labels_name_the_configurations_of_the_device_plugin(stack: str) -> None:
     (release,) = releases.of(stack, "nvidia-device-plugin")
     known = set(release.values.get("config", {}).get("map", {}))
     named = {pool.inputs["labels"].get("nvidia.com/device-plugin.config") for pool in gpu_pools(stack)} - {None}
@@ -319,7 +319,7 @@ def test_the_device_plugins_configuration_is_the_one_that_nodes_name(stack: str)
 
 
 @pytest.mark.parametrize("stack", ["tests/stacks/staging.yaml", "tests/stacks/production.yaml"])
-def test_the_exporter_lands_on_every_gpu_node_and_asks_for_no_operator(stack: str) -> None:
+def test_the_exporter_runs_on_gpu_nodes_only_and_needs_no_operator(stack: str) -> None:
     (release,) = releases.of(stack, "dcgm-exporter")
     spec = {key: release.values[key] for key in ("nodeSelector", "tolerations")}
     exporter = DaemonSet.of("exporter", {"spec": spec})
@@ -331,7 +331,7 @@ def test_the_exporter_lands_on_every_gpu_node_and_asks_for_no_operator(stack: st
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_the_autoscaler_is_of_the_clusters_minor_version_and_finds_it(stack: str) -> None:
+def test_the_autoscaler_has_the_minor_version_and_the_name_of_the_cluster(stack: str) -> None:
     """Without the cluster's name the chart renders nothing, and says nothing."""
     (release,) = releases.of(stack, "cluster-autoscaler")
     stated = json.loads(stacks.stack_file(stack).config["gpu-ci:cluster"])
@@ -345,7 +345,7 @@ def test_the_autoscaler_is_of_the_clusters_minor_version_and_finds_it(stack: str
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_the_autoscalers_account_is_the_one_that_is_given_the_role(stack: str) -> None:
+def test_the_role_of_the_autoscaler_is_bound_to_its_service_account(stack: str) -> None:
     (release,) = releases.of(stack, "cluster-autoscaler")
     bound = {
         (each.inputs["namespace"], each.inputs["serviceAccount"])

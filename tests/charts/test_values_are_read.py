@@ -36,14 +36,14 @@ TYPED = {
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_every_value_is_one_that_the_chart_reads(stack: str) -> None:
+def test_the_chart_reads_every_value(stack: str) -> None:
     ignored = {str(each): list(known_keys.unknown(each.chart, each.values)) for each in releases.of(stack)}
 
     assert ignored == {name: [] for name in ignored}
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_every_value_is_of_the_kind_that_the_chart_reads(stack: str) -> None:
+def test_every_value_has_the_type_that_the_chart_reads(stack: str) -> None:
     passed_over = {str(each): list(known_keys.wrong_kinds(each.chart, each.values)) for each in releases.of(stack)}
 
     assert passed_over == {name: [] for name in passed_over}
@@ -56,23 +56,23 @@ def handed_on(values: Mapping[str, Any]) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("stack", STACKS)
-def test_what_a_chart_hands_on_is_what_kubernetes_knows(stack: str) -> None:
+def test_kubernetes_knows_every_field_that_a_chart_passes_on(stack: str) -> None:
     unknown = {str(each): list(handed_on(each.values)) for each in releases.of(stack)}
 
     assert unknown == {name: [] for name in unknown}
 
 
 @pytest.mark.parametrize("name", PINNED)
-def test_the_list_of_keys_is_of_the_version_that_is_installed(name: str) -> None:
+def test_the_list_of_keys_has_the_installed_chart_version(name: str) -> None:
     """A list of another version proves nothing: with a new pin comes a new list, from `helm show values`."""
     assert known_keys.chart(name)["version"] == PINNED[name]
 
 
-def test_every_chart_that_is_installed_has_its_list() -> None:
+def test_every_installed_chart_has_a_list_of_keys() -> None:
     assert {release.chart for stack in STACKS for release in releases.of(stack)} == set(PINNED)
 
 
-def test_the_device_plugins_values_for_sharing_are_read() -> None:
+def test_the_chart_reads_the_sharing_values_of_the_device_plugin() -> None:
     values = device_plugin_values(
         DevicePluginValues(
             fail_on_init_error=True,
@@ -93,7 +93,7 @@ def test_the_timeout_of_a_scrape_is_never_longer_than_its_interval(seconds: int,
     assert values["serviceMonitor"].get("scrapeTimeout") == timeout
 
 
-def test_the_exporters_values_with_a_service_monitor_are_read() -> None:
+def test_the_chart_reads_the_service_monitor_values_of_the_exporter() -> None:
     values = gpu_metrics_values(
         GpuMetricsValues(interval_seconds=5, service_monitor=True, tolerations=[{"operator": "Exists"}])
     )
@@ -120,7 +120,7 @@ def test_the_exporters_values_with_a_service_monitor_are_read() -> None:
         ("dcgm-exporter", {"serviceMonitor": {"enable": True}}),
     ],
 )
-def test_a_key_that_the_chart_ignores_is_found(chart: str, values: dict[str, Any]) -> None:
+def test_an_ignored_key_is_reported(chart: str, values: dict[str, Any]) -> None:
     (found,) = known_keys.unknown(chart, values)
     (key,), (inner,) = values, values.values()
 
@@ -128,19 +128,19 @@ def test_a_key_that_the_chart_ignores_is_found(chart: str, values: dict[str, Any
 
 
 @pytest.mark.parametrize(
-    ("chart", "values", "told"),
+    ("chart", "values", "reported"),
     [
         ("gha-runner-scale-set", {"maxRunners": "5"}, "maxRunners is str, and float64 or int64 is read"),
         ("gha-runner-scale-set", {"minRunners": True}, "minRunners is bool, and float64 or int64 is read"),
         ("nvidia-device-plugin", {"failOnInitError": "false"}, "failOnInitError is str, and bool is read"),
     ],
 )
-def test_a_kind_that_the_chart_passes_over_is_found(chart: str, values: dict[str, Any], told: str) -> None:
-    assert list(known_keys.wrong_kinds(chart, values)) == [told]
+def test_a_value_of_an_ignored_type_is_reported(chart: str, values: dict[str, Any], reported: str) -> None:
+    assert list(known_keys.wrong_kinds(chart, values)) == [reported]
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "told"),
+    ("key", "value", "reported"),
     [
         ("template", {"spec": {"toleration": []}}, "template.spec.toleration is no key of PodSpec"),
         (
@@ -160,5 +160,5 @@ def test_a_kind_that_the_chart_passes_over_is_found(chart: str, values: dict[str
         ("affinity", {"nodeAffinity": []}, "affinity.nodeAffinity is no map"),
     ],
 )
-def test_what_kubernetes_does_not_know_is_found(key: str, value: Any, told: str) -> None:
-    assert list(handed_on({key: value})) == [told]
+def test_a_field_unknown_to_kubernetes_is_reported(key: str, value: Any, reported: str) -> None:
+    assert list(handed_on({key: value})) == [reported]

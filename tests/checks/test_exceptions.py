@@ -67,13 +67,13 @@ def test_an_exception_allows_its_finding() -> None:
         ("2027-11-24", {FINDING: Level.WARNING, ("exceptions", "exceptions.image.until"): Level.ERROR}),
     ],
 )
-def test_the_last_day_decides(until: str, levels: dict[tuple[str, str], Level]) -> None:
+def test_an_exception_is_valid_through_its_last_day(until: str, levels: dict[tuple[str, str], Level]) -> None:
     found = judged({**NOT_BUILT, **exception(until)})
 
     assert {(one.check, one.subject): one.level for one in found} == levels
 
 
-def test_the_last_day_is_named_in_words() -> None:
+def test_the_reason_states_the_last_day() -> None:
     reasons = {
         until: next(one.reason for one in judged({**NOT_BUILT, **exception(until)}) if one.check == "exceptions")
         for until in ("2026-11-22", "2026-11-23", "2026-11-24")
@@ -95,11 +95,11 @@ def test_an_exception_allows_nothing_else() -> None:
     assert [one for one in short(judged({**changes, **exception()})) if one[:2] != FINDING] == others
 
 
-def test_an_exception_that_is_over_is_not_also_useless() -> None:
+def test_an_expired_exception_is_not_also_reported_as_unused() -> None:
     assert short(judged(exception("2026-11-01"))) == [("exceptions", "exceptions.image.until", Level.ERROR)]
 
 
-def test_an_exception_to_a_rule_is_not_useless_before_the_rules_have_run() -> None:
+def test_an_exception_to_a_rule_is_not_reported_as_unused_before_the_rules_run() -> None:
     assert judged(exception(check="no-public-service", subject="Service web")) == []
 
 
@@ -129,12 +129,12 @@ def test_every_finding_of_every_check_can_have_an_exception(check: str, tmp_path
     assert [mistake.name for mistake in OF_CHECKS if mistake.check == check and not allowed(mistake)] == []
 
 
-def test_the_mistakes_are_of_every_check() -> None:
+def test_every_check_has_a_mistake() -> None:
     assert {mistake.check for mistake in OF_CHECKS} == {one.CHECK for one in gpu_ci.checks.CHECKS} - {"exceptions"}
 
 
 @given(st.integers(-800, 800))
-def test_an_exception_allows_exactly_from_today_to_the_longest_time(days: int) -> None:
+def test_an_exception_may_end_from_today_to_the_maximum_duration(days: int) -> None:
     until = TODAY + timedelta(days=days)
     one = ExceptionSettings(check="fit", subject="runners.a", reason="a reason of a test", until=until.isoformat())  # type: ignore[arg-type]
 

@@ -26,7 +26,7 @@ N1 = gce_type("n1-standard-4")
         ("m6i.xlarge", "12.9", Level.ERROR),
     ],
 )
-def test_a_machine_is_large_enough_or_not(name: str, cuda: str, level: Level) -> None:
+def test_a_machine_below_a_minimum_is_refused(name: str, cuda: str, level: Level) -> None:
     assert verdicts(floor, {f"{NEEDS}/cuda": cuda}, offer(ec2_type(name)))[0].level is level
 
 

@@ -41,9 +41,7 @@ def found(stack: str, entry: Mapping[str, Any], changes: Mapping[str, Any] | Non
         (stacks.GCP, {"cache": "actions", "ccache": True, "container": IMAGE}, {}),
     ],
 )
-def test_an_option_that_the_runner_can_have_gets_no_verdict(
-    stack: str, entry: Mapping[str, Any], changes: Mapping[str, Any]
-) -> None:
+def test_a_supported_option_gets_no_verdict(stack: str, entry: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
     assert found(stack, entry, changes) == []
 
 
@@ -68,11 +66,11 @@ def test_an_option_that_the_runner_can_have_gets_no_verdict(
          "has no ccache"), "remove ccache, or state container with an image that has it"),
     ],
 )  # fmt: skip
-def test_an_option_that_the_runner_cannot_have_is_an_error(
+def test_an_unsupported_option_is_an_error(
     stack: str, entry: Mapping[str, Any], option: str, reason: str, fix: str
 ) -> None:
     assert found(stack, entry) == [(option, reason, fix)]
 
 
-def test_an_entry_without_a_runner_is_about_the_first_one() -> None:
+def test_an_entry_without_a_runner_uses_the_first_runner() -> None:
     assert found(ARC, {"cache": "/cache"})[0][1] == "the machines of gpu-l4 keep no files between jobs"

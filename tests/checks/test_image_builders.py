@@ -44,7 +44,7 @@ def test_a_month_contains_one_build_and_the_kept_images_of_each_region() -> None
     assert found.by_path(Case.WORST)["ec2-image"] > Decimal(24)
 
 
-def test_a_driver_that_ubuntu_has_no_more_is_refused() -> None:
+def test_a_driver_that_ubuntu_removed_is_refused() -> None:
     found = [
         one for one in verdicts(compatibility, {"ec2-image": {**EC2, "driver": "535"}}) if one.level is Level.ERROR
     ]

@@ -89,7 +89,7 @@ def test_the_worst_month_has_the_most_expensive_market_and_region_in_any_order()
     assert month(OWN, JOBS)[1] < month(replace(OWN, placements=OWN.placements[1:]), JOBS)[1]
 
 
-def test_machines_that_are_kept_run_jobs_at_no_extra_cost() -> None:
+def test_always_running_machines_run_jobs_at_no_extra_cost() -> None:
     idle, expected, _ = month(replace(POOL, min=1), JOBS)
 
     assert idle == expected == Decimal("0.2479") * 730 + 27
@@ -120,7 +120,7 @@ def test_months_are_ordered_and_never_cheaper_with_a_larger_maximum(
     assert all(after >= before for before, after in zip(found, larger, strict=True))
 
 
-def test_a_machine_without_a_price_is_missing_where_it_is_tried() -> None:
+def test_a_machine_without_a_price_is_missing_in_the_regions_of_its_placements() -> None:
     later = (*OWN.placements, Placement(region="asia-east1", spot=True))
     tried_later = list(machine_items(replace(OWN, placements=later), Quantity.always(Decimal(1))))
     tried_first = list(machine_items(replace(OWN, placements=later[::-1]), Quantity.always(Decimal(1))))
@@ -234,17 +234,17 @@ def test_a_month_above_its_limit_is_an_error_that_names_the_machines_that_cost_m
 
 
 def test_a_part_without_a_price_is_a_warning_and_the_month_names_it() -> None:
-    first, told = verdicts(ELSEWHERE)
+    first, second = verdicts(ELSEWHERE)
 
     assert (first.level, first.subject) == (Level.WARNING, "runners.cirun-gcp-gpu")
     assert first.reason == "no price is known for n1-standard in europe-west4, so the month does not include it"
     assert first.fix == (
         "estimate it yourself, or add the price to gpu_ci/knowledge/cost/prices_gcp.py, which has us-central1, us-east4, us-west4"
     )
-    assert told.reason.endswith("; not included, because no price is known: runners.cirun-gcp-gpu")
+    assert second.reason.endswith("; not included, because no price is known: runners.cirun-gcp-gpu")
 
 
-def test_a_region_without_prices_that_is_tried_later_is_missing_from_the_worst_month() -> None:
+def test_a_fallback_region_without_prices_is_missing_from_the_worst_month() -> None:
     assert verdicts(LATER)[0].reason.endswith("so the worst month does not include it")
 
 

@@ -60,14 +60,14 @@ def test_an_open_endpoint_of_an_unprotected_stack_gets_a_warning() -> None:
 
 
 @pytest.mark.parametrize(("wildcard", "warned"), [("*", True), ("**", True), ("cache-*", False), ("*-dev", False)])
-def test_a_wildcard_of_every_tag_gets_a_warning(wildcard: str, warned: bool) -> None:
+def test_a_wildcard_that_matches_every_tag_gets_a_warning(wildcard: str, warned: bool) -> None:
     reported = found({"ecr/runner-gpu/mutable-tags": ["a", wildcard]})
 
     assert [subject for _, subject, _ in reported] == (["ecr.runner-gpu.mutable-tags[1]"] if warned else [])
 
 
 @pytest.mark.parametrize(("tag", "warned"), [("main", True), ("Nightly", True), ("1.0.0-main", False)])
-def test_a_tag_that_moves_gets_a_warning(tag: str, warned: bool) -> None:
+def test_a_mutable_tag_gets_a_warning(tag: str, warned: bool) -> None:
     image = {"repository": "runner-gpu", "cuda": "12.9", "compressed": "5Gi", "tag": tag}
 
     assert bool(found({"images/runner-gpu": image})) == warned

@@ -41,7 +41,7 @@ TARGET: Final = "runners/gpu-t4/queue-target-minutes"
 # The steps and their sum.
 
 
-def test_a_job_on_an_empty_pool_goes_through_every_step() -> None:
+def test_a_job_on_an_empty_pool_waits_for_every_step() -> None:
     assert [step.name for step in COLD] == [
         "GitHub assigns the job",
         "the controller creates the runner's pod",
@@ -56,14 +56,14 @@ def test_a_job_on_an_empty_pool_goes_through_every_step() -> None:
 @pytest.mark.parametrize(
     ("idle", "min_nodes", "fast", "steps"), [(1, 0, False, 1), (0, 1, False, 3), (0, 0, True, 7), (1, 1, True, 1)]
 )
-def test_machines_that_are_kept_shorten_the_start(idle: int, min_nodes: int, fast: bool, steps: int) -> None:
+def test_always_running_machines_shorten_the_start(idle: int, min_nodes: int, fast: bool, steps: int) -> None:
     found = shared_node_steps(image_gib=5, idle_on_gpu=idle, min_nodes=min_nodes, fast_pull=fast)
 
     assert len(found) == steps
     assert total(found).p95 < total(COLD).p95
 
 
-def test_a_machine_of_its_own_pulls_no_image() -> None:
+def test_a_dedicated_machine_pulls_no_image() -> None:
     assert [step.name for step in own_machine_steps()] == [
         "GitHub assigns the job",
         "a machine for the job starts",
@@ -78,7 +78,7 @@ def test_pulls_take_the_published_times_for_nine_gigabytes() -> None:
     assert parallel_pull(nine).p50 == pytest.approx(39.6, rel=0.1)
 
 
-def test_the_total_of_one_step_has_its_percentiles_and_of_none_is_zero() -> None:
+def test_the_total_of_one_step_is_its_percentiles_and_without_steps_zero() -> None:
     assert total([DISPATCH]) == Wait(p50=DISPATCH.p50, p95=DISPATCH.p95)
     assert total([]) == Wait(p50=0, p95=0)
 
@@ -157,7 +157,7 @@ def test_the_fix_is_the_cheapest_setting_that_meets_the_target(changes: dict[str
     assert (verdict.level, verdict.fix) == (level, fix)
 
 
-def test_no_setting_helps_a_machine_of_its_own() -> None:
+def test_no_setting_shortens_the_wait_of_a_dedicated_machine() -> None:
     changes = {"runners/cirun-gcp-gpu/queue-target-minutes": 1}
     (verdict,) = verdicts(changes, "runners.cirun-gcp-gpu.")
 

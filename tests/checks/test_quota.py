@@ -128,7 +128,7 @@ WITH_QUOTAS = sorted(name for name in EC2_TYPES if quota_code(ec2_type(name), sp
 
 
 @given(st.lists(st.sampled_from(WITH_QUOTAS), min_size=1, max_size=4), st.integers(1, 50), st.booleans())
-def test_no_choice_of_types_needs_more(types: list[str], most: int, spot: bool) -> None:
+def test_no_instance_type_of_a_pool_needs_more_than_the_quota(types: list[str], most: int, spot: bool) -> None:
     found = amounts(placed(POOL, ("us-west-2", spot), types=tuple(types), max=most))
 
     for name in types:
@@ -236,7 +236,7 @@ def test_the_value_of_a_new_account_may_suffice() -> None:
     assert verdict({}, "CPUS", **{"runners__cirun-gcp-gpu": OUT, "cirun": OUT}).level is Level.OK
 
 
-def test_a_value_for_a_region_overrides_the_one_for_all() -> None:
+def test_a_value_for_a_region_overrides_the_value_for_all_regions() -> None:
     found = verdict({"L-3819A6DF": 100, "us-west-2/L-3819A6DF": 10}, "L-3819A6DF")
 
     assert found.level is Level.ERROR
@@ -244,7 +244,7 @@ def test_a_value_for_a_region_overrides_the_one_for_all() -> None:
 
 
 @given(st.integers(1, 8), st.integers(1, 8), st.integers(0, 130))
-def test_the_number_to_lower_to_is_the_largest_that_suffices(most: int, other: int, granted: int) -> None:
+def test_the_suggested_number_of_machines_is_the_largest_within_the_quota(most: int, other: int, granted: int) -> None:
     pools = [
         replace(POOL, max=most, max_key="gpu-pools.t4-spot.max"),
         replace(POOL, path="gpu-pools.o", max=other, max_key="gpu-pools.o.max"),
@@ -262,7 +262,7 @@ def test_the_number_to_lower_to_is_the_largest_that_suffices(most: int, other: i
         assert lower is None or (enough(lower[1], int(lower[2])) and not enough(lower[1], int(lower[2]) + 1))
 
 
-def test_no_number_is_named_below_the_machines_that_are_kept() -> None:
+def test_no_suggestion_is_below_the_minimum_of_machines() -> None:
     changes = {"gpu-pools__t4-spot__min": 4, "runners__gpu-t4__queue-target-minutes": 60}
 
     assert verdict({"L-3819A6DF": 24}, "L-3819A6DF", **changes).fix.startswith("request more")

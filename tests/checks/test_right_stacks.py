@@ -157,7 +157,7 @@ RIGHT: Final[list[tuple[str, Changes]]] = [
 """A stack file and changes to it, each a valid choice of a user."""
 
 
-def test_a_right_stack_file_has_no_fault_and_no_error() -> None:
+def test_a_valid_stack_file_has_no_fault_and_no_error() -> None:
     def errors(name: str, changes: Changes) -> list[str]:
         found = verdicts(stack(changes, name).settings)
         return [str(verdict) for verdict in found if verdict.level is Level.ERROR]
@@ -168,5 +168,5 @@ def test_a_right_stack_file_has_no_fault_and_no_error() -> None:
     assert [(name, changes, found) for name, changes in RIGHT if (found := errors(name, changes))] == []
 
 
-def test_there_are_at_least_sixty() -> None:
+def test_at_least_sixty_valid_stack_files_are_tested() -> None:
     assert len(RIGHT) >= 60

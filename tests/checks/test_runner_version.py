@@ -26,7 +26,7 @@ IMAGE = "images/runner-gpu"
         ("3.0.0", Level.OK),
     ],
 )
-def test_a_runner_is_too_old_old_or_current(version: str, level: Level) -> None:
+def test_the_version_of_a_runner_decides_the_level(version: str, level: Level) -> None:
     (verdict,) = verdicts(runner_version, {f"{IMAGE}/runner": version})
 
     assert (verdict.subject, verdict.level) == ("images.runner-gpu.runner", level)

@@ -54,7 +54,7 @@ def test_a_job_that_is_often_interrupted_gets_a_warning_with_the_longest_safe_ti
     assert verdict({RATE: 0.1, TIMEOUT: 64}).level is Level.WARNING
 
 
-def test_no_timeout_is_named_where_none_is_short_enough() -> None:
+def test_no_timeout_is_suggested_if_none_is_short_enough() -> None:
     assert "timeout-minutes" not in verdict({RATE: 10.0, TIMEOUT: 5760}).fix
 
 
@@ -68,7 +68,7 @@ def test_spot_that_costs_more_than_on_demand_gets_a_warning(monkeypatch: pytest.
     assert found.fix.startswith("name an on-demand pool in runners.gpu-t4.arc.pool")
 
 
-def test_an_unknown_spot_price_is_named_as_a_bound_and_gets_no_warning() -> None:
+def test_an_unknown_spot_price_is_shown_as_an_upper_bound_without_a_warning() -> None:
     found = verdict({"gpu-pools/t4-spot/instance-types": ["g4dn.8xlarge", "g4dn.2xlarge"]})
 
     assert found.level is Level.OK

@@ -36,7 +36,7 @@ def machine(made: Standing, name: str = "g4dn.xlarge", **options: Any) -> Offer:
     return offer(ec2_type(name), zones=("us-west-2a",), cloud=Cloud.AWS, standing=made, **options)
 
 
-def said(check: Check, made: Offer, changes: Mapping[str, Any] | None = None) -> list[Verdict]:
+def verdicts_on(check: Check, made: Offer, changes: Mapping[str, Any] | None = None) -> list[Verdict]:
     """Return the verdicts on the runner."""
     return [one for one in verdicts(check, changes, made) if one.subject.startswith(PATH)]
 
@@ -82,8 +82,8 @@ def test_more_jobs_than_a_month_has_hours_are_a_warning_without_a_schedule_to_le
 STEPS: Final = standing_machine_steps(by_workflow=False)
 
 
-def test_a_machine_that_someone_starts_makes_jobs_wait_without_a_limit() -> None:
-    (found,) = said(queue_time, machine(standing(), steps=STEPS, first_steps=(FIRST_BOOT,)))
+def test_jobs_wait_without_a_limit_for_a_manually_started_machine() -> None:
+    (found,) = verdicts_on(queue_time, machine(standing(), steps=STEPS, first_steps=(FIRST_BOOT,)))
 
     assert (found.level, found.subject) == (Level.OK, PATH)
     assert found.reason == "a job waits until someone starts the machine, then 1.1 minutes, and one in 20 more than 2.6"
@@ -93,9 +93,9 @@ def test_a_machine_that_someone_starts_makes_jobs_wait_without_a_limit() -> None
     assert found.chain[-1] == "after 30 minutes without a job the machine stops, until someone starts it again"
 
 
-def test_a_target_has_no_meaning_while_a_machine_is_off() -> None:
+def test_a_queue_target_does_not_apply_while_a_machine_is_off() -> None:
     target = {f"{RUNNER_PATH}/queue-target-minutes": 5}
-    (found,) = said(queue_time, machine(standing(schedule=OFFICE, idle_minutes=0), steps=STEPS), target)
+    (found,) = verdicts_on(queue_time, machine(standing(schedule=OFFICE, idle_minutes=0), steps=STEPS), target)
 
     assert (found.level, found.subject) == (Level.WARNING, f"{PATH}.queue-target-minutes")
     assert found.reason.startswith("a job waits until its schedule starts the machine, then 1.1 minutes")
@@ -104,8 +104,8 @@ def test_a_target_has_no_meaning_while_a_machine_is_off() -> None:
 
 def test_a_machine_that_the_workflow_starts_meets_a_target_from_the_dispatch() -> None:
     made = machine(standing(by_workflow=True), steps=standing_machine_steps(by_workflow=True))
-    (met,) = said(queue_time, made, {f"{RUNNER_PATH}/queue-target-minutes": 4})
-    (missed,) = said(queue_time, made, {f"{RUNNER_PATH}/queue-target-minutes": 1})
+    (met,) = verdicts_on(queue_time, made, {f"{RUNNER_PATH}/queue-target-minutes": 4})
+    (missed,) = verdicts_on(queue_time, made, {f"{RUNNER_PATH}/queue-target-minutes": 1})
 
     assert met.reason == ("a job waits 1.4 minutes for a runner, and one in 20 more than 3.0, within the target of 4")
     assert missed.level is Level.ERROR
@@ -126,8 +126,8 @@ def test_a_machine_that_the_workflow_starts_meets_a_target_from_the_dispatch() -
         ("2.337.0", Level.OK, "the machine installs the runner 2.337.0"),
     ],
 )
-def test_only_a_runner_that_github_does_not_register_is_refused(release: str, level: Level, reason: str) -> None:
-    (found,) = said(runner_version, machine(standing(runner=release)))
+def test_only_a_runner_version_that_github_rejects_is_refused(release: str, level: Level, reason: str) -> None:
+    (found,) = verdicts_on(runner_version, machine(standing(runner=release)))
 
     assert (found.level, found.subject, found.reason) == (level, f"{SECTION}.runner-version", reason)
     assert found.fix == ('write "2.337.0"' if level is Level.ERROR else "")
@@ -137,7 +137,7 @@ ORGANISATION: Final = {"github/url": "https://github.com/example-org"}
 
 
 def test_the_default_group_of_an_organisation_is_a_warning() -> None:
-    warned, forks = said(untrusted_jobs, machine(standing(group="default")), ORGANISATION)
+    warned, forks = verdicts_on(untrusted_jobs, machine(standing(group="default")), ORGANISATION)
 
     assert (warned.level, warned.subject) == (Level.WARNING, f"{SECTION}.runner-group")
     assert forks.reason == "the machine refuses jobs of pull requests from forks"
@@ -145,7 +145,7 @@ def test_the_default_group_of_an_organisation_is_a_warning() -> None:
 
 def test_a_machine_whose_group_cannot_be_stated_needs_the_address_of_a_repository() -> None:
     made = replace(standing(group="default", forks=True), group_key="", forks_key="")
-    warned, forks = said(untrusted_jobs, machine(made), ORGANISATION)
+    warned, forks = verdicts_on(untrusted_jobs, machine(made), ORGANISATION)
 
     assert (warned.subject, warned.fix) == (PATH, "write the address of one repository as github.url")
     assert forks.subject == PATH
@@ -167,7 +167,7 @@ def test_a_machine_whose_group_cannot_be_stated_needs_the_address_of_a_repositor
     ],
 )
 def test_the_treatment_of_forks_is_shown(made: Standing, subject: str, reason: str) -> None:
-    *_, found = said(untrusted_jobs, machine(made), ORGANISATION)
+    *_, found = verdicts_on(untrusted_jobs, machine(made), ORGANISATION)
 
     assert (found.level, found.subject, found.reason) == (Level.OK, subject, reason)
 
@@ -188,8 +188,8 @@ def test_access_of_cirun_to_a_cloud_where_it_serves_no_runner_is_a_warning() -> 
 # Hardware and software.
 
 
-def test_a_type_below_the_minimum_is_one_line() -> None:
-    (found,) = said(floor, machine(standing(), "g6f.xlarge"))
+def test_a_type_below_the_minimum_is_reported_once() -> None:
+    (found,) = verdicts_on(floor, machine(standing(), "g6f.xlarge"))
 
     assert found.level is Level.ERROR
     assert found.reason == "g6f.xlarge has 3 GB of GPU memory; the minimum is 8"
@@ -197,14 +197,14 @@ def test_a_type_below_the_minimum_is_one_line() -> None:
 
 def test_a_job_and_its_disk_are_compared_with_the_machine() -> None:
     needs = {f"{RUNNER_PATH}/needs/{key}": value for key, value in {"cpu": 8, "memory": "4Gi", "disk": "95Gi"}.items()}
-    cores, disk = said(machine_fit, machine(standing()), needs)
+    cores, disk = verdicts_on(machine_fit, machine(standing()), needs)
 
     assert cores.reason == "g4dn.xlarge has 4 cores but the job needs 8"
     assert disk.fix == f"ask for disk: 90Gi, or state {SECTION}.disk: 105Gi"
 
 
-def test_a_disk_is_no_smaller_than_the_image_of_the_machine() -> None:
-    (found,) = (one for one in said(machine_fit, machine(standing(), image_gib=200)) if one.level is Level.ERROR)
+def test_a_disk_smaller_than_the_image_of_the_machine_is_an_error() -> None:
+    (found,) = (one for one in verdicts_on(machine_fit, machine(standing(), image_gib=200)) if one.level is Level.ERROR)
 
     assert (found.subject, found.fix) == (f"{SECTION}.disk", "state at least 200Gi")
 
@@ -213,7 +213,7 @@ def test_a_disk_is_no_smaller_than_the_image_of_the_machine() -> None:
 def test_the_driver_of_the_first_boot_is_compared_with_cuda(driver: str, level: Level) -> None:
     host = HostSoftware(image=on_ubuntu("ubuntu-24.04", driver), image_key=f"{SECTION}.driver")
     needs = {f"{RUNNER_PATH}/needs/cuda": "13.0", f"{RUNNER_PATH}/needs/torch": None}
-    found = said(compatibility, machine(standing(), host=host), needs)
+    found = verdicts_on(compatibility, machine(standing(), host=host), needs)
 
     assert found[0].level is level
     if level is Level.ERROR:
@@ -226,17 +226,17 @@ def test_the_driver_of_the_first_boot_is_compared_with_cuda(driver: str, level: 
 
 def test_a_gpu_that_the_zone_does_not_offer_is_an_error() -> None:
     made = offer(attach(gce_type("n1-standard-4"), gpu_model("t4"), 1), zones=("us-central1-d",), standing=standing())
-    (found,) = said(gpu_zones, made)
+    (found,) = verdicts_on(gpu_zones, made)
 
     assert (found.level, found.subject) == (Level.ERROR, f"{SECTION}.zones")
 
 
 def test_one_spot_machine_is_a_warning() -> None:
-    (found,) = said(pool_shape, machine(standing(), spot=(True,)))
+    (found,) = verdicts_on(pool_shape, machine(standing(), spot=(True,)))
 
     assert found.reason == "one spot machine in one zone: without spot capacity it does not start, and its job is lost"
     assert (found.subject, found.fix) == (f"{SECTION}.spot", "set it to false, unless jobs can wait")
-    assert said(pool_shape, machine(standing())) == []
+    assert verdicts_on(pool_shape, machine(standing())) == []
 
 
 def test_long_jobs_on_one_spot_machine_are_sent_to_the_on_demand_market() -> None:
@@ -244,16 +244,16 @@ def test_long_jobs_on_one_spot_machine_are_sent_to_the_on_demand_market() -> Non
         f"{RUNNER_PATH}/workload": {"jobs-per-month": 10, "minutes": 600},
         f"{RUNNER_PATH}/timeout-minutes": 7200,
     }
-    (found,) = said(spot_plan, machine(standing(), spot=(True,)), work)
+    (found,) = verdicts_on(spot_plan, machine(standing(), spot=(True,)), work)
 
     assert found.level is Level.OK
     assert found.reason.startswith("a finished job costs ")
-    assert said(spot_plan, machine(standing()), work) == []
+    assert verdicts_on(spot_plan, machine(standing()), work) == []
 
 
 def test_one_machine_counts_against_the_quota_of_its_market() -> None:
     made = offer(ec2_type("g4dn.xlarge"), zones=("us-east-1a",), cloud=Cloud.AWS, standing=standing())
-    (found,) = said(quota, made)
+    (found,) = verdicts_on(quota, made)
 
     assert found.reason.startswith("the stack can use 4 vCPUs in us-east-1, quota L-DB2E81BA")
 
@@ -261,7 +261,7 @@ def test_one_machine_counts_against_the_quota_of_its_market() -> None:
 def test_jarvis_labs_has_no_quota() -> None:
     made = offer(jarvis_instance("l4", 1), zones=("",), cloud=Cloud.JARVIS, standing=standing(by_workflow=True))
 
-    assert said(quota, made) == []
+    assert verdicts_on(quota, made) == []
 
 
 @pytest.mark.parametrize(("driver", "problems"), [("580", 0), ("570", 1), ("585", 1)])

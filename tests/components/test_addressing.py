@@ -23,7 +23,7 @@ ZONES = st.permutations(range(SLOTS)).flatmap(
 )
 
 
-def test_the_addresses_that_are_deployed() -> None:
+def test_zone_ranges_equal_the_deployed_addresses() -> None:
     """Another cut would move every subnet, and with it every node."""
     found = zone_ranges(IPv4Network("10.0.0.0/16"), {"a": 0, "b": 1, "h": 7})
 
@@ -35,7 +35,7 @@ def test_the_addresses_that_are_deployed() -> None:
 
 
 @given(CIDRS, ZONES)
-def test_ranges_are_inside_and_disjoint(cidr: IPv4Network, zones: dict[str, int]) -> None:
+def test_zone_ranges_are_disjoint_and_inside_the_network(cidr: IPv4Network, zones: dict[str, int]) -> None:
     every = [each for ranges in zone_ranges(cidr, zones).values() for each in (ranges.private, ranges.public)]
 
     assert all(each.subnet_of(cidr) for each in every)
@@ -43,7 +43,7 @@ def test_ranges_are_inside_and_disjoint(cidr: IPv4Network, zones: dict[str, int]
 
 
 @given(CIDRS, ZONES)
-def test_a_zone_more_or_less_or_elsewhere_in_the_file_moves_nothing(cidr: IPv4Network, zones: dict[str, int]) -> None:
+def test_the_number_and_the_order_of_zones_change_no_range(cidr: IPv4Network, zones: dict[str, int]) -> None:
     whole = zone_ranges(cidr, zones)
     backwards = zone_ranges(cidr, dict(reversed(zones.items())))
 
@@ -62,11 +62,11 @@ def test_every_slot_has_room_for_nodes_and_a_gateway(cidr: IPv4Network) -> None:
 
 
 @pytest.mark.parametrize("slot", [-1, SLOTS])
-def test_a_slot_that_there_is_not_is_refused(slot: int) -> None:
+def test_an_unknown_slot_is_refused(slot: int) -> None:
     with pytest.raises(ValueError, match=f"slot {slot} of us-west-2a is not in 0 to 7"):
         zone_ranges(IPv4Network("10.0.0.0/16"), {"us-west-2a": slot})
 
 
-def test_a_range_too_small_to_be_cut_is_refused() -> None:
+def test_a_network_range_that_is_too_small_is_refused() -> None:
     with pytest.raises(ValueError, match=r"10\.0\.0\.0/29"):
         zone_ranges(IPv4Network("10.0.0.0/29"), {"us-west-2a": 0})

@@ -73,7 +73,7 @@ def test_expressions_are_valid_in_prometheus(expression: str) -> None:
     assert isinstance(promql_parser.parse(expression), promql_parser.Expr)
 
 
-def test_a_lost_gpu_is_an_alert_at_once_and_an_error_of_a_job_is_none() -> None:
+def test_a_lost_gpu_is_an_immediate_alert_and_an_error_of_a_job_is_not_an_alert() -> None:
     lost = alerts()["GpuLost"]
 
     assert re.findall(r"== (\d+)", lost["expr"]) == ["48", "79", "94", "95"]
@@ -116,7 +116,7 @@ def test_listeners_are_scraped_in_their_own_namespace() -> None:
     assert monitor["selector"]["matchLabels"] == {"app.kubernetes.io/component": f"runner-scale-set-{LISTENER['name']}"}
 
 
-def test_the_dashboard_is_one_that_grafana_imports() -> None:
+def test_grafana_can_import_the_dashboard() -> None:
     made = json.loads(dashboard.files()[dashboard.FILE])
     places = [panel["gridPos"] for panel in made["panels"]]
     cells = [

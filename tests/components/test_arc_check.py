@@ -156,7 +156,7 @@ def test_a_broken_link_fails_with_its_fix(
     assert [word for word in words if word not in str(failed.value)] == []
 
 
-def test_a_listener_that_is_not_ready_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_log_of_a_listener_that_is_not_ready_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     worlds = iter([[SET, RUNNER_SET], [SET, RUNNER_SET], HEALTHY, HEALTHY])
     monkeypatch.setattr("time.sleep", lambda _: None)
     listening("gpu-t4", lambda words: kubectl(HEALTHY if "logs" in words else next(worlds))(words), seconds=60)
@@ -171,11 +171,11 @@ def test_a_listener_of_an_unreachable_cluster_fails_after_the_last_attempt() -> 
         listening("gpu-t4", failing("dial tcp: i/o timeout"), seconds=0)
 
 
-def test_nothing_is_left_after_the_removal_of_all_scale_sets() -> None:
+def test_the_removal_of_all_scale_sets_leaves_no_object() -> None:
     removed(kubectl([]), seconds=0)
 
 
-def test_a_scale_set_that_is_left_is_named_with_its_job() -> None:
+def test_a_remaining_scale_set_is_reported_with_its_job() -> None:
     with pytest.raises(Failed, match=r"gpu-t4 \(job train of example-org/vision\); gpu-v100 \(no job\)\. The key of"):
         removed(kubectl([altered(SET, "metadata.name", "gpu-v100"), TERMINATING, RUNNER]), seconds=0)
 
@@ -183,18 +183,18 @@ def test_a_scale_set_that_is_left_is_named_with_its_job() -> None:
 def test_accounts_that_a_scale_set_no_longer_uses_lose_their_finalizer_after_the_last_scale_set() -> None:
     """The controller finds them by annotations of the scale set, which an update removes."""
     in_use = altered({**ACCOUNT, "kind": "Role"}, "metadata", {"name": "used"})
-    said: list[Sequence[str]] = []
+    commands: list[Sequence[str]] = []
 
     def run(words: Sequence[str]) -> str:
-        said.append(words)
+        commands.append(words)
         return kubectl([ACCOUNT, in_use])(words)
 
     removed(run, seconds=0)
 
-    assert [list(words[2:5]) for words in said if "patch" in words] == [
+    assert [list(words[2:5]) for words in commands if "patch" in words] == [
         ["patch", "serviceaccount/gpu-t4-gha-rs-kube-mode", "--type"]
     ]
-    assert '{"metadata":{"finalizers":null}}' in said[-1]
+    assert '{"metadata":{"finalizers":null}}' in commands[-1]
 
 
 def failing(error: str) -> Callable[[Sequence[str]], str]:
@@ -208,7 +208,7 @@ def test_a_cluster_without_the_controller_has_no_scale_sets() -> None:
     removed(failing('error: the server doesn\'t have a resource type "autoscalingrunnersets"'), seconds=0)
 
 
-def test_an_unreachable_cluster_counts_as_deleted_only_if_the_user_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_cluster_counts_as_deleted_only_if_the_user_confirms_it(monkeypatch: pytest.MonkeyPatch) -> None:
     unreachable = failing("dial tcp: i/o timeout")
     with pytest.raises(Failed, match="i/o timeout"):
         removed(unreachable, seconds=0)

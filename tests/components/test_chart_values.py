@@ -82,7 +82,7 @@ RUNNERS_OF_ANY_KIND = st.builds(
 
 
 @given(RUNNERS_OF_ANY_KIND)
-def test_a_job_is_given_what_its_runner_was_promised(args: ScaleSetValues) -> None:
+def test_a_job_requests_the_resources_of_its_runner(args: ScaleSetValues) -> None:
     asked = pod_from_template(gpu_template(args)).requests
     promised = {"cpu": str(args.cpu), "memory": args.memory, "nvidia.com/gpu": str(args.gpus)}
 
@@ -90,7 +90,7 @@ def test_a_job_is_given_what_its_runner_was_promised(args: ScaleSetValues) -> No
 
 
 @given(RUNNERS_OF_ANY_KIND)
-def test_a_job_is_held_to_what_it_asks_for(args: ScaleSetValues) -> None:
+def test_the_limits_of_a_job_equal_its_requests(args: ScaleSetValues) -> None:
     """Requests and limits alike, it is the last to be evicted, and gets whole cores."""
     (container,) = gpu_template(args)["spec"]["containers"]
 
@@ -98,14 +98,14 @@ def test_a_job_is_held_to_what_it_asks_for(args: ScaleSetValues) -> None:
 
 
 @given(RUNNERS_OF_ANY_KIND, st.from_regex(r"[a-z][a-z0-9]{0,6}", fullmatch=True))
-def test_a_job_goes_to_the_nodes_of_its_pools_and_of_no_other(args: ScaleSetValues, pool: str) -> None:
+def test_a_job_runs_only_on_nodes_of_its_pools(args: ScaleSetValues, pool: str) -> None:
     job = DaemonSet.of("job", gpu_template(args))
 
     assert (lands(job, Node(labels={"gpu-ci/pool": pool})) == ()) == (pool in args.pools)
 
 
 @given(RUNNERS_OF_ANY_KIND)
-def test_a_job_has_an_end_and_leaves_within_the_notice_of_spot(args: ScaleSetValues) -> None:
+def test_a_job_has_a_deadline_and_terminates_within_the_spot_notice(args: ScaleSetValues) -> None:
     spec = gpu_template(args)["spec"]
     kept_idle = args.container_mode == "none" and args.min > 0
 
@@ -114,28 +114,28 @@ def test_a_job_has_an_end_and_leaves_within_the_notice_of_spot(args: ScaleSetVal
 
 
 @given(RUNNERS_OF_ANY_KIND)
-def test_a_runner_that_is_made_for_a_job_has_an_end_and_one_kept_idle_waits(args: ScaleSetValues) -> None:
+def test_an_on_demand_runner_has_a_deadline_and_an_idle_runner_has_none(args: ScaleSetValues) -> None:
     deadline = runner_pod(args, "image")["spec"].get("activeDeadlineSeconds")
 
     assert (deadline is None) == (args.min > 0)
 
 
-def test_a_runner_beside_its_job_outlives_it_to_tell_how_it_ended() -> None:
+def test_a_runner_with_a_separate_job_pod_has_a_later_deadline_than_the_job() -> None:
     runner, job = (pod["spec"]["activeDeadlineSeconds"] for pod in (runner_pod(SEPARATE, "image"), job_pod(SEPARATE)))
 
     assert runner - job == START_UP_MINUTES * 60
 
 
 @pytest.mark.parametrize(("shared", "least"), [(False, None), (True, "1")])
-def test_a_runner_on_shared_gpus_is_told_that_it_may_see_fewer(shared: bool, least: str | None) -> None:
+def test_a_runner_on_shared_gpus_accepts_fewer_visible_gpus(shared: bool, least: str | None) -> None:
     (container,) = runner_pod(replace(RUNNER, gpus=2, shared=shared), "image")["spec"]["containers"]
-    told = {each["name"]: each["value"] for each in container["env"]}
+    rendered = {each["name"]: each["value"] for each in container["env"]}
 
-    assert (told["GPU_CI_GPUS"], told.get("GPU_CI_GPUS_AT_LEAST")) == ("2", least)
+    assert (rendered["GPU_CI_GPUS"], rendered.get("GPU_CI_GPUS_AT_LEAST")) == ("2", least)
 
 
 @pytest.mark.parametrize("args", [RUNNER, SEPARATE])
-def test_a_job_has_shared_memory_that_counts_within_its_own(args: ScaleSetValues) -> None:
+def test_the_shared_memory_of_a_job_is_part_of_its_memory_request(args: ScaleSetValues) -> None:
     spec = gpu_template(args)["spec"]
     (shared,) = [volume["emptyDir"] for volume in spec["volumes"] if volume["name"] == "shared-memory"]
     mounted = {mount["mountPath"] for mount in spec["containers"][0]["volumeMounts"]}
@@ -145,7 +145,7 @@ def test_a_job_has_shared_memory_that_counts_within_its_own(args: ScaleSetValues
     assert Resources.parse({"memory": shared["sizeLimit"]})["memory"] == 1024 * MIB
 
 
-def test_a_runner_beside_its_job_needs_no_gpu_node() -> None:
+def test_a_runner_with_a_separate_job_pod_runs_on_a_system_node() -> None:
     spec = runner_pod(SEPARATE, "image")["spec"]
 
     assert spec["nodeSelector"] == {"role": "system"}
@@ -153,22 +153,22 @@ def test_a_runner_beside_its_job_needs_no_gpu_node() -> None:
     assert "nvidia.com/gpu" not in json.dumps(spec)
 
 
-def test_labels_are_stated_only_where_there_are_any() -> None:
+def test_labels_are_set_only_if_the_runner_has_labels() -> None:
     """Without the key the chart gives the scale set its name alone."""
     assert "scaleSetLabels" not in values(RUNNER)
     assert values(replace(RUNNER, labels=("gpu", "t4")))["scaleSetLabels"] == ["gpu", "t4"]
 
 
-def test_a_container_mode_is_stated_only_where_there_is_one() -> None:
+def test_a_container_mode_is_set_only_if_the_runner_has_a_container_mode() -> None:
     assert "containerMode" not in values(RUNNER)
     assert values(SEPARATE)["containerMode"] == {"type": "kubernetes-novolume"}
 
 
-def test_a_scale_set_joins_the_runner_group_that_was_named() -> None:
+def test_a_scale_set_joins_the_stated_runner_group() -> None:
     assert values(replace(RUNNER, runner_group="gpu"))["runnerGroup"] == "gpu"
 
 
-def test_the_controller_watches_where_runners_are_and_keeps_listeners_during_a_change() -> None:
+def test_the_controller_watches_one_namespace_and_updates_immediately() -> None:
     flags = controller_values("info")["flags"]
 
     assert flags == {
@@ -179,7 +179,7 @@ def test_the_controller_watches_where_runners_are_and_keeps_listeners_during_a_c
     }
 
 
-def test_the_autoscaler_lets_go_of_nodes_with_runners_local_files_and_daemons() -> None:
+def test_the_autoscaler_removes_nodes_with_local_storage_and_system_pods() -> None:
     """By default either prevents the removal of a GPU node."""
     flags = autoscaler_values(AUTOSCALER, "gpu-ci-staging")["extraArgs"]
 
@@ -207,7 +207,7 @@ def ranks(capacities: dict[str, Any], pool: str) -> list[int]:
         min_size=1,
     )
 )
-def test_a_pool_is_never_taken_for_another_whose_name_it_begins(capacities: dict[str, Any]) -> None:
+def test_a_pool_does_not_match_another_pool_with_the_same_prefix(capacities: dict[str, Any]) -> None:
     expected = {"spot": 50, "on-demand": 20}
 
     assert {pool: sorted(ranks(capacities, pool)) for pool in capacities} == {
@@ -215,11 +215,11 @@ def test_a_pool_is_never_taken_for_another_whose_name_it_begins(capacities: dict
     }
 
 
-def test_a_group_of_nobodys_is_tried_last_and_not_left_out() -> None:
+def test_a_node_group_without_a_pool_has_the_lowest_priority() -> None:
     assert ranks({"t4-spot": "spot"}, "system") == [1]
 
 
-def test_without_the_priority_expander_no_priorities_are_stated() -> None:
+def test_without_the_priority_expander_no_priorities_are_set() -> None:
     """The chart would create a ConfigMap without a reader."""
     assert "expanderPriorities" not in autoscaler_values(replace(AUTOSCALER, expander=("least-waste",)), "c")
 
@@ -229,12 +229,12 @@ def plugin(**shares: int) -> dict[str, Any]:
     return device_plugin_values(DevicePluginValues(fail_on_init_error=True, tolerations=[GPU_TOLERATION], shares=named))
 
 
-def test_a_plugin_without_sharing_is_told_nothing_of_it() -> None:
+def test_a_device_plugin_without_sharing_has_no_configuration() -> None:
     """With a configuration the chart gives it more rights."""
     assert plugin().keys() == {"failOnInitError", "affinity", "tolerations"}
 
 
-def test_a_node_that_names_no_sharing_shares_nothing() -> None:
+def test_a_node_without_a_sharing_label_shares_no_gpu() -> None:
     shared = plugin(time_slicing_2=2)
     configurations = {name: json.loads(text) for name, text in shared["config"]["map"].items()}
 
@@ -249,11 +249,11 @@ def test_a_node_that_names_no_sharing_shares_nothing() -> None:
     }
 
 
-def test_the_exporter_is_held_to_less_memory_than_it_may_have() -> None:
+def test_the_memory_limit_of_go_is_below_the_memory_limit_of_the_exporter() -> None:
     """The Go runtime has no memory limit by default."""
-    told = gpu_metrics_values(GpuMetricsValues(interval_seconds=30, service_monitor=False, tolerations=[]))
-    environment = {variable["name"]: variable["value"] for variable in told["extraEnv"]}
-    limit = Resources.parse(told["resources"]["limits"])["memory"]
+    rendered = gpu_metrics_values(GpuMetricsValues(interval_seconds=30, service_monitor=False, tolerations=[]))
+    environment = {variable["name"]: variable["value"] for variable in rendered["extraEnv"]}
+    limit = Resources.parse(rendered["resources"]["limits"])["memory"]
 
     assert environment["DCGM_EXPORTER_INTERVAL"] == "30000"
     assert int(environment["GOMEMLIMIT"].removesuffix("MiB")) * MIB < limit

@@ -149,7 +149,7 @@ def test_eks_installs_no_add_ons_of_its_own(plain: Plan) -> None:
     assert part(only(plain, CLUSTER), "bootstrapSelfManagedAddons") is False
 
 
-def test_nodes_reach_the_control_plane_from_inside(plain: Plan) -> None:
+def test_nodes_reach_the_control_plane_over_the_private_endpoint(plain: Plan) -> None:
     """Otherwise every node would need an address in the public ranges."""
     assert part(only(plain, CLUSTER), "vpcConfig") == {
         "subnetIds": ["subnet-1", "subnet-2"],
@@ -159,7 +159,7 @@ def test_nodes_reach_the_control_plane_from_inside(plain: Plan) -> None:
     }
 
 
-def test_no_public_range_closes_the_public_endpoint() -> None:
+def test_without_public_ranges_the_public_endpoint_is_disabled() -> None:
     """For EKS an empty list means every address."""
     found = part(only(cluster(public_ranges=()), CLUSTER), "vpcConfig")
 
@@ -167,7 +167,7 @@ def test_no_public_range_closes_the_public_endpoint() -> None:
     assert found["publicAccessCidrs"] is None
 
 
-def test_secrets_are_encrypted_with_a_key_that_turns(plain: Plan) -> None:
+def test_secrets_are_encrypted_with_a_rotated_key(plain: Plan) -> None:
     key = only(plain, "aws:kms/key:Key")
 
     assert part(only(plain, CLUSTER), "encryptionConfig", "resources") == ["secrets"]
@@ -287,9 +287,7 @@ def test_a_node_may_join_pull_images_and_open_sessions_only(both: Plan) -> None:
 
 
 @pytest.mark.parametrize("which", ["spot", "both"])
-def test_the_launch_template_leaves_to_the_group_what_eks_refuses_in_both(
-    which: str, request: pytest.FixtureRequest
-) -> None:
+def test_the_launch_template_omits_what_the_node_group_states(which: str, request: pytest.FixtureRequest) -> None:
     """An image or a type stated in both fails the group, and so does a disk next to a template."""
     plan: Plan = request.getfixturevalue(which)
     template, group = only(plan, TEMPLATE).inputs, only(plan, GROUP).inputs
@@ -304,7 +302,7 @@ def test_the_launch_template_leaves_to_the_group_what_eks_refuses_in_both(
 
 
 @pytest.mark.parametrize("which", ["spot", "both"])
-def test_a_pod_cannot_reach_its_nodes_role(which: str, request: pytest.FixtureRequest) -> None:
+def test_a_pod_cannot_get_the_role_of_its_node(which: str, request: pytest.FixtureRequest) -> None:
     """One hop ends at the node; two would hand the node's role to every job."""
     plan: Plan = request.getfixturevalue(which)
 
@@ -316,7 +314,7 @@ def test_a_pod_cannot_reach_its_nodes_role(which: str, request: pytest.FixtureRe
     }
 
 
-def test_a_nodes_disk_is_encrypted_and_goes_with_it(spot: Plan) -> None:
+def test_the_disk_of_a_node_is_encrypted_and_deleted_with_the_node(spot: Plan) -> None:
     (disk,) = part(only(spot, TEMPLATE), "blockDeviceMappings")
 
     assert disk == {
@@ -332,7 +330,7 @@ def test_a_nodes_disk_is_encrypted_and_goes_with_it(spot: Plan) -> None:
     }
 
 
-def test_machines_disks_and_interfaces_carry_the_tags_that_defaults_do_not_reach(spot: Plan) -> None:
+def test_instances_volumes_and_interfaces_have_the_default_tags(spot: Plan) -> None:
     tagged = {each["resourceType"]: each["tags"] for each in part(only(spot, TEMPLATE), "tagSpecifications")}
     stated = {**TAGS, "Team": "vision", "Name": "gpu-ci-small-t4-spot"}
 
@@ -349,12 +347,12 @@ def test_a_changed_tag_reaches_new_instances_and_replaces_no_node(spot: Plan) ->
 
 
 @pytest.mark.parametrize("which", ["spot", "both"])
-def test_the_count_between_the_limits_is_the_autoscalers(which: str, request: pytest.FixtureRequest) -> None:
+def test_only_the_autoscaler_changes_the_desired_size(which: str, request: pytest.FixtureRequest) -> None:
     """Spelt as on the wire: `scaling_config.desired_size` would reach the engine and match nothing."""
     assert only(request.getfixturevalue(which), GROUP).ignore_changes == ("scalingConfig.desiredSize",)
 
 
-def test_a_pool_can_stand_beside_the_one_it_replaces(spot: Plan) -> None:
+def test_a_replacement_of_a_pool_is_created_before_the_old_pool_is_deleted(spot: Plan) -> None:
     """Most properties replace a group; under a fixed name the new one could not be made first."""
     group = only(spot, GROUP)
 
@@ -363,7 +361,7 @@ def test_a_pool_can_stand_beside_the_one_it_replaces(spot: Plan) -> None:
     assert not group.delete_before_replace
 
 
-def test_a_pool_follows_its_template(spot: Plan) -> None:
+def test_a_pool_uses_the_current_version_of_its_launch_template(spot: Plan) -> None:
     """`$Latest` would be a change at every update, and no version no new nodes."""
     version = part(only(spot, GROUP), "launchTemplate", "version")
 
@@ -377,7 +375,7 @@ def test_a_pool_updates_within_its_quota(spot: Plan) -> None:
 
 
 @pytest.mark.parametrize(("capacity", "stated"), [("spot", "SPOT"), ("on-demand", "ON_DEMAND")])
-def test_capacity_is_spelt_as_eks_takes_it(capacity: Any, stated: str) -> None:
+def test_the_capacity_type_has_the_spelling_of_eks(capacity: Any, stated: str) -> None:
     """Nothing between here and EKS checks the word."""
     assert part(only(pool(capacity=capacity), GROUP), "capacityType") == stated
 
@@ -387,7 +385,7 @@ def autoscaler_tags_of(plan: Plan) -> list[Planned]:
     return [tag for tag in plan.of(SCALING_TAG) if "-tag-" not in tag.name]
 
 
-def test_a_pool_says_the_same_to_eks_and_to_the_autoscaler(spot: Plan) -> None:
+def test_the_labels_and_taints_of_a_pool_equal_the_autoscaler_tags(spot: Plan) -> None:
     """Tags of the node group do not reach its auto-scaling group, which is where the autoscaler always looks."""
     group = only(spot, GROUP).inputs
     tags = {each.inputs["tag"]["key"]: each.inputs["tag"]["value"] for each in autoscaler_tags_of(spot)}
@@ -400,19 +398,19 @@ def test_a_pool_says_the_same_to_eks_and_to_the_autoscaler(spot: Plan) -> None:
     ]
 
 
-def test_the_autoscalers_tags_stand_on_the_pools_own_group_and_on_no_machine(spot: Plan) -> None:
+def test_autoscaler_tags_are_on_the_group_of_the_pool_and_not_on_instances(spot: Plan) -> None:
     tags = autoscaler_tags_of(spot)
 
     assert {only(spot, GROUP).urn} == {urn for tag in tags for urn in tag.property_dependencies["autoscalingGroupName"]}
     assert {tag.inputs["tag"]["propagateAtLaunch"] for tag in tags} == {False}
 
 
-def test_fast_image_pull_is_told_to_the_node() -> None:
+def test_fast_image_pull_is_set_in_the_user_data() -> None:
     assert "userData" not in only(pool(), TEMPLATE).inputs
     assert only(pool(fast_image_pull=True), TEMPLATE).inputs["userData"]
 
 
-def test_repositories_are_scanned_and_their_tags_stay_what_they_were() -> None:
+def test_repositories_are_scanned_and_have_immutable_tags() -> None:
     repository = RepositoryArgs(
         keep=30, untagged_days=3, pull_request_days=14, mutable_tags=("cache-*",), force_delete=True
     )

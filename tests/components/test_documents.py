@@ -21,7 +21,7 @@ def statements(text: str) -> list[dict[str, Any]]:
     return found
 
 
-def test_a_document_has_one_form() -> None:
+def test_a_document_does_not_depend_on_the_order_of_its_inputs() -> None:
     """Another order of the same words would be a change at every update."""
     one = documents.document(documents.allow(["b:B", "a:A"], ["*"]))
     other = documents.document(documents.allow(["a:A", "b:B"], ["*"]))
@@ -30,7 +30,7 @@ def test_a_document_has_one_form() -> None:
     assert json.dumps(json.loads(one), sort_keys=True) == one
 
 
-def test_a_services_trust_names_the_service_alone() -> None:
+def test_the_trust_of_a_service_names_only_the_service() -> None:
     (statement,) = statements(documents.service_trust("ec2.amazonaws.com"))
 
     assert statement == {
@@ -40,7 +40,7 @@ def test_a_services_trust_names_the_service_alone() -> None:
     }
 
 
-def test_a_workloads_trust_is_held_to_its_account() -> None:
+def test_the_trust_of_a_workload_is_limited_to_its_service_account() -> None:
     """Without `sts:TagSession` Pod Identity cannot say whose pod asks, and gives nothing."""
     (statement,) = statements(documents.pod_identity_trust("kube-system", "cluster-autoscaler"))
 
@@ -54,7 +54,7 @@ def test_a_workloads_trust_is_held_to_its_account() -> None:
     }
 
 
-def test_the_autoscaler_may_look_at_all_and_change_its_own_clusters_alone() -> None:
+def test_the_autoscaler_reads_every_group_and_changes_only_groups_of_its_cluster() -> None:
     look, change = statements(documents.autoscaler_permissions("gpu-ci-staging"))
 
     assert all(action.split(":")[1].startswith(("Describe", "Get")) for action in look["Action"])
@@ -65,7 +65,7 @@ def test_the_autoscaler_may_look_at_all_and_change_its_own_clusters_alone() -> N
     }
 
 
-def test_the_key_is_for_its_account_and_for_one_log_group() -> None:
+def test_only_its_account_and_one_log_group_use_the_key() -> None:
     arn = "arn:aws:logs:us-west-2:123456789012:log-group:/aws/eks/x/cluster"
     account, logs = statements(documents.key_policy("123456789012", arn, "us-west-2"))
 
@@ -76,7 +76,7 @@ def test_the_key_is_for_its_account_and_for_one_log_group() -> None:
 
 
 @pytest.mark.parametrize("pull_request_days", [0, 14])
-def test_images_expire_by_rules_that_ecr_takes(pull_request_days: int) -> None:
+def test_the_lifecycle_rules_are_valid_for_ecr(pull_request_days: int) -> None:
     """ECR wants priorities that differ, `any` last and once, and a unit with a count of days and with no other."""
     text = lifecycle_policy(keep=30, untagged_days=3, pull_request_days=pull_request_days)
     rules = json.loads(text)["rules"]
@@ -90,7 +90,7 @@ def test_images_expire_by_rules_that_ecr_takes(pull_request_days: int) -> None:
     assert all(rule["action"] == {"type": "expire"} for rule in rules)
 
 
-def test_what_is_kept_of_images_is_what_was_asked() -> None:
+def test_the_lifecycle_rules_have_the_stated_numbers() -> None:
     rules = json.loads(lifecycle_policy(keep=30, untagged_days=3, pull_request_days=14))["rules"]
 
     assert [(rule["selection"]["countType"], rule["selection"]["countNumber"]) for rule in rules] == [

@@ -34,7 +34,7 @@ def plan() -> Plan:
     return made(lambda here: FlowLogs("flow-logs", args, here))
 
 
-def test_every_connection_is_recorded_in_an_encrypted_group_with_an_end(plan: Plan) -> None:
+def test_flow_logs_record_every_connection_in_an_encrypted_group_with_a_retention(plan: Plan) -> None:
     log, group = only(plan, "aws:ec2/flowLog:FlowLog"), only(plan, "aws:cloudwatch/logGroup:LogGroup")
 
     assert (log.inputs["vpcId"], log.inputs["trafficType"]) == ("vpc-1", "ALL")

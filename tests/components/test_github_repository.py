@@ -88,7 +88,7 @@ def test_nothing_is_required_without_a_list() -> None:
     assert [one for one in plan(facts(required_checks=None)) if one.type == RULESET] == []
 
 
-def test_another_host_has_its_address_and_no_known_app() -> None:
+def test_a_github_enterprise_host_has_its_own_address_and_no_known_app() -> None:
     made = plan(facts(host="github.example.org"))
 
     assert only(made, PROVIDER).inputs["baseUrl"] == "https://github.example.org/"
@@ -111,7 +111,7 @@ def calls(folder: Path, lines: tuple[str, ...]) -> list[tuple[list[str], str]]:
     return [(words, text) for words, text in found]
 
 
-def test_the_commands_set_the_same(tmp_path: Path) -> None:
+def test_the_commands_set_the_same_settings_as_the_stack(tmp_path: Path) -> None:
     variable, label, ruleset = calls(tmp_path, commands(facts()))
     body = json.loads(ruleset[1])
 

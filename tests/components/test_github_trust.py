@@ -128,7 +128,7 @@ def test_the_trust_satisfies_the_policy_rules(document: dict[str, Any]) -> None:
     assert list(trust_has_conditions("aws:iam/role:Role", "deploy", {"assumeRolePolicy": document})) == []
 
 
-def test_a_trust_in_a_whole_organisation_would_be_seen() -> None:
+def test_a_trust_in_a_whole_organisation_is_reported() -> None:
     """The same tokens and the same rule, on the trust policy that must not exist."""
     everyone = trust()
     everyone["Statement"][0]["Condition"] = {"StringLike": {"token.actions.githubusercontent.com:sub": "repo:acme/*"}}

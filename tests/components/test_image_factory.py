@@ -198,7 +198,7 @@ def test_a_document_gets_the_constants_that_it_uses() -> None:
     )
 
 
-def test_a_document_that_is_too_long_or_lacks_a_constant_is_refused() -> None:
+def test_a_document_that_is_too_long_or_misses_a_constant_is_refused() -> None:
     with pytest.raises(ValueError, match="16001 characters; Image Builder accepts 16000"):
         document("x" * (LIMIT + 1), {})
     with pytest.raises(KeyError, match="MISSING"):

@@ -120,7 +120,7 @@ def connection() -> Plan:
     return record(stack_file(), program=program)
 
 
-def test_only_another_cluster_replaces_its_objects(connection: Plan) -> None:
+def test_only_another_cluster_replaces_the_objects_in_the_cluster(connection: Plan) -> None:
     """Without the identifier the provider guesses from the kubeconfig, and may replace everything."""
     provider = connection.one("pulumi:providers:kubernetes", "kubernetes")
 
@@ -139,7 +139,7 @@ def test_objects_in_the_cluster_depend_on_access_and_nodes(connection: Plan) -> 
     assert all(waits_for(connection, inside, connection.one(KEY, name)) for name in ("access", "nodes"))
 
 
-def test_a_volume_is_encrypted_and_made_where_its_pod_is(connection: Plan) -> None:
+def test_a_volume_is_encrypted_and_created_in_the_zone_of_its_pod(connection: Plan) -> None:
     """A volume that is bound at once may be in a zone that its pod cannot reach."""
     found = only(connection, "kubernetes:storage.k8s.io/v1:StorageClass").inputs
 
@@ -149,7 +149,7 @@ def test_a_volume_is_encrypted_and_made_where_its_pod_is(connection: Plan) -> No
     assert found["metadata"]["annotations"] == {"storageclass.kubernetes.io/is-default-class": "true"}
 
 
-def test_a_release_states_what_every_release_has_in_common() -> None:
+def test_every_release_has_the_common_inputs() -> None:
     def build(here: ResourceOptions) -> None:
         values = DevicePluginValues(fail_on_init_error=True, tolerations=[])
         parent = DevicePlugin("plugin", DevicePluginArgs(version="0.20.0", values=values), here)
@@ -177,7 +177,7 @@ def in_order(plan: Plan, steps: list[Planned]) -> list[str]:
 
 
 @pytest.mark.parametrize("which", ["plan", "separate"])
-def test_a_scale_set_is_taken_down_while_its_secret_and_its_controller_live(
+def test_a_scale_set_is_deleted_before_its_secret_and_its_controller(
     which: str, request: pytest.FixtureRequest
 ) -> None:
     """Without the key it stays on GitHub; without the controller its finalizers stay."""
@@ -206,24 +206,28 @@ def test_only_the_secret_contains_the_key_of_the_app(plan: Plan) -> None:
     assert [each.name for each in plan if each is not secret and "the App" in json.dumps(each.shown)] == []
 
 
-def test_runners_may_not_take_over_their_node(plan: Plan) -> None:
+def test_runners_may_not_get_root_on_their_node(plan: Plan) -> None:
     labels = part(plan.one(NAMESPACE, "arc-runners"), "metadata", "labels")
 
     assert labels["pod-security.kubernetes.io/enforce"] == "baseline"
 
 
-def test_names_in_the_cluster_are_the_documented_ones(plan: Plan) -> None:
-    said = {each.name: part(each, "metadata", "name") for each in (*plan.of(NAMESPACE), *plan.of(SECRET))}
+def test_names_in_the_cluster_equal_the_documented_names(plan: Plan) -> None:
+    declared_names = {each.name: part(each, "metadata", "name") for each in (*plan.of(NAMESPACE), *plan.of(SECRET))}
 
-    assert said == {"arc-systems": "arc-systems", "arc-runners": "arc-runners", "arc-github-app": "github-app"}
+    assert declared_names == {
+        "arc-systems": "arc-systems",
+        "arc-runners": "arc-runners",
+        "arc-github-app": "github-app",
+    }
     assert plan.one(RELEASE, "runner-gpu-t4").inputs["name"] == "gpu-t4"
 
 
-def test_the_hooks_are_the_scripts_that_were_tested(plan: Plan) -> None:
+def test_the_config_map_contains_the_tested_hook_scripts(plan: Plan) -> None:
     assert part(plan.one(CONFIG_MAP, "job-hooks"), "data") == SCRIPTS
 
 
-def test_a_job_separate_its_runner_is_described_where_the_runner_looks(separate: Plan) -> None:
+def test_the_template_of_a_separate_job_pod_is_in_the_namespace_of_the_runner(separate: Plan) -> None:
     described = separate.one(CONFIG_MAP, "runner-gpu-t4-job-pod")
 
     assert part(described, "metadata") == {"name": "job-pod-gpu-t4", "namespace": "arc-runners"}
@@ -231,12 +235,12 @@ def test_a_job_separate_its_runner_is_described_where_the_runner_looks(separate:
     assert waits_for(separate, separate.one(RELEASE, "runner-gpu-t4"), described)
 
 
-def test_a_runner_with_its_own_gpu_describes_no_other_pod(plan: Plan) -> None:
+def test_a_runner_with_its_own_gpu_has_no_job_pod_template(plan: Plan) -> None:
     assert names(plan, CONFIG_MAP) == ["arc-github", "job-hooks"]
 
 
 @pytest.mark.parametrize("name", ["arc", "runner-gpu-t4"])
-def test_a_failed_runner_leaves_its_traces(plan: Plan, name: str) -> None:
+def test_a_failed_release_of_a_runner_keeps_its_objects(plan: Plan, name: str) -> None:
     """The objects show the cause of the failure."""
     assert plan.one(RELEASE, name).inputs["atomic"] is False
 

@@ -48,10 +48,10 @@ class Runner:
 
     def run(self, name: str, gpus: int | None, at_least: int | None = None) -> Run:
         """Run a hook where the pod says that there are so many GPUs, or at least so many of them."""
-        told = {} if gpus is None else {"GPU_CI_GPUS": str(gpus)}
+        variables = {} if gpus is None else {"GPU_CI_GPUS": str(gpus)}
         if at_least is not None:
-            told["GPU_CI_GPUS_AT_LEAST"] = str(at_least)
-        return self.stubs.run(["bash", str(self.folder / name)], {"TMPDIR": str(self.temporary), **told})
+            variables["GPU_CI_GPUS_AT_LEAST"] = str(at_least)
+        return self.stubs.run(["bash", str(self.folder / name)], {"TMPDIR": str(self.temporary), **variables})
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def bystander() -> Iterator[subprocess.Popen[bytes]]:
 
 
 @pytest.mark.parametrize("count", [1, 4])
-def test_a_job_begins_where_its_gpus_answer(runner: Runner, count: int) -> None:
+def test_a_job_starts_if_its_gpus_respond(runner: Runner, count: int) -> None:
     runner.gpus(*[T4] * count)
     ended = runner.run("job-started.sh", count)
 
@@ -87,7 +87,7 @@ def test_a_job_begins_where_its_gpus_answer(runner: Runner, count: int) -> None:
     assert ended.out == "gpu-ci: " + "\n".join([T4] * count) + "\n"
 
 
-def test_a_job_does_not_begin_with_fewer_gpus_than_it_asked_for(runner: Runner) -> None:
+def test_a_job_does_not_start_with_fewer_gpus_than_it_requests(runner: Runner) -> None:
     runner.gpus(T4)
     ended = runner.run("job-started.sh", 2)
 
@@ -95,7 +95,7 @@ def test_a_job_does_not_begin_with_fewer_gpus_than_it_asked_for(runner: Runner) 
     assert ended.err == f"gpu-ci: this job asks for 2 GPU(s) and sees 1:\n{T4}\n"
 
 
-def test_a_job_does_not_begin_where_it_sees_more_than_its_own(runner: Runner) -> None:
+def test_a_job_does_not_start_if_it_sees_more_gpus_than_it_requests(runner: Runner) -> None:
     """A container without a limit sees every GPU of its node, and would disturb another's job."""
     runner.gpus(T4, T4)
 
@@ -103,13 +103,13 @@ def test_a_job_does_not_begin_where_it_sees_more_than_its_own(runner: Runner) ->
 
 
 @pytest.mark.parametrize(("seen", "code"), [(0, 1), (1, 0), (2, 0), (3, 1)])
-def test_several_shares_may_be_of_one_gpu(runner: Runner, seen: int, code: int) -> None:
+def test_several_shares_may_belong_to_one_gpu(runner: Runner, seen: int, code: int) -> None:
     runner.gpus(*[T4] * seen or ["No devices were found"])
 
     assert runner.run("job-started.sh", 2, at_least=1).code == code
 
 
-def test_a_job_does_not_begin_on_a_crashed_driver(runner: Runner) -> None:
+def test_a_job_does_not_start_on_a_crashed_driver(runner: Runner) -> None:
     runner.gpus("Unable to determine the device handle: Unknown Error", code=255)
     ended = runner.run("job-started.sh", 1)
 
@@ -120,7 +120,7 @@ def test_a_job_does_not_begin_on_a_crashed_driver(runner: Runner) -> None:
 
 
 @pytest.mark.parametrize("words", ["No devices were found", "", "Tesla T4, [Unknown Error], [GPU is lost]"])
-def test_a_driver_that_answers_in_words_and_ends_well_is_no_gpu(runner: Runner, words: str) -> None:
+def test_a_message_of_the_driver_with_exit_code_0_does_not_count_as_a_gpu(runner: Runner, words: str) -> None:
     runner.gpus(words)
     ended = runner.run("job-started.sh", 1)
 
@@ -130,14 +130,14 @@ def test_a_driver_that_answers_in_words_and_ends_well_is_no_gpu(runner: Runner, 
 
 @pytest.mark.parametrize("gpus", [0, None])
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_a_container_without_a_gpu_is_asked_nothing(runner: Runner, name: str, gpus: int | None) -> None:
+def test_nvidia_smi_is_not_called_in_a_container_without_a_gpu(runner: Runner, name: str, gpus: int | None) -> None:
     runner.gpus(code=9)
 
     assert runner.run(name, gpus).code == 0
     assert runner.stubs.calls() == []
 
 
-def test_what_a_job_leaves_on_the_gpu_is_ended_and_named(
+def test_a_leftover_process_on_the_gpu_is_terminated_and_reported(
     runner: Runner, leftover: subprocess.Popen[bytes], bystander: subprocess.Popen[bytes]
 ) -> None:
     ended = runner.run("job-completed.sh", 1)
@@ -148,16 +148,14 @@ def test_what_a_job_leaves_on_the_gpu_is_ended_and_named(
     assert bystander.poll() is None
 
 
-def test_a_job_that_leaves_nothing_is_told_nothing(runner: Runner, bystander: subprocess.Popen[bytes]) -> None:
+def test_a_job_without_leftovers_prints_nothing(runner: Runner, bystander: subprocess.Popen[bytes]) -> None:
     ended = runner.run("job-completed.sh", 1)
 
     assert (ended.code, ended.out, ended.err) == (0, "", "")
     assert bystander.poll() is None
 
 
-def test_the_drivers_own_numbers_of_processes_are_not_believed(
-    runner: Runner, bystander: subprocess.Popen[bytes]
-) -> None:
+def test_process_ids_reported_by_the_driver_are_not_used(runner: Runner, bystander: subprocess.Popen[bytes]) -> None:
     """They are process ids of the host: in a container they belong to no process or to another one."""
     runner.gpus(f"{bystander.pid}, 1024")
 
@@ -165,7 +163,7 @@ def test_the_drivers_own_numbers_of_processes_are_not_believed(
     assert bystander.poll() is None
 
 
-def test_large_files_that_a_job_leaves_go_and_small_ones_stay(runner: Runner) -> None:
+def test_large_leftover_files_are_deleted_and_small_files_stay(runner: Runner) -> None:
     (runner.temporary / "deep").mkdir()
     for name, size in (("deep/model.bin", 101 * 2**20), ("log.txt", 2**20)):
         with (runner.temporary / name).open("wb") as file:
@@ -176,7 +174,7 @@ def test_large_files_that_a_job_leaves_go_and_small_ones_stay(runner: Runner) ->
 
 
 @pytest.mark.parametrize("mode", [0o000, 0o744])
-def test_a_folder_of_another_user_elses_fails_no_job(mode: int) -> None:
+def test_an_unreadable_folder_of_another_user_does_not_fail_the_job(mode: int) -> None:
     """Root can read every folder, so as root the script runs as another user."""
     another_user: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # readable for every user
@@ -198,14 +196,14 @@ def test_a_folder_of_another_user_elses_fails_no_job(mode: int) -> None:
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
-def test_a_job_that_took_its_temporary_folder_away_is_not_failed(runner: Runner) -> None:
+def test_a_deleted_temporary_folder_does_not_fail_the_job(runner: Runner) -> None:
     runner.temporary.rmdir()
     ended = runner.run("job-completed.sh", 1)
 
     assert (ended.code, ended.err) == (0, "")
 
 
-def test_a_file_that_goes_while_it_is_looked_at_fails_no_job(runner: Runner) -> None:
+def test_a_file_that_is_deleted_during_the_search_does_not_fail_the_job(runner: Runner) -> None:
     """A find that ends as it does then: badly, and with a word about the file."""
     runner.stubs.add("find", "echo 'find: missing: No such file or directory' >&2\nexit 1")
     ended = runner.run("job-completed.sh", 1)
@@ -214,7 +212,7 @@ def test_a_file_that_goes_while_it_is_looked_at_fails_no_job(runner: Runner) -> 
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_a_script_is_sound_bash(name: str, tmp_path: Path) -> None:
+def test_a_hook_script_passes_bash_and_shellcheck(name: str, tmp_path: Path) -> None:
     file = tmp_path / name
     file.write_text(SCRIPTS[name], encoding="utf-8")
 
@@ -224,7 +222,7 @@ def test_a_script_is_sound_bash(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_a_script_swallows_no_failure_of_a_check(name: str) -> None:
+def test_a_script_does_not_ignore_a_failed_check(name: str) -> None:
     """`|| true` stands where nothing is checked; a check that prints and goes on checks nothing."""
     text = SCRIPTS[name]
 
@@ -233,7 +231,7 @@ def test_a_script_swallows_no_failure_of_a_check(name: str) -> None:
     assert "|| printf" not in text
 
 
-def test_the_runner_is_told_absolute_paths_of_both() -> None:
+def test_the_runner_gets_absolute_paths_of_both_hooks() -> None:
     assert {
         "ACTIONS_RUNNER_HOOK_JOB_STARTED": f"{MOUNT}/job-started.sh",
         "ACTIONS_RUNNER_HOOK_JOB_COMPLETED": f"{MOUNT}/job-completed.sh",

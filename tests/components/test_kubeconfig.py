@@ -16,7 +16,7 @@ TEXT = kubeconfig(
 )
 
 
-def test_it_is_one_cluster_one_user_and_one_way_between_them() -> None:
+def test_the_kubeconfig_has_one_cluster_one_user_and_one_context() -> None:
     config = json.loads(TEXT)
     (cluster,), (user,), (context,) = config["clusters"], config["users"], config["contexts"]
 
@@ -25,7 +25,7 @@ def test_it_is_one_cluster_one_user_and_one_way_between_them() -> None:
     assert cluster["cluster"] == {"server": "https://x.eks.example", "certificate-authority-data": "Q0E="}
 
 
-def test_a_token_is_asked_for_and_never_kept() -> None:
+def test_the_kubeconfig_gets_a_token_by_command_and_stores_none() -> None:
     """A token in it would be stale by the time that a long update or a destroy needs it."""
     (user,) = json.loads(TEXT)["users"]
     asked = user["user"]["exec"]
@@ -37,6 +37,6 @@ def test_a_token_is_asked_for_and_never_kept() -> None:
     assert asked["interactiveMode"] == "Never"
 
 
-def test_json_is_yaml_with_one_form() -> None:
+def test_the_kubeconfig_is_json_with_sorted_keys() -> None:
     assert yaml.safe_load(TEXT) == json.loads(TEXT)
     assert json.dumps(json.loads(TEXT), sort_keys=True) == TEXT

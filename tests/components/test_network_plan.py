@@ -65,13 +65,13 @@ def test_one_gateway_serves_every_zone(single: Plan) -> None:
     assert gateways(single) == dict.fromkeys(ZONES, "network-nat-us-west-2a")
 
 
-def test_a_gateway_in_each_zone_serves_its_own(per_zone: Plan) -> None:
+def test_with_a_gateway_in_each_zone_every_zone_uses_its_own(per_zone: Plan) -> None:
     """A zone that goes out by another's gateway is lost with that zone, and pays for the traffic between."""
     assert gateways(per_zone) == {zone: f"network-nat-{zone}" for zone in ZONES}
 
 
 @pytest.mark.parametrize("which", ["single", "per_zone"])
-def test_every_gateway_has_an_address_of_its_own_and_a_way_out_first(
+def test_every_gateway_has_its_own_address_and_depends_on_the_default_route(
     which: str, request: pytest.FixtureRequest
 ) -> None:
     """Without a default route the gateway fails at creation."""
@@ -82,7 +82,7 @@ def test_every_gateway_has_an_address_of_its_own_and_a_way_out_first(
     assert all(waits_for(plan, gateway, fix) for gateway in plan.of(NAT))
 
 
-def test_every_zone_has_both_subnets_at_its_slots_addresses(single: Plan) -> None:
+def test_every_zone_has_both_subnets_in_the_range_of_its_slot(single: Plan) -> None:
     found = {(each.name, each.inputs["availabilityZone"], each.inputs["cidrBlock"]) for each in single.of(SUBNET)}
 
     assert found == {
@@ -95,11 +95,11 @@ def test_every_zone_has_both_subnets_at_its_slots_addresses(single: Plan) -> Non
     }
 
 
-def test_no_machine_gets_a_public_address_by_itself(single: Plan) -> None:
+def test_no_subnet_assigns_public_addresses(single: Plan) -> None:
     assert [each.name for each in single.of(SUBNET) if each.inputs.get("mapPublicIpOnLaunch")] == []
 
 
-def test_load_balancers_find_their_subnets(single: Plan) -> None:
+def test_subnets_have_the_tags_for_load_balancers(single: Plan) -> None:
     tags = {each.name: each.inputs["tags"] for each in single.of(SUBNET)}
 
     assert {name for name, stated in tags.items() if stated.get("kubernetes.io/role/elb") == "1"} == {
@@ -110,7 +110,7 @@ def test_load_balancers_find_their_subnets(single: Plan) -> None:
     }
 
 
-def test_the_default_group_of_the_network_accepts_nothing(single: Plan) -> None:
+def test_the_default_security_group_allows_no_connection(single: Plan) -> None:
     """AWS gives a new network a group whose members accept every connection of each other."""
     group = only(single, "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup")
 
@@ -118,14 +118,14 @@ def test_the_default_group_of_the_network_accepts_nothing(single: Plan) -> None:
     assert group.property_dependencies["vpcId"] == (only(single, "aws:ec2/vpc:Vpc").urn,)
 
 
-def test_the_private_endpoints_name_resolves(single: Plan) -> None:
+def test_the_vpc_resolves_the_name_of_the_private_endpoint(single: Plan) -> None:
     """EKS needs both; without them nodes go out to the public endpoint, or nowhere."""
     vpc = only(single, "aws:ec2/vpc:Vpc")
 
     assert (vpc.inputs["enableDnsHostnames"], vpc.inputs["enableDnsSupport"]) == (True, True)
 
 
-def test_image_layers_go_past_the_gateway_from_every_private_subnet(single: Plan) -> None:
+def test_every_private_subnet_pulls_image_layers_through_the_s3_endpoint(single: Plan) -> None:
     """A table without the endpoint sends every pull through the NAT gateway."""
     endpoint = only(single, "aws:ec2/vpcEndpoint:VpcEndpoint")
     private = [table.urn for table in single.of(TABLE) if "-private-" in table.name]
@@ -136,7 +136,7 @@ def test_image_layers_go_past_the_gateway_from_every_private_subnet(single: Plan
     assert len(endpoint.inputs["routeTableIds"]) == len(set(endpoint.inputs["routeTableIds"])) == len(ZONES)
 
 
-def test_a_zone_more_changes_nothing_that_was_there() -> None:
+def test_an_additional_zone_changes_no_existing_resource() -> None:
     two = dict(list(ZONES.items())[:2])
     before, after = network(tuple(two), two), network(tuple(ZONES))
     later = {resource.urn: resource for resource in after}
@@ -149,7 +149,7 @@ def test_a_zone_more_changes_nothing_that_was_there() -> None:
     assert changed == ["network-s3"]
 
 
-def test_only_nodes_wait_for_the_gateway(single: Plan) -> None:
+def test_only_nodes_depend_on_the_gateway(single: Plan) -> None:
     """The control plane takes ten minutes to create and needs no gateway."""
     gateway, control, nodes = only(single, NAT), single.one(KEY, "control"), single.one(KEY, "nodes")
     subnets = [each for each in single.of(SUBNET) if "-private-" in each.name]

@@ -59,7 +59,7 @@ def real(taints: dict[str, str]) -> Node:
     return Node(taints=tuple(Taint(key=key, value=value, effect=effect) for key, (value, effect) in split.items()))
 
 
-def test_the_labels_that_are_deployed() -> None:
+def test_node_labels_equal_the_deployed_labels() -> None:
     """The device plugin looks for one of them, the autoscaler for another, and runners for a third."""
     assert node_labels(T4) == {
         "gpu-ci/pool": "t4-spot",
@@ -71,7 +71,7 @@ def test_the_labels_that_are_deployed() -> None:
 
 
 @given(NODES)
-def test_labels_of_the_stack_files_own_are_there_too(node: GpuNode) -> None:
+def test_node_labels_include_the_labels_of_the_stack_file(node: GpuNode) -> None:
     found = node_labels(node)
 
     assert dict(node.labels).items() <= found.items()
@@ -81,7 +81,7 @@ def test_labels_of_the_stack_files_own_are_there_too(node: GpuNode) -> None:
 
 
 @given(NODES)
-def test_a_tag_says_of_every_label_and_taint_what_the_node_has(node: GpuNode) -> None:
+def test_autoscaler_tags_state_every_label_and_taint_of_the_node(node: GpuNode) -> None:
     tags = autoscaler_tags(node)
     labels = {key.removeprefix(f"{NODE_TEMPLATE}/label/"): tags[key] for key in tags if "/label/" in key}
     taints = {key.removeprefix(f"{NODE_TEMPLATE}/taint/"): tags[key] for key in tags if "/taint/" in key}
@@ -91,7 +91,7 @@ def test_a_tag_says_of_every_label_and_taint_what_the_node_has(node: GpuNode) ->
 
 
 @given(NODES)
-def test_the_api_and_the_tags_spell_one_effect_each_in_its_own_way(node: GpuNode) -> None:
+def test_the_api_and_the_tags_have_their_own_spelling_of_a_taint_effect(node: GpuNode) -> None:
     """`NO_SCHEDULE` in a tag is dropped by the autoscaler without a word, and `NoSchedule` refused by the API."""
     tags = autoscaler_tags(node)
     spelt = {t["key"]: (t["value"], t["effect"]) for t in api_taints(node)}
@@ -105,14 +105,14 @@ def test_the_api_and_the_tags_spell_one_effect_each_in_its_own_way(node: GpuNode
 
 
 @given(NODES)
-def test_tags_count_what_jobs_can_ask_for(node: GpuNode) -> None:
+def test_autoscaler_tags_state_the_resources_that_jobs_can_request(node: GpuNode) -> None:
     tags = autoscaler_tags(node)
 
     assert tags[f"{NODE_TEMPLATE}/resources/nvidia.com/gpu"] == str(node.gpus * node.sharing_replicas)
     assert tags[f"{NODE_TEMPLATE}/resources/ephemeral-storage"] == f"{node.ephemeral_mib}Mi"
 
 
-def test_a_pools_own_patience_is_a_duration_that_the_autoscaler_reads() -> None:
+def test_the_scale_down_delay_of_a_pool_has_the_format_of_the_autoscaler() -> None:
     own = GpuNode(pool="a", accelerator="nvidia-l4", gpus=1, ephemeral_mib=90_000, scale_down_after_minutes=3)
     key = f"{NODE_TEMPLATE}/autoscaling-options/scaledownunneededtime"
 
@@ -121,34 +121,34 @@ def test_a_pools_own_patience_is_a_duration_that_the_autoscaler_reads() -> None:
 
 
 @given(NODES)
-def test_no_tag_is_one_that_eks_owns(node: GpuNode) -> None:
+def test_no_tag_belongs_to_eks(node: GpuNode) -> None:
     """Two owners of a tag would take it from each other at every update."""
     assert all(key.startswith(f"{NODE_TEMPLATE}/") for key in autoscaler_tags(node))
 
 
 @given(TAINTS)
-def test_a_pools_runner_stands_every_taint_of_it(taints: dict[str, str]) -> None:
+def test_the_runner_of_a_pool_tolerates_every_taint_of_the_pool(taints: dict[str, str]) -> None:
     assert taint_refusals(pod(tolerations(taints)), real(taints)) == ()
 
 
 @given(TAINTS.filter(lambda taints: any(not taint.endswith("PreferNoSchedule") for taint in taints.values())))
-def test_another_pools_runner_does_not(taints: dict[str, str]) -> None:
+def test_a_runner_of_another_pool_does_not_tolerate_the_taints(taints: dict[str, str]) -> None:
     assert taint_refusals(pod(tolerations({})), real(taints))
 
 
 @given(st.lists(TAINTS, max_size=3))
-def test_a_daemon_stands_on_every_pool_and_says_nothing_twice(pools: list[dict[str, str]]) -> None:
+def test_the_tolerations_of_a_daemon_set_cover_every_pool_without_duplicates(pools: list[dict[str, str]]) -> None:
     found = every_toleration(pools)
 
     assert [taint_refusals(pod(found), real(taints)) for taints in [{}, *pools]] == [()] * (len(pools) + 1)
     assert len({json.dumps(each, sort_keys=True) for each in found}) == len(found)
 
 
-def test_a_node_like_any_other_is_told_nothing() -> None:
+def test_a_node_without_fast_image_pull_has_no_user_data() -> None:
     assert user_data(fast_image_pull=False) is None
 
 
-def test_user_data_is_mime_that_nodeadm_reads() -> None:
+def test_nodeadm_can_read_the_user_data() -> None:
     message = email.message_from_bytes(base64.b64decode(user_data(fast_image_pull=True) or "", validate=True))
     (part,) = cast("list[Message]", message.get_payload())
     config = json.loads(str(part.get_payload()))
@@ -163,7 +163,7 @@ def test_user_data_is_mime_that_nodeadm_reads() -> None:
     }
 
 
-def test_user_data_has_no_line_end_of_another_system_and_fits() -> None:
+def test_user_data_has_no_carriage_return_and_is_within_the_limit() -> None:
     """cloud-init reads nothing of a part whose boundary ends in a carriage return; EC2 takes 16 KiB."""
     raw = base64.b64decode(user_data(fast_image_pull=True) or "")
 

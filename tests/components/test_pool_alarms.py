@@ -42,7 +42,7 @@ def test_each_pool_has_its_alarms_for_its_machines_and_one_topic_gets_them() -> 
     assert len({one["dimensions"]["AutoScalingGroupName"] for one in mine.values()}) == 2
 
 
-def test_idle_machines_are_an_alarm_after_the_stated_minutes() -> None:
+def test_idle_machines_raise_an_alarm_after_the_stated_minutes() -> None:
     idle = pool_alarms("t4", idle_minutes=90)["idle"]
 
     assert idle["evaluation_periods"] * PERIOD == 90 * 60
@@ -57,7 +57,7 @@ def test_cloudwatch_evaluates_every_period_that_the_stack_file_accepts(minutes: 
         assert alarm["period"] * alarm["evaluation_periods"] <= 86_400
 
 
-def test_a_pool_without_machines_is_no_alarm() -> None:
+def test_a_pool_without_machines_raises_no_alarm() -> None:
     assert {one["treat_missing_data"] for one in pool_alarms("t4", idle_minutes=60).values()} == {"notBreaching"}
     (row,) = [one for one in TABLE if one.type == "aws:cloudwatch/metricAlarm:MetricAlarm"]
     assert "notBreaching" in row.choices["treatMissingData"]

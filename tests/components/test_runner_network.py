@@ -26,7 +26,7 @@ def plan() -> Plan:
     return made(lambda here: RunnerNetwork("cirun-network", args, here))
 
 
-def test_every_region_has_a_network_of_its_own(plan: Plan) -> None:
+def test_every_region_has_its_own_network(plan: Plan) -> None:
     assert {one.name: one.inputs["region"] for one in plan.of(VPC)} == {
         "cirun-network-us-east-1": "us-east-1",
         "cirun-network-us-west-2": "us-west-2",

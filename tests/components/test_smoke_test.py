@@ -49,7 +49,7 @@ def test_each_pool_has_a_job_on_its_nodes_with_all_gpus_of_a_node() -> None:
     assert {one["name"]: one["value"] for one in spec["containers"][0]["env"]}["GPU_CI_GPUS"] == "1"
 
 
-def test_a_job_ends_and_fails_once_more_at_most() -> None:
+def test_a_job_has_a_deadline_and_is_retried_once_at_most() -> None:
     spec = jobs(planned())["gpu-smoke-t4-spot"]["spec"]
 
     assert (spec["activeDeadlineSeconds"], spec["backoffLimit"]) == (40 * 60, 1)

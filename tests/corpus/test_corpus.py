@@ -48,7 +48,7 @@ def test_a_wrong_stack_file_is_reported_at_its_path(section: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("section", RIGHT)
-def test_a_right_stack_file_is_not_refused(section: str, tmp_path: Path) -> None:
+def test_a_valid_stack_file_is_not_refused(section: str, tmp_path: Path) -> None:
     judged = [(row, judge(changed_text(row), tmp_path)) for row in RIGHT[section]]
 
     assert [(row, report.errors) for row, report in judged if report.errors] == []

@@ -57,7 +57,7 @@ def scripts(document: str) -> list[str]:
 @pytest.mark.parametrize(
     ("kind", "key", "value"), [(kind, key, value) for kind, keys in CHANGES.items() for key, value in keys.items()]
 )
-def test_every_option_changes_the_content_and_the_version(kind: str, key: str, value: Any) -> None:
+def test_every_option_changes_the_content_and_the_image_version(kind: str, key: str, value: Any) -> None:
     before, after = content(kind), content(kind, **{key: value})
 
     assert (before.build, before.test, before.parent, before.disk_gib, tuple(before.regions), before.number) != (
@@ -71,7 +71,7 @@ def test_every_option_changes_the_content_and_the_version(kind: str, key: str, v
     assert before.version != after.version
 
 
-def test_every_key_of_the_sections_is_an_option_or_one_of_the_builder() -> None:
+def test_every_key_of_the_sections_is_an_option_of_the_image_or_the_builder() -> None:
     for kind, section in (("eks", EksImageSettings), ("ec2", Ec2ImageSettings)):
         assert set(section.model_fields) == {*CHANGES[kind], *NOT_CONTENT}
 

@@ -60,12 +60,12 @@ def shared(name: str, runner: str) -> SharedNodes:
 
 
 @pytest.mark.parametrize(("name", "pool"), POOLS)
-def test_the_checks_read_a_pool_as_it_is_registered(name: str, pool: str) -> None:
+def test_the_checks_read_a_pool_as_registered(name: str, pool: str) -> None:
     assert judged(name, pool) == built.node_group(stacks.planned(name), pool)
 
 
 @pytest.mark.parametrize(("name", "runner"), RUNNERS)
-def test_the_checks_read_a_runner_as_it_is_registered(name: str, runner: str) -> None:
+def test_the_checks_read_a_runner_as_registered(name: str, runner: str) -> None:
     known = shared(name, runner)
     release = stacks.planned(name).one(built.RELEASE, f"runner-{runner}").inputs["values"]
 

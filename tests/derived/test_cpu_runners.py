@@ -46,7 +46,7 @@ def amounts(template: dict[str, Any]) -> set[str]:
 @pytest.mark.parametrize(
     "template", [lambda: runner_pod(values("cpu-build"), "image"), lambda: job_pod(values("cpu-build"))]
 )
-def test_a_pod_of_a_job_without_a_gpu_asks_for_no_gpu(template: Any) -> None:
+def test_a_pod_of_a_job_without_a_gpu_requests_no_gpu(template: Any) -> None:
     pod = template()
 
     assert amounts(pod) == {"cpu", "memory", "ephemeral-storage"}

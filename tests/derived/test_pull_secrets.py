@@ -76,7 +76,7 @@ def test_the_smoke_test_names_the_secret_of_its_image() -> None:
         ("public.ecr.aws/example/runner", True),
     ],
 )
-def test_a_registry_that_asks_for_no_credentials_gets_none(reference: str, *, refused: bool) -> None:
+def test_a_public_registry_gets_no_credentials(reference: str, *, refused: bool) -> None:
     faults = stacks.faults(stacks.sections(changes={**PRIVATE, "images/runner-gpu/reference": reference}))
 
     assert [fault.partition(":")[0] for fault in faults] == (["images.runner-gpu.image-pull-secret"] if refused else [])

@@ -31,20 +31,21 @@ def commands(plan: Plan) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", stacks.NAMES)
 def test_runs_on_has_the_line_for_each_runner(name: str) -> None:
-    said = stacks.planned(name).outputs["runs_on"]
+    shown = stacks.planned(name).outputs["runs_on"]
     runners = files.sections(name).get("runners", {})
 
-    assert set(said) == set(runners)
+    assert set(shown) == set(runners)
     for runner, stated in runners.items():
         if "arc" in stated:
-            assert said[runner] == f"runs-on: {runner}"
+            assert shown[runner] == f"runs-on: {runner}"
         elif {"vm", "start-stop"} & {*stated}:
             jarvis = "jarvis" in stated.get("start-stop", {})
             labels = [runner] if jarvis else ["self-hosted", "linux", "x64", "gpu", runner]
-            assert said[runner] == f"runs-on: [{', '.join(labels)}]"
+            assert shown[runner] == f"runs-on: [{', '.join(labels)}]"
         else:
             assert re.fullmatch(
-                r'runs-on: "cirun-[a-z0-9-]+--\$\{\{ github\.run_id \}\}-\$\{\{ github\.run_attempt \}\}"', said[runner]
+                r'runs-on: "cirun-[a-z0-9-]+--\$\{\{ github\.run_id \}\}-\$\{\{ github\.run_attempt \}\}"',
+                shown[runner],
             )
 
 
@@ -150,7 +151,7 @@ def test_every_verify_command_succeeds_without_a_gpu_node_or_a_runner(subject: s
 
 
 @pytest.mark.parametrize("subject", ["gpu-use", "gpu-persistence"])
-def test_without_a_gpu_node_a_message_says_so_and_nothing_is_executed(subject: str, tmp_path: Path) -> None:
+def test_without_a_gpu_node_the_command_prints_a_message_and_executes_nothing(subject: str, tmp_path: Path) -> None:
     done, calls = Kubectl(tmp_path).run(verify(files.settings())[subject])
 
     assert done.stdout == "No GPU node runs now.\n"
@@ -172,7 +173,7 @@ def test_with_gpu_nodes_the_command_runs_in_the_plugin_s_container_of_each(tmp_p
     ]
 
 
-def test_the_runners_logs_are_searched_for_cuda_and_no_match_is_no_error(tmp_path: Path) -> None:
+def test_a_runner_log_without_a_match_for_cuda_is_not_an_error(tmp_path: Path) -> None:
     kubectl, command = Kubectl(tmp_path), verify(files.settings())["runner-gpu-log"]
     (tmp_path / "runners").write_text("Listening for Jobs\n")
     quiet, _ = kubectl.run(command)

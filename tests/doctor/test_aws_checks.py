@@ -334,7 +334,7 @@ def test_an_old_failure_is_not_reported() -> None:
     assert made("node-launches", {**healthy(), **launches(old)}) == []
 
 
-def test_every_pool_is_asked() -> None:
+def test_every_pool_is_queried() -> None:
     answers = healthy()
     for name in POOLS:
         answers[group_question(name)] = {"nodegroup": {**group(name)["nodegroup"], "status": "CREATING"}}

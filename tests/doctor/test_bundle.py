@@ -221,7 +221,7 @@ def packed(names: Mapping[str, bytes]) -> bytes:
     ],
     ids=["empty", "text", "cut", "outside", "nothing", "no files"],
 )
-def test_a_file_that_is_no_bundle_is_refused(
+def test_a_file_that_is_not_a_bundle_is_refused(
     tmp_path: Path, content: bytes, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "x.tar.gz"

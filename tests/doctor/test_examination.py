@@ -67,7 +67,7 @@ def test_a_warning_does_not_stop_the_chain() -> None:
     assert states(made("a", "warns"), made("b", needs=("a",)))["b"] == ("ok", "")
 
 
-def test_a_system_that_does_not_answer_stops_its_chain_without_a_fault() -> None:
+def test_a_system_that_does_not_respond_stops_its_chain_without_a_fault() -> None:
     assert states(made("a", "silent"), made("b", needs=("a",))) == {
         "a": ("unanswered", "no answer came"),
         "b": ("not checked", "a"),
@@ -86,7 +86,7 @@ def test_a_check_that_does_not_apply_is_not_shown_and_stops_nothing() -> None:
         (("works", "silent"), Exit.OUTSIDE),
     ],
 )
-def test_the_exit_code_is_of_the_worst_link(results: tuple[str, ...], code: Exit) -> None:
+def test_the_worst_link_decides_the_exit_code(results: tuple[str, ...], code: Exit) -> None:
     checks = [made(f"check-{number}", result) for number, result in enumerate(results)]
 
     assert examine(world("tests/stacks/staging.yaml", {}), checks).exit is code
@@ -122,7 +122,7 @@ def test_checks_are_listed_after_those_that_they_need() -> None:
     assert {name: needs for name, needs in early.items() if needs} == {}
 
 
-def test_every_chapter_of_the_chain_is_listed() -> None:
+def test_the_list_contains_every_chapter_of_the_chain() -> None:
     modules = [
         importlib.import_module(found.name) for found in pkgutil.iter_modules(chain.__path__, "ops.doctor.chain.")
     ]

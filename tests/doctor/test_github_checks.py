@@ -64,7 +64,7 @@ def test_a_token_that_may_read_everything_works() -> None:
     ]
 
 
-def test_without_a_token_nothing_is_asked() -> None:
+def test_without_a_token_no_request_is_sent() -> None:
     anonymous = of(VM, github("/rate_limit", {"resources": {"core": {"limit": 60, "remaining": 60}}}))
 
     with pytest.raises(Unanswered) as refused:
@@ -303,7 +303,7 @@ def test_a_served_job_that_waits_too_long_is_a_warning() -> None:
         job(["gpu-vm"], 90, runner_id=3),
     ],
 )
-def test_a_job_that_runs_or_starts_soon_is_no_problem(one: dict[str, Any]) -> None:
+def test_a_job_that_runs_or_starts_soon_is_not_a_problem(one: dict[str, Any]) -> None:
     (line,) = lines(list(queued_jobs.check(of(VM, *queue(one)))))
 
     assert line.startswith("ok | example-org/vision | ")

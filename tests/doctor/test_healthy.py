@@ -61,7 +61,7 @@ def test_without_credentials_only_the_first_link_is_reported() -> None:
     }
 
 
-def test_a_cluster_that_cannot_be_reached_leaves_the_checks_of_aws() -> None:
+def test_the_checks_of_aws_run_if_the_cluster_cannot_be_reached() -> None:
     answers = {**healthy(), asked("cluster", "/version"): silent("", "the cluster cannot be reached")}
     found = states(answers)
     names = [one.name for one in CLUSTER_CHECKS]

@@ -60,7 +60,7 @@ def test_aws_answers_with_all_pages() -> None:
     assert sorted(one["RoleName"] for one in pages["Roles"]) == [f"role-{number}" for number in range(7)]
 
 
-def test_aws_asks_the_region_of_the_question() -> None:
+def test_a_question_to_aws_goes_to_its_region() -> None:
     with mock_aws():
         cloud = LiveAws("us-west-2")
         zones = [
@@ -203,7 +203,7 @@ def test_the_cluster_answers_with_the_objects_of_a_path(api: str) -> None:
     assert Api.asked == [("/api/v1/nodes", {"labelSelector": ["a=b"]}, "Bearer token")]
 
 
-def test_a_log_is_text_and_that_of_a_waiting_container_is_empty(api: str) -> None:
+def test_the_log_of_a_waiting_container_is_an_empty_text(api: str) -> None:
     assert (
         cluster(api).ask("/api/v1/namespaces/a/pods/b/log", container="c", tailLines="9") == "first line\n{not json\n"
     )
@@ -276,7 +276,7 @@ class Described:
         return self.answer
 
 
-def test_the_cluster_of_eks_is_asked_at_its_endpoint(api: str) -> None:
+def test_a_question_to_a_cluster_of_eks_goes_to_its_endpoint(api: str) -> None:
     described = {"cluster": {"endpoint": api, "certificateAuthority": {"data": base64.b64encode(b"x").decode()}}}
 
     assert (

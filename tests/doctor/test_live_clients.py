@@ -47,7 +47,7 @@ def test_github_answers_with_all_pages(server: Server) -> None:
     assert LiveGitHub(server.url, "t0k").ask("/runners", state="x") == {"total_count": 2, "runners": [1, 2]}
 
 
-def test_a_log_of_github_is_its_end_as_text_from_another_host_without_the_token(server: Server) -> None:
+def test_the_end_of_a_github_log_is_read_without_the_token(server: Server) -> None:
     with serving() as storage:
         storage.answers["GET /blob"] = Answer(body="start\n" + "x" * 600_000 + "\nend")
         moved = Answer(status=302, headers={"Location": f"{storage.url.replace('127.0.0.1', 'localhost')}/blob"})
@@ -59,7 +59,7 @@ def test_a_log_of_github_is_its_end_as_text_from_another_host_without_the_token(
     assert found.endswith("\nend")
 
 
-def test_what_github_does_not_have_is_none(server: Server) -> None:
+def test_an_unknown_resource_of_github_is_none(server: Server) -> None:
     assert LiveGitHub(server.url, "").ask("/nothing") is None
 
 
@@ -108,7 +108,7 @@ def test_a_refusal_of_github_is_explained(server: Server, answer: Answer, given:
     assert refusal(LiveGitHub(server.url, given), "/x") == (reason, fix)
 
 
-def test_github_that_is_silent_or_absent_is_reported(server: Server) -> None:
+def test_an_unreachable_github_is_reported(server: Server) -> None:
     server.answers["GET /x"] = Answer(body={}, seconds=1)
     slow = LiveGitHub(server.url, "")
     slow._client.timeout = httpx.Timeout(0.1)
@@ -139,7 +139,7 @@ def test_google_cloud_stops_after_ten_pages(server: Server) -> None:
     assert len(LiveGoogleCloud("t0k").ask(f"{server.url}/list")["items"]) == 11
 
 
-def test_a_question_with_a_body_is_a_post(server: Server) -> None:
+def test_a_request_with_a_body_is_a_post(server: Server) -> None:
     server.answers["POST /p:testIamPermissions"] = Answer(body={"permissions": ["a"]})
 
     answer = LiveGoogleCloud("t0k").ask(f"{server.url}/p:testIamPermissions", body={"permissions": ["a", "b"]})
@@ -164,7 +164,7 @@ def test_a_refusal_of_google_cloud_is_explained(server: Server, status: int, fix
     )
 
 
-def test_what_google_cloud_does_not_have_is_none(server: Server) -> None:
+def test_an_unknown_resource_of_google_cloud_is_none(server: Server) -> None:
     assert LiveGoogleCloud("t0k").ask(f"{server.url}/nothing") is None
 
 
@@ -182,7 +182,7 @@ def image(server: Server, reference: str = "1.0") -> dict[str, str]:
     return {"host": server.url.removeprefix("http://"), "repository": "acme/runner", "reference": reference}
 
 
-def test_a_registry_that_wants_a_token_gives_an_anonymous_one(server: Server) -> None:
+def test_a_registry_that_requires_a_token_issues_an_anonymous_token(server: Server) -> None:
     challenge = {"WWW-Authenticate": f'Bearer realm="{server.url}/token",service="registry",scope="x"'}
     digest = {"Docker-Content-Digest": "sha256:1", **challenge}
     server.answers["HEAD /v2/acme/runner/manifests/1.0"] = Answer(headers=digest, token="anonymous")
@@ -243,7 +243,7 @@ def test_a_refusal_of_jarvis_labs_is_explained(fault: Exception, reason: str) ->
     assert refusal(account(fault), "instances.list")[0].startswith(reason)
 
 
-def test_without_a_key_jarvis_labs_is_not_asked() -> None:
+def test_without_a_key_no_request_is_sent_to_jarvis_labs() -> None:
     with pytest.raises(Unanswered, match="there is no API key of Jarvis Labs in the environment"):
         LiveJarvis({})
 

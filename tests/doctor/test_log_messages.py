@@ -139,7 +139,7 @@ LINES = {
 }
 
 
-def test_a_line_as_programs_print_it_is_found() -> None:
+def test_a_line_as_printed_by_a_program_is_found() -> None:
     found = {
         line: (name, [one.message.name for one in found_in(f"ok\n{line}\nok")])
         for name, lines in LINES.items()
@@ -149,7 +149,7 @@ def test_a_line_as_programs_print_it_is_found() -> None:
     assert {line: names for line, (name, names) in found.items() if names != [name]} == {}
 
 
-def test_every_own_message_is_in_a_script_or_a_template_of_this_project() -> None:
+def test_every_message_of_this_project_is_in_a_script_or_a_template() -> None:
     folders = ("gpu_ci/back_ends", "components/kubernetes/arc/hooks", "gpu_ci/repository/templates")
     paths = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in {".py", ".sh", ".j2"}]
     text = "\n".join(path.read_text(encoding="utf-8") for path in paths)
@@ -161,7 +161,7 @@ def test_every_message_has_a_line_that_a_program_prints() -> None:
     assert {message.name for message in MESSAGES} == set(LINES)
 
 
-def test_the_text_of_a_message_is_found_as_itself() -> None:
+def test_the_text_of_a_message_matches_only_this_message() -> None:
     assert [one.name for one in MESSAGES if [found.message for found in found_in(one.text)] != [one]] == []
 
 
@@ -180,7 +180,7 @@ def test_a_line_of_a_healthy_job_is_not_found() -> None:
     assert [line for line in lines if found_in(line)] == []
 
 
-def test_every_group_of_reasons_is_of_a_check() -> None:
+def test_every_group_of_reasons_belongs_to_a_check() -> None:
     assert set(REASONS) - {one.name for one in CHECKS} == set()
 
 

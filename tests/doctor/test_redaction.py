@@ -102,13 +102,13 @@ def test_a_known_value_is_removed_from_any_text(secret: str, before: str, after:
 
 
 @given(planted())
-def test_a_second_removal_changes_nothing(case: tuple[Any, str]) -> None:
+def test_redacting_twice_equals_redacting_once(case: tuple[Any, str]) -> None:
     once = redacted(case[0])
 
     assert redacted(once) == once
 
 
-def test_a_value_that_is_no_secret_stays() -> None:
+def test_a_value_that_is_not_a_secret_stays() -> None:
     values: list[object] = [
         {"githubConfigSecret": "gpu-ci-github-app", "imagePullSecrets": [{"name": "registry"}]},
         {"volumes": [{"name": "key", "secret": {"secretName": "gpu-ci-github-app"}}]},

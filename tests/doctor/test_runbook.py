@@ -57,7 +57,7 @@ def test_the_runbook_starts_with_the_doctor() -> None:
     assert RUNBOOK.index("make doctor") < RUNBOOK.index("\n## ")
 
 
-def test_the_words_that_people_search_are_in_the_runbook() -> None:
+def test_the_runbook_contains_common_search_terms() -> None:
     words = [
         "dmesg", "nvcc", "/usr/local/cuda", "torch.cuda.is_available", "pip uninstall --yes onnxruntime onnxruntime-gpu",
         "actions.runner.OWNER-REPOSITORY.NAME.service", "journalctl", "0/2 nodes are available",

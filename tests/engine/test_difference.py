@@ -73,7 +73,7 @@ def test_a_key_with_punctuation_is_in_brackets() -> None:
     assert [change.path for change in found] == ['tags["k8s.io/name"]']
 
 
-def test_one_differs_from_true() -> None:
+def test_the_number_1_differs_from_true() -> None:
     assert [change.kind for change in changes(GROUP, {"tags": 1}, {"tags": True})] == [ChangeKind.UPDATE]
 
 
@@ -87,5 +87,7 @@ def test_one_differs_from_true() -> None:
     ],
     ids=["the same name", "a generated name", "another name", "no replacement"],
 )
-def test_a_stated_name_that_stays_is_deleted_first(old: dict[str, Any], new: dict[str, Any], first: bool) -> None:
+def test_a_replacement_with_an_unchanged_name_is_deleted_first(
+    old: dict[str, Any], new: dict[str, Any], first: bool
+) -> None:
     assert deletes_first(GROUP, changes(GROUP, old, new), new) is first

@@ -30,7 +30,7 @@ def program() -> None:
     programs.worker()
 
 
-def test_a_change_by_hand_is_drift_until_the_next_deployment(cli: Found, tmp_path: Path) -> None:
+def test_a_manual_change_is_drift_until_the_next_deployment(cli: Found, tmp_path: Path) -> None:
     pools = programs.stack_file({"gpu-ci:pools": json.dumps({"spot": {"max": 5}})})
     text = tmp_path / "drift.md"
     check = ("check", "small", "--text", str(text))

@@ -118,7 +118,7 @@ def invalid() -> None:
         pytest.param(declare(aws.KEY, {}, ""), ".*Default provider for 'aws' disabled", id="default-provider"),
     ],
 )
-def test_a_preview_reports_an_error_in_its_own_words(cli: Found, program: Callable[[], None], fault: str) -> None:
+def test_a_preview_reports_the_message_of_the_error(cli: Found, program: Callable[[], None], fault: str) -> None:
     with Engine(cli, stack_file(), program) as engine:
         outcome = engine.preview()
 
@@ -126,7 +126,7 @@ def test_a_preview_reports_an_error_in_its_own_words(cli: Found, program: Callab
     assert re.match(fault, outcome.fault, re.DOTALL)
 
 
-def test_a_cloud_refuses_in_its_own_words(cli: Found) -> None:
+def test_a_refusal_is_reported_with_the_message_of_the_cloud(cli: Found) -> None:
     def program() -> None:
         Made(aws.SUBNET, "subnet", {"vpcId": "vpc-0", "cidrBlock": "10.0.1.0/24"}, aws_provider())
 
@@ -171,7 +171,7 @@ def test_the_program_reads_a_configured_object(cli: Found) -> None:
     assert seen == [{"a": ["<b>", 1, True]}]
 
 
-def test_steps_are_reported_as_they_happen(cli: Found) -> None:
+def test_steps_are_reported_while_the_engine_runs(cli: Found) -> None:
     steps: list[Step] = []
     with Engine(cli, stack_file(), programs.network, on_step=steps.append) as engine:
         outcome = engine.up()

@@ -55,7 +55,7 @@ def listening(address: str) -> Generator[int]:
         server.stop(None).wait(WAIT)
 
 
-def test_a_program_reaches_an_engine_that_has_the_port_of_a_killed_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_reaches_a_new_engine_on_the_port_of_a_killed_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     """A channel of the SDK would wait some time before it tries a refused address again."""
     answers: list[grpc.StatusCode] = []
     still_referenced: list[Any] = []

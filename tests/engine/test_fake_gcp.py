@@ -121,7 +121,7 @@ def test_a_machine_that_compute_engine_cannot_start_is_refused(
         client.create(gcp.INSTANCE, **{**MACHINE, **change})
 
 
-def test_a_right_machine_is_created(client: Client) -> None:
+def test_a_valid_machine_is_created(client: Client) -> None:
     assert client.create(gcp.INSTANCE, **{**MACHINE, **T4}).endswith("/zones/us-central1-b/instances/vm")
 
 

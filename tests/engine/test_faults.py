@@ -35,13 +35,13 @@ def failing(faults: Faults, *calls: tuple[str, str]) -> list[int]:
         ),
     ],
 )
-def test_a_fault_applies_to_the_nth_matching_call(
+def test_a_fault_applies_to_the_matching_call_with_its_number(
     faults: list[Fault], calls: list[tuple[str, str]], failed: list[int]
 ) -> None:
     assert failing(Faults(faults), *calls) == failed
 
 
-def test_an_armed_fault_counts_from_then_until_it_is_disarmed() -> None:
+def test_an_armed_fault_counts_calls_until_it_is_disarmed() -> None:
     faults = Faults()
     failing(faults, ("create", KEY))
     faults.arm(Fault(operation="create"))

@@ -124,7 +124,7 @@ def test_the_same_content_is_built_again_only_with_a_higher_number(cli: Found) -
     assert accepted.ok
 
 
-def test_a_pool_goes_to_its_own_image_and_back(cli: Found) -> None:
+def test_a_pool_changes_to_its_own_image_and_back(cli: Found) -> None:
     with Engine(cli, with_pool("stock")) as engine:
         assert engine.up().ok
         stock = used(engine)

@@ -43,7 +43,7 @@ def test_a_rehearsal_reports_its_phases_in_order(cli: Found) -> None:
     ]
 
 
-def test_a_stack_without_resources_has_no_create_that_could_fail(cli: Found) -> None:
+def test_a_stack_without_resources_has_no_create_to_fail(cli: Found) -> None:
     done = rehearsal.rehearse(cli, stack_file(), program=lambda: pulumi.export("commands", "none"))
 
     assert [(phase.name, phase.summary) for phase in done.phases] == [

@@ -71,13 +71,13 @@ def test_every_declared_type_has_a_row() -> None:
     assert [type_ for type_ in sorted({*declared(), *TABLE} - known) if not type_.startswith("kubernetes:")] == []
 
 
-def test_every_row_is_of_a_known_type() -> None:
+def test_every_row_has_a_known_type() -> None:
     others = ("pulumi:providers:", "kubernetes:")
 
     assert [type_ for type_ in {*rows(), *rules()} - {*TABLE, "aws:*"} if not type_.startswith(others)] == []
 
 
-def test_the_table_is_of_the_locked_sdks() -> None:
+def test_the_table_matches_the_versions_of_the_locked_sdks() -> None:
     locked = {package: importlib.metadata.version(f"pulumi-{package}") for package in replacement_table.PACKAGES}
 
     assert versions() == locked, "run `make replacement-table` and read its diff"
@@ -140,7 +140,7 @@ def test_a_subnetwork_may_only_grow(old: ipaddress.IPv4Network, new: ipaddress.I
     assert replaces(SUBNETWORK, ("ipCidrRange",), UPDATE, str(old), str(new)) is not inside
 
 
-def test_an_unknown_range_counts_as_another_one() -> None:
+def test_an_unknown_range_counts_as_a_changed_range() -> None:
     assert replaces(SUBNETWORK, ("ipCidrRange",), UPDATE, "10.0.0.0/24", "[unknown]")
 
 
@@ -155,7 +155,7 @@ def schema(**inputs: Any) -> dict[str, Any]:
     return {"resources": types | {LABEL: {"inputProperties": inputs}}, "types": {"block": {"properties": block}}}
 
 
-def test_a_row_lists_the_marked_inputs_and_those_below_that_are_not_marked() -> None:
+def test_a_row_lists_the_marked_inputs_and_unmarked_inputs_below_them() -> None:
     block, mark = {"$ref": "#/types/block"}, {"willReplaceOnChanges": True}
     found = schema(name=mark, color={}, plain=block, marked={"type": "array", "items": block, **mark})
 

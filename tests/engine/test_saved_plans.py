@@ -74,7 +74,7 @@ def stack(cli: Found, tmp_path: Path) -> Iterator[Stack]:
         yield made
 
 
-def test_an_update_does_what_was_planned(stack: Stack) -> None:
+def test_an_update_follows_its_saved_plan(stack: Stack) -> None:
     pipeline, program = stack.pipeline, stack.program
     calls = [line for line in pipeline.calls.read_text().splitlines() if line.startswith(("preview", "up"))]
     assert [line.split(" --event-log")[0] for line in calls] == [

@@ -138,7 +138,7 @@ def test_without_a_refresh_a_timed_out_removal_cannot_be_repeated(live: Engine) 
     assert live.destroy().fault == ""
 
 
-def test_another_owner_whose_removals_timed_out_is_reverted_and_repeated(live: Engine) -> None:
+def test_a_change_of_owner_with_timed_out_removals_can_be_reverted_and_repeated(live: Engine) -> None:
     """The engine removes a scale set again that it removed for a replacement, and Helm refuses that."""
     other = stack(url="https://github.com/other-org", **{"installation-id": 7})
     arc.start_job(live.cloud, RUNNER, 10 * TIMEOUT)
@@ -217,7 +217,7 @@ def test_a_change_keeps_the_listener(cli: Found, monkeypatch: pytest.MonkeyPatch
     assert (f"{RUNNER} has no listener" in changed.fault) == (strategy == "eventual")
 
 
-def test_a_minor_step_of_the_controller_is_refused_and_the_staged_procedure_works(
+def test_a_minor_update_of_the_controller_is_refused_and_the_staged_procedure_works(
     live: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The controller deletes scale sets of another minor version, also those with running jobs."""

@@ -132,7 +132,7 @@ def test_a_resource_that_the_program_does_not_know_is_a_fault(tmp_path: Path) ->
 
 
 @pytest.mark.pure
-def test_what_waits_for_its_deletion_is_a_fault(tmp_path: Path) -> None:
+def test_a_replaced_resource_that_is_not_deleted_yet_is_a_fault(tmp_path: Path) -> None:
     assert found(tmp_path, row(delete=True), planned=frozenset()) == [
         f"{TOPIC} alarms: it was replaced, and the old one is not deleted yet"
     ]
@@ -147,7 +147,7 @@ def test_a_resource_that_was_never_ready_is_a_fault(tmp_path: Path) -> None:
 
 @pytest.mark.pure
 @pytest.mark.parametrize(("provider", "noted"), [("passphrase", True), ("service", True), ("cloud", False)])
-def test_a_key_outside_a_key_service_is_noted(tmp_path: Path, provider: str, noted: bool) -> None:
+def test_a_secrets_provider_without_a_key_service_is_noted(tmp_path: Path, provider: str, noted: bool) -> None:
     state = read(written(tmp_path, row(), secrets_providers={"type": provider}))
 
     assert bool(note(state)) is noted

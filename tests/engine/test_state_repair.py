@@ -37,7 +37,7 @@ def test_a_resource_that_exists_is_added_with_its_id() -> None:
     assert before == state(CREATING, DELETING)
 
 
-def test_a_resource_that_does_not_exist_is_forgotten() -> None:
+def test_a_missing_resource_is_removed_from_the_state() -> None:
     assert repaired(state(CREATING), {}, {"urn:new"}) == state()
 
 

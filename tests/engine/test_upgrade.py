@@ -55,7 +55,7 @@ def recorded(cli: Found, folder: Path, program: Callable[[], None]) -> Recorded:
     return Recorded.read(path)
 
 
-def test_the_program_that_was_recorded_changes_nothing(cli: Found, tmp_path: Path) -> None:
+def test_the_recorded_program_changes_nothing(cli: Found, tmp_path: Path) -> None:
     state = recorded(cli, tmp_path, network)
     replay = upgrade.replay(cli, state, network)
 

@@ -45,7 +45,7 @@ def test_a_folder_is_removed_at_its_end(parent: Path) -> None:
     assert list(parent.iterdir()) == []
 
 
-def test_the_next_run_removes_what_a_killed_process_left_and_nothing_else(parent: Path) -> None:
+def test_the_next_run_removes_only_leftovers_of_a_killed_process(parent: Path) -> None:
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", HOLDER], cwd=ROOT, env={**os.environ, "TMPDIR": str(parent)}, encoding="utf-8",

@@ -101,21 +101,21 @@ def test_the_container_has_the_gpus_the_repository_and_the_caches_of_the_user(ma
     assert sorted(path.name for path in caches.iterdir()) == ["huggingface", "torch", "uv"]
 
 
-def test_what_is_given_is_the_command_word_by_word(machine: Machine) -> None:
+def test_arguments_are_passed_to_the_container_unchanged(machine: Machine) -> None:
     machine.stubs.add("docker", f'printf "<%s>" "$@" >"{machine.home}/words"')
     machine.run("uv", "run", "pytest", "-k", "cache and not slow", "")
 
     assert (machine.home / "words").read_text().endswith(f"<{IMAGE}><uv><run><pytest><-k><cache and not slow><>")
 
 
-def test_another_image_and_another_number_of_gpus_can_be_asked_for(machine: Machine) -> None:
+def test_variables_select_another_image_and_number_of_gpus(machine: Machine) -> None:
     machine.run(GPU_TEST_IMAGE="mine:1", EXPECTED_GPUS="2", XDG_CACHE_HOME=str(machine.home / "c"))
 
     assert "--env EXPECTED_GPUS=2 mine:1 bash -euo pipefail" in machine.started
     assert f"--volume {machine.home}/c/uv:/caches/uv" in machine.started
 
 
-def test_a_user_who_may_not_speak_to_docker_is_told_so(machine: Machine) -> None:
+def test_a_user_without_access_to_docker_gets_an_error_with_the_fix(machine: Machine) -> None:
     machine.stubs.failing("docker", "version")
     run = machine.run()
 
@@ -123,13 +123,13 @@ def test_a_user_who_may_not_speak_to_docker_is_told_so(machine: Machine) -> None
     assert "runner cannot access Docker; add the user to the group docker" in run.err
 
 
-def test_the_end_of_the_tests_is_the_end_of_the_script(machine: Machine) -> None:
+def test_the_script_exits_with_the_exit_code_of_the_tests(machine: Machine) -> None:
     machine.stubs.add("docker", 'case "$1" in run) exit 5;; esac')
 
     assert machine.run().code == 5
 
 
-def test_without_arguments_the_script_runs_the_stated_commands_as_the_workflow_does(machine: Machine) -> None:
+def test_without_arguments_the_script_runs_the_commands_of_the_workflow(machine: Machine) -> None:
     """As GitHub runs it: the step's script in bash."""
     workflow = yaml.safe_load((machine.repository / TESTS_FILE).read_text())
     step = workflow["jobs"]["test"]["steps"][-1]
@@ -157,7 +157,7 @@ def image_step(repository: Path, name: str) -> str:
 
 
 @pytest.mark.parametrize(("there", "output"), [(True, "found=true\n"), (False, "")])
-def test_the_workflow_sees_whether_the_tag_is_there(machine: Machine, there: bool, output: str) -> None:
+def test_the_workflow_detects_an_existing_tag(machine: Machine, there: bool, output: str) -> None:
     machine.stubs.add("docker", "exit 0" if there else "exit 1")
     file = machine.home / "output"
     file.touch()
@@ -170,7 +170,9 @@ def test_the_workflow_sees_whether_the_tag_is_there(machine: Machine, there: boo
 
 
 @pytest.mark.parametrize(("answer", "code"), [('{"access_token": "t0k"}', 0), ("{}", 1)])
-def test_docker_is_let_at_the_registry_with_the_machines_own_token(machine: Machine, answer: str, code: int) -> None:
+def test_docker_signs_in_to_the_registry_with_the_token_of_the_machine(
+    machine: Machine, answer: str, code: int
+) -> None:
     workflow = yaml.safe_load((machine.repository / TESTS_FILE).read_text())
     (step,) = (one for one in workflow["jobs"]["test"]["steps"] if one["name"] == "Configure Docker for the registry")
     machine.stubs.add("curl", f"echo '{answer}'")

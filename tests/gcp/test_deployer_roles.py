@@ -21,7 +21,7 @@ def listed() -> set[str]:
     return set(re.findall(r"^\| `roles/([\w.]+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
 
 
-def test_every_type_that_a_stack_may_declare_has_a_role() -> None:
+def test_every_type_that_a_stack_can_declare_has_a_role() -> None:
     """The fake Google Cloud refuses every other type."""
     assert {kind.type for kind in (*gcp.TABLE, *gcp_services.TABLE)} == GCP.keys()
 

@@ -20,7 +20,7 @@ NAME: Final = "gpu-host-01234567"
 EXPORT: Final = {"host-image/export": {"bucket": "archive-of-images"}}
 
 
-def test_the_places_are_those_that_are_paid_for() -> None:
+def test_storage_locations_list_every_billed_artifact() -> None:
     assert exports.storage_locations(stacks.settings(GCP, EXPORT), NAME) == {
         "host-image": f"projects/gpu-test-runners/global/images/{NAME}",
         "host-image-archive": f"gs://archive-of-images/images/{NAME}.tar.gz",
@@ -29,7 +29,7 @@ def test_the_places_are_those_that_are_paid_for() -> None:
     }
 
 
-def test_what_is_not_there_has_no_place() -> None:
+def test_storage_locations_omit_missing_artifacts() -> None:
     assert list(exports.storage_locations(stacks.settings(GCP), None)) == ["test-image"]
     assert list(exports.storage_locations(stacks.settings(GCP, {"test-image": OUT}), NAME)) == [
         "host-image",
@@ -37,17 +37,17 @@ def test_what_is_not_there_has_no_place() -> None:
     ]
 
 
-def test_the_example_tells_where_its_things_are() -> None:
-    told = plans.planned(GCP).outputs
+def test_the_example_outputs_its_storage_locations() -> None:
+    exported = plans.planned(GCP).outputs
     (command,) = (one for one in plans.planned(GCP).of("command:local:Command") if "update" in one.inputs)
     image = command.inputs["environment"]["GPU_IMAGE_NAME"]
 
-    assert told["storage_locations"]["host-image"] == f"projects/gpu-test-runners/global/images/{image}"
-    assert told["storage_locations"]["test-image"] == told["test_image"]
-    assert told["host_image"]["name"] == image
+    assert exported["storage_locations"]["host-image"] == f"projects/gpu-test-runners/global/images/{image}"
+    assert exported["storage_locations"]["test-image"] == exported["test_image"]
+    assert exported["host_image"]["name"] == image
 
 
-def test_the_image_can_be_listed_described_and_used_elsewhere() -> None:
+def test_the_outputs_have_commands_to_list_describe_and_copy_the_image() -> None:
     image = stacks.settings(GCP).host_image
     assert image is not None
 
@@ -63,7 +63,7 @@ def test_the_image_can_be_listed_described_and_used_elsewhere() -> None:
     }
 
 
-def test_an_archive_can_be_made_an_image_again_as_capable_as_the_first() -> None:
+def test_the_import_command_keeps_the_guest_os_features() -> None:
     image = stacks.settings(GCP, EXPORT).host_image
     assert image is not None
 
@@ -75,8 +75,8 @@ def test_an_archive_can_be_made_an_image_again_as_capable_as_the_first() -> None
 
 
 @pytest.mark.parametrize(("name", "output"), [(GCP, "cirun_gcp"), (AWS, "cirun_aws")])
-def test_no_output_holds_a_key(name: str, output: str) -> None:
-    told = plans.planned(name).outputs[output]
+def test_no_output_contains_a_key(name: str, output: str) -> None:
+    exported = plans.planned(name).outputs[output]
 
-    assert " create" in told["key"]
-    assert not any("PRIVATE" in line or "AKIA" in line for line in told.values())
+    assert " create" in exported["key"]
+    assert not any("PRIVATE" in line or "AKIA" in line for line in exported.values())

@@ -163,7 +163,7 @@ def test_no_stack_has_a_key_that_does_not_expire(name: str) -> None:
     assert [resource.urn for resource in stacks.planned(name) if any(key in resource.type for key in keys)] == []
 
 
-def test_apis_stay_on_when_the_stack_goes() -> None:
+def test_apis_stay_enabled_after_the_destroy() -> None:
     plan = made(lambda here: Apis("apis", ApisArgs(project=PROJECT, apis=["compute", "iam"]), here))
 
     assert {service.inputs["service"]: service.inputs["disableOnDestroy"] for service in plan.of(SERVICE)} == {
@@ -188,7 +188,7 @@ def test_the_apis_that_enable_others_are_enabled_first() -> None:
     ] == []
 
 
-def test_everything_that_an_api_makes_waits_for_the_api() -> None:
+def test_every_resource_depends_on_its_api() -> None:
     plan = stacks.planned(GCP)
     on = plan.of(SERVICE)
     early = [
@@ -204,41 +204,41 @@ def test_everything_that_an_api_makes_waits_for_the_api() -> None:
     assert early == []
 
 
-def test_cleaning_up_is_only_written_down_unless_it_is_meant() -> None:
+def test_a_cleanup_policy_is_a_dry_run_by_default() -> None:
     assert part(only(repository(), REPOSITORY), "cleanupPolicyDryRun") is True
     assert part(only(repository(dry_run=False), REPOSITORY), "cleanupPolicyDryRun") is False
 
 
-def test_an_age_is_stated_in_seconds_as_google_reads_it_back() -> None:
+def test_an_age_is_stated_in_seconds() -> None:
     keep, drop = part(only(repository(drop_after_days=14), REPOSITORY), "cleanupPolicies")
 
     assert (keep["action"], keep["mostRecentVersions"]) == ("KEEP", {"keepCount": 10})
     assert (drop["action"], drop["condition"]) == ("DELETE", {"tagState": "UNTAGGED", "olderThan": "1209600s"})
 
 
-def test_a_tagged_image_goes_only_where_tags_can_be_deleted() -> None:
+def test_a_tagged_image_is_deleted_only_if_tags_are_mutable() -> None:
     _, drop = part(only(repository(immutable_tags=False), REPOSITORY), "cleanupPolicies")
 
     assert drop["condition"]["tagState"] == "ANY"
 
 
-def test_tags_stay_what_they_were() -> None:
+def test_tags_are_immutable_by_default() -> None:
     made_plain = only(repository(), REPOSITORY)
 
     assert part(made_plain, "dockerConfig", "immutableTags") is True
     assert (part(made_plain, "format"), made_plain.delete_before_replace) == ("DOCKER", True)
 
 
-def test_a_stack_that_protects_protects_its_images() -> None:
+def test_a_protected_stack_protects_its_images() -> None:
     assert only(repository(protect=True), REPOSITORY).protect is True
 
 
 @pytest.mark.parametrize("stated", [True, False])
-def test_a_repository_may_be_deleted_only_where_that_is_stated(stated: bool) -> None:
+def test_a_repository_is_protected_unless_force_delete_is_stated(stated: bool) -> None:
     assert only(repository(force_delete=stated), REPOSITORY).protect is not stated
 
 
-def test_whoever_pulls_cannot_push() -> None:
+def test_readers_cannot_push_images() -> None:
     plan = repository(readers={"runners": "serviceAccount:r@x"}, writers={"github-vision": "principalSet://p"})
     members = plan.of("gcp:artifactregistry/repositoryIamMember:RepositoryIamMember")
 
@@ -248,7 +248,7 @@ def test_whoever_pulls_cannot_push() -> None:
     }
 
 
-def test_the_runners_account_writes_logs_and_nothing_else_of_the_project() -> None:
+def test_the_runner_account_writes_only_logs_and_metrics() -> None:
     plan = made(lambda here: RunnerAccount("runner", RunnerAccountArgs(project=PROJECT, account="gpu-ci-runner"), here))
 
     assert sorted(one.inputs["role"] for one in plan.of("gcp:projects/iAMMember:IAMMember")) == [
@@ -257,7 +257,7 @@ def test_the_runners_account_writes_logs_and_nothing_else_of_the_project() -> No
     ]
 
 
-def test_github_is_let_in_by_numbers_that_nobody_can_register_again() -> None:
+def test_github_federation_compares_immutable_ids() -> None:
     args = FederationArgs(project=PROJECT, pool="gpu-ci", owner_id=9919, repositories={"b": 22, "a": 11})
     provider = only(made(lambda here: Federation("federation", args, here)), PROVIDER)
 
@@ -282,7 +282,7 @@ def test_an_event_that_anyone_can_cause_on_the_default_branch_gets_no_access(eve
     assert f"'{event}'" not in condition(9919, {"vision": 84632176})
 
 
-def test_the_condition_names_no_name() -> None:
+def test_the_condition_contains_no_names() -> None:
     stated = condition(9919, {"vision": 84632176})
 
     assert "vision" not in stated
@@ -290,31 +290,31 @@ def test_the_condition_names_no_name() -> None:
     assert "repository_owner " not in stated
 
 
-def test_a_repository_is_its_own_member_and_so_is_each_of_its_branches() -> None:
+def test_each_repository_and_each_branch_is_a_separate_member() -> None:
     args = FederationArgs(
         project=PROJECT, pool="gpu-ci", owner_id=1, repositories={"vision": 84632176}, branches=("main", "release/1")
     )
-    told: dict[str, str] = {}
+    passed: dict[str, str] = {}
 
     def build(here: ResourceOptions) -> None:
         made = Federation("federation", args, here)
         for name, member in {**made.members, **made.trusted}.items():
-            member.apply(functools.partial(told.__setitem__, name))
+            member.apply(functools.partial(passed.__setitem__, name))
 
     plan = made(build)
 
-    assert {name: text.rpartition("/attribute.")[2] for name, text in told.items()} == {
+    assert {name: text.rpartition("/attribute.")[2] for name, text in passed.items()} == {
         "vision": "repository_id/84632176",
         "vision-main": "repository_ref/84632176:refs/heads/main",
         "vision-release/1": "repository_ref/84632176:refs/heads/release/1",
     }
-    assert all(text.startswith("principalSet://iam.googleapis.com/projects/") for text in told.values())
+    assert all(text.startswith("principalSet://iam.googleapis.com/projects/") for text in passed.values())
     assert part(only(plan, PROVIDER), "attributeMapping", "attribute.repository_ref") == (
         "assertion.repository_id + ':' + assertion.ref"
     )
 
 
-def test_images_are_pushed_from_the_branch_that_is_reviewed_alone() -> None:
+def test_only_the_reviewed_branch_pushes_images() -> None:
     pushing = [
         one.inputs["member"]
         for one in stacks.planned(GCP).of("gcp:artifactregistry/repositoryIamMember:RepositoryIamMember")
@@ -324,7 +324,7 @@ def test_images_are_pushed_from_the_branch_that_is_reviewed_alone() -> None:
     assert [member.rpartition("/attribute.")[2] for member in pushing] == ["repository_ref/84632176:refs/heads/main"]
 
 
-def test_nothing_comes_in_to_a_builder() -> None:
+def test_a_builder_accepts_no_connection() -> None:
     plan = made(
         lambda here: BuildNetwork(
             "net",
@@ -345,7 +345,7 @@ def test_nothing_comes_in_to_a_builder() -> None:
     assert part(only(plan, "gcp:compute/network:Network"), "autoCreateSubnetworks") is False
 
 
-def test_nothing_comes_in_to_a_runner_of_cirun_which_stands_in_a_network_of_its_own() -> None:
+def test_a_runner_of_cirun_accepts_no_connection_and_has_its_own_network() -> None:
     plan = stacks.planned(GCP)
     (network,) = [one for one in plan.of("gcp:compute/network:Network") if one.name == "runner-network"]
     (door,) = [one for one in plan.of("gcp:compute/firewall:Firewall") if one.name == "runner-network-closed"]
@@ -416,7 +416,7 @@ def test_a_declared_builder_without_a_public_address_has_no_access_config() -> N
     assert "accessConfigs" not in private or private["accessConfigs"] == []
 
 
-def test_cirun_starts_and_ends_machines_as_the_runners_and_grants_nothing() -> None:
+def test_cirun_starts_and_deletes_machines_as_the_runner_account_only() -> None:
     args = CirunGcpArgs(
         project=PROJECT,
         account="cirun",
@@ -441,7 +441,7 @@ def test_cirun_starts_and_ends_machines_as_the_runners_and_grants_nothing() -> N
 
 
 @pytest.mark.parametrize("spot", [True, False])
-def test_a_builder_that_google_takes_stops_and_does_not_vanish(spot: bool) -> None:
+def test_a_preempted_builder_is_stopped_and_not_deleted(spot: bool) -> None:
     """One that was deleted would be made again at every update; and every builder has an end."""
     scheduling = part(only(declared("build", replace(HOST, spot=spot, build_minutes=45)), INSTANCE), "scheduling")
 
@@ -455,7 +455,7 @@ def test_a_builder_that_google_takes_stops_and_does_not_vanish(spot: bool) -> No
     }
 
 
-def test_a_builder_has_no_gpu_no_identity_and_no_wish_to_run() -> None:
+def test_a_builder_has_no_gpu_no_service_account_and_no_desired_status() -> None:
     """A desired status would start it again at the update after it has stopped itself."""
     builder = only(declared("build"), INSTANCE)
 
@@ -465,7 +465,7 @@ def test_a_builder_has_no_gpu_no_identity_and_no_wish_to_run() -> None:
     assert part(builder, "name") == f"{HOST.image}-build"
 
 
-def test_another_installer_is_another_builder_and_no_change_of_one() -> None:
+def test_a_changed_installer_replaces_the_builder() -> None:
     """The script replaces a machine that is there: it runs at boot, and a running one would never see it."""
     first = only(declared("build"), INSTANCE)
     second = only(
@@ -488,48 +488,48 @@ def test_the_second_phase_has_the_image_and_no_builder() -> None:
 
 
 @pytest.mark.parametrize("keep", [True, False])
-def test_a_declared_image_outlives_the_stack_only_where_that_is_stated(keep: bool) -> None:
+def test_a_declared_image_is_retained_only_if_keep_is_stated(keep: bool) -> None:
     assert only(declared("image", keep=keep), IMAGE).retain_on_delete is keep
 
 
-def test_the_controller_takes_every_variable_that_it_is_given() -> None:
+def test_the_controller_reads_every_given_variable() -> None:
     stated = {name.removeprefix(inputs.PREFIX) for name in environment(controlled(archive=ARCHIVED))}
 
     assert stated - set(inputs.VARIABLES) == set()
 
 
-def test_the_stack_of_the_example_builds_what_the_controller_would_build() -> None:
+def test_the_example_and_the_controller_compute_the_same_image() -> None:
     """Name and content are worked out twice, in two processes, and must be the same."""
-    told = environment(stacks.planned(GCP))
-    read = inputs.inputs({**told, "GPU_IMAGE_FOLDER": str(host_image.INSTALLER)})
+    passed = environment(stacks.planned(GCP))
+    read = inputs.inputs({**passed, "GPU_IMAGE_FOLDER": str(host_image.INSTALLER)})
 
-    assert read.name == told["GPU_IMAGE_NAME"]
+    assert read.name == passed["GPU_IMAGE_NAME"]
     assert (read.provisioning, read.attempts, read.build_minutes, read.verify_gpus) == (("SPOT", "STANDARD"), 3, 90, 1)
     assert read.verify_options["GPU_FAMILY"] == "T4"
 
 
 def test_the_stated_machine_and_disk_of_the_builder_reach_the_controller() -> None:
     stated = {"builder": {"machine-type": "e2-standard-4", "disk": "80Gi", "spot": False}}
-    told = environment(record(stacks.changed(GCP, "host-image", lambda section: section.update(stated))))
+    passed = environment(record(stacks.changed(GCP, "host-image", lambda section: section.update(stated))))
 
-    assert told["GPU_IMAGE_MACHINE_TYPE"] == "e2-standard-4"
-    assert told["GPU_IMAGE_DISK_GIB"] == "80"
-    assert told["GPU_IMAGE_PROVISIONING"] == "STANDARD"
+    assert passed["GPU_IMAGE_MACHINE_TYPE"] == "e2-standard-4"
+    assert passed["GPU_IMAGE_DISK_GIB"] == "80"
+    assert passed["GPU_IMAGE_PROVISIONING"] == "STANDARD"
 
 
-def test_every_machine_of_the_controller_has_an_end() -> None:
-    told = environment(controlled(replace(HOST, build_minutes=45)))
+def test_every_machine_of_the_controller_has_a_time_limit() -> None:
+    passed = environment(controlled(replace(HOST, build_minutes=45)))
 
-    assert told["GPU_IMAGE_BUILD_MINUTES"] == "45"
+    assert passed["GPU_IMAGE_BUILD_MINUTES"] == "45"
     assert environment(controlled(verify_minutes=20))["GPU_IMAGE_VERIFY_MINUTES"] == "20"
 
 
 @pytest.mark.parametrize(("spot", "kinds"), [(True, "SPOT STANDARD"), (False, "STANDARD")])
-def test_a_build_on_spot_falls_back_to_a_machine_that_stays(spot: bool, kinds: str) -> None:
+def test_a_build_on_spot_falls_back_to_an_on_demand_machine(spot: bool, kinds: str) -> None:
     assert environment(controlled(replace(HOST, spot=spot)))["GPU_IMAGE_PROVISIONING"] == kinds
 
 
-def test_another_content_updates_the_command_and_another_family_replaces_what_ends_it() -> None:
+def test_a_changed_content_updates_the_build_and_a_changed_family_replaces_its_end() -> None:
     first = controlled()
     content = controlled(replace(HOST, content=replace(CONTENT, disk_gib=80)))
     family = controlled(replace(HOST, family="cpu-host"))
@@ -543,7 +543,7 @@ def test_another_content_updates_the_command_and_another_family_replaces_what_en
     ]
 
 
-def test_a_first_build_that_fails_is_taken_down_too() -> None:
+def test_destroy_cleans_up_after_a_failed_first_build() -> None:
     """A command that failed is in no state, and its delete would never run."""
     plan = controlled(archive=ARCHIVED)
     build, end = build_of(plan), end_of(plan)
@@ -564,24 +564,24 @@ def test_a_first_build_that_fails_is_taken_down_too() -> None:
         ({"archive": ARCHIVED}, 3 * (90 + 30 + 16) + 60 + 180),
     ],
 )
-def test_the_command_may_take_as_long_as_its_machines_may(
+def test_the_timeout_of_the_command_covers_the_limits_of_its_machines(
     monkeypatch: pytest.MonkeyPatch, stated: dict[str, Any], minutes: int
 ) -> None:
-    told: list[dict[str, str]] = []
+    passed: list[dict[str, str]] = []
     real = pulumi.CustomTimeouts
 
     def limits(**stated: str) -> pulumi.CustomTimeouts:
-        told.append(stated)
+        passed.append(stated)
         return real(**stated)
 
     monkeypatch.setattr(pulumi, "CustomTimeouts", limits)
     controlled(**stated)
 
     assert longest_minutes(controlled_args(**stated)) == minutes
-    assert told == [{"delete": "30m"}, {"create": f"{minutes}m", "update": f"{minutes}m"}]
+    assert passed == [{"delete": "30m"}, {"create": f"{minutes}m", "update": f"{minutes}m"}]
 
 
-def test_what_decides_the_verification_makes_no_other_image() -> None:
+def test_options_of_the_verification_do_not_change_the_image() -> None:
     other = environment(controlled(verify_gpus=2, verify_options={"GPUS": "2"}, attempts=5))
     before = environment(controlled())
 
@@ -589,7 +589,7 @@ def test_what_decides_the_verification_makes_no_other_image() -> None:
     assert (other["GPU_IMAGE_VERIFY_GPUS"], json.loads(other["GPU_IMAGE_VERIFY_OPTIONS"])) == ("2", {"GPUS": "2"})
 
 
-def test_an_archive_is_closed_to_the_public_and_ends() -> None:
+def test_an_archive_is_private_and_expires() -> None:
     bucket = only(archive(), BUCKET)
 
     assert part(bucket, "publicAccessPrevention") == "enforced"
@@ -599,7 +599,7 @@ def test_an_archive_is_closed_to_the_public_and_ends() -> None:
 
 
 @pytest.mark.parametrize(("keep", "forced"), [(True, False), (False, True)])
-def test_an_archive_goes_with_the_stack_only_where_the_image_does(keep: bool, forced: bool) -> None:
+def test_an_archive_is_deleted_with_the_stack_only_if_the_image_is(keep: bool, forced: bool) -> None:
     """One that stays is left where it is: Google deletes no bucket with something in it."""
     bucket = only(archive(keep=keep), BUCKET)
 
@@ -607,7 +607,7 @@ def test_an_archive_goes_with_the_stack_only_where_the_image_does(keep: bool, fo
     assert environment(controlled(keep_on_destroy=keep))["GPU_IMAGE_KEEP_ON_DESTROY"] == str(int(keep))
 
 
-def test_whoever_exports_has_all_that_gcloud_looks_for() -> None:
+def test_the_accounts_of_an_export_have_every_role_that_gcloud_needs() -> None:
     """Gcloud grants missing roles on the whole project, outside of any state."""
     plan = archive()
     granted: dict[str, set[str]] = {}
@@ -626,12 +626,12 @@ def test_whoever_exports_has_all_that_gcloud_looks_for() -> None:
     }
 
 
-def test_an_export_is_told_as_whom_and_where() -> None:
+def test_an_export_has_its_accounts_and_its_network() -> None:
     stated = stacks.changed(
         GCP, "host-image", lambda section: section.update({"export": {"bucket": "archive-of-images"}})
     )
-    told = environment(record(stated))
-    read = inputs.inputs({**told, "GPU_IMAGE_FOLDER": str(host_image.INSTALLER)})
+    passed = environment(record(stated))
+    read = inputs.inputs({**passed, "GPU_IMAGE_FOLDER": str(host_image.INSTALLER)})
 
     assert read.export == "gs://archive-of-images/images"
     assert read.export_build.partition("@")[0].endswith("-export")
@@ -639,7 +639,7 @@ def test_an_export_is_told_as_whom_and_where() -> None:
     assert read.subnet.endswith("-build")
 
 
-def test_only_what_the_image_is_called_is_shared() -> None:
+def test_only_the_named_image_is_shared() -> None:
     member = only(controlled(), IMAGE_MEMBER)
 
     assert (member.name, part(member, "image"), part(member, "member")) == (
@@ -650,7 +650,7 @@ def test_only_what_the_image_is_called_is_shared() -> None:
 
 
 @given(zones=st.lists(st.sampled_from([f"{region}-a" for region in REGIONS]), min_size=1, max_size=8))
-def test_a_region_has_its_range_whatever_stands_beside_it_and_in_which_order(zones: list[str]) -> None:
+def test_the_range_of_a_region_does_not_depend_on_other_regions(zones: list[str]) -> None:
     regions = {region_of(zone) for zone in zones}
 
     assert {region: range_of(region) for region in regions} == {
@@ -659,7 +659,7 @@ def test_a_region_has_its_range_whatever_stands_beside_it_and_in_which_order(zon
     }
 
 
-def test_no_region_has_the_range_of_another_and_the_first_ones_stay() -> None:
+def test_every_region_has_its_own_stable_range() -> None:
     """A network that is in use would be replaced, and its builders with it."""
     assert len({range_of(region) for region in REGIONS}) == len(REGIONS)
     assert (range_of("us-central1"), range_of("us-east1")) == ("10.200.0.0/28", "10.200.1.0/28")

@@ -73,7 +73,7 @@ def command(engine: Engine, verb: str = "update") -> Planned:
     return found
 
 
-def told(engine: Engine) -> dict[str, str]:
+def variables(engine: Engine) -> dict[str, str]:
     return dict(command(engine).inputs["environment"])
 
 
@@ -111,16 +111,14 @@ def engine(running: Engine) -> Engine:
     return running
 
 
-def test_one_byte_of_the_installer_changes_the_image_and_what_reads_its_name_and_nothing_else(
-    engine: Engine, installer: Path
-) -> None:
+def test_a_changed_installer_changes_only_the_image_and_its_references(engine: Engine, installer: Path) -> None:
     assert engine.preview().changes == ()
 
     script = installer / "seal.sh"
-    before, old, text_old = script.read_bytes(), told(engine), cirun_yml(installer)
+    before, old, text_old = script.read_bytes(), variables(engine), cirun_yml(installer)
     script.write_bytes(before + b"\n")
     changed = engine.up()
-    new, text_new = told(engine), cirun_yml(installer)
+    new, text_new = variables(engine), cirun_yml(installer)
     by_command = [step for step in changed.changes if step.type == COMMAND]
 
     assert touched(changed) == {("update", COMMAND), ("replace", MEMBER)}
@@ -135,26 +133,24 @@ def test_one_byte_of_the_installer_changes_the_image_and_what_reads_its_name_and
     back = engine.up()
 
     assert touched(back) == {("update", COMMAND), ("replace", MEMBER)}
-    assert (told(engine), cirun_yml(installer)) == (old, text_old)
+    assert (variables(engine), cirun_yml(installer)) == (old, text_old)
 
 
-def test_going_back_to_the_old_bytes_only_promotes_the_image_that_is_there(
-    engine: Engine, installer: Path, tmp_path: Path
-) -> None:
+def test_a_reverted_installer_promotes_the_existing_image(engine: Engine, installer: Path, tmp_path: Path) -> None:
     """The command is what the state holds, and the same that Pulumi would run."""
     cloud = FakeGcloud(tmp_path / "google")
     script = installer / "seal.sh"
-    before, old, build = script.read_bytes(), told(engine), str(command(engine).inputs["update"])
+    before, old, build = script.read_bytes(), variables(engine), str(command(engine).inputs["update"])
     first = cloud.run(build, old)
     made = cloud.calls()
     script.write_bytes(before + b"\n")
     engine.up()
-    new = told(engine)
+    new = variables(engine)
     second = cloud.run(build, new)
     cloud.calls()
     script.write_bytes(before)
     engine.up()
-    third = cloud.run(build, told(engine))
+    third = cloud.run(build, variables(engine))
 
     assert [run.returncode for run in (first, second, third)] == [0, 0, 0], third.stderr
     assert (made.count("instances create"), made.count("images create")) == (2, 1)
@@ -171,7 +167,7 @@ def test_going_back_to_the_old_bytes_only_promotes_the_image_that_is_there(
     assert (destroyed.returncode, cloud.images) == (0, {}), destroyed.stderr
 
 
-def test_another_family_is_made_before_the_old_one_goes(engine: Engine) -> None:
+def test_a_new_family_is_created_before_the_old_family_is_deleted(engine: Engine) -> None:
     runners = json.loads(stated().config["gpu-ci:runners"])
     runners["cirun-gcp-gpu"]["cirun-gcp"]["image-family"] = "ml-host"
     renamed = stated(family="ml-host")
@@ -187,7 +183,7 @@ def test_another_family_is_made_before_the_old_one_goes(engine: Engine) -> None:
     assert order[-1] == "delete-replaced"
 
 
-def test_a_declared_image_comes_and_its_builder_goes_in_one_update(cli: Found) -> None:
+def test_one_update_creates_a_declared_image_and_deletes_its_builder(cli: Found) -> None:
     building = stated(**DECLARED, phase="build", keep_on_destroy=True)
     with Engine(cli, building) as engine:
         assert ("create", INSTANCE) in touched(engine.up())
@@ -209,7 +205,7 @@ def test_a_declared_image_comes_and_its_builder_goes_in_one_update(cli: Found) -
         assert [thing.type for thing in engine.cloud.remaining()] == [IMAGE]
 
 
-def test_a_declared_image_lives_its_whole_life(cli: Found) -> None:
+def test_a_declared_image_passes_its_rehearsal(cli: Found) -> None:
     proved = proof(stated(**DECLARED))
     done = rehearsal.rehearse(cli, stated(**DECLARED, phase="image", proved=proved), faults=False)
 

@@ -33,7 +33,7 @@ def updated(on_path: Callable[[str], str | None] | None, *, preview: bool = Fals
     return record(plans.stack_file(GCP), program=lambda: gpu_ci.program.run(on_path), preview=preview)
 
 
-def test_an_update_without_gcloud_ends_before_its_first_resource(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_update_without_gcloud_fails_before_its_first_resource(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[object] = []
     monkeypatch.setattr(pulumi.ProviderResource, "__init__", lambda *_, **__: made.append(1))
     with pytest.raises(ToolMissing) as refused:
@@ -46,25 +46,25 @@ def test_an_update_without_gcloud_ends_before_its_first_resource(monkeypatch: py
     assert made == []
 
 
-def test_a_preview_without_gcloud_warns_and_goes_on() -> None:
+def test_a_preview_without_gcloud_continues_with_a_warning() -> None:
     plan = updated(without("gcloud"), preview=True)
 
     assert len(plan.of("command:local:Command")) == 2
 
 
-def test_every_missing_program_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
+def test_every_missing_program_is_reported_in_one_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    logged: list[str] = []
     monkeypatch.setattr(pulumi.runtime, "is_dry_run", lambda: True)
-    monkeypatch.setattr(pulumi.log, "warn", told.append)
+    monkeypatch.setattr(pulumi.log, "warn", logged.append)
     check(stacks.settings(GCP), without("gcloud", "python3"))
 
-    assert len(told) == 1
-    assert told[0].startswith("the update will fail: gcloud is not on PATH: ")
-    assert "; python3 is not on PATH: " in told[0]
+    assert len(logged) == 1
+    assert logged[0].startswith("the update will fail: gcloud is not on PATH: ")
+    assert "; python3 is not on PATH: " in logged[0]
 
 
 @pytest.mark.parametrize(("stack", "change"), [(AWS, {}), (GCP, DECLARED)])
-def test_who_builds_no_image_by_command_needs_no_gcloud(stack: str, change: dict[str, object]) -> None:
+def test_a_stack_that_builds_no_image_by_command_needs_no_gcloud(stack: str, change: dict[str, object]) -> None:
     check(stacks.settings(stack, change), without("gcloud", "python3"))
 
 
@@ -90,28 +90,28 @@ def test_an_update_that_sets_variables_needs_a_token(monkeypatch: pytest.MonkeyP
     )
 
 
-def test_an_update_with_a_token_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_update_with_a_token_continues(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "any")
 
     check(stacks.settings(SETS_VARIABLES), without())
 
 
 def test_a_preview_that_sets_variables_needs_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
+    logged: list[str] = []
     monkeypatch.delenv("GITHUB_TOKEN", raising=False)
     monkeypatch.setattr(pulumi.runtime, "is_dry_run", lambda: True)
-    monkeypatch.setattr(pulumi.log, "warn", told.append)
+    monkeypatch.setattr(pulumi.log, "warn", logged.append)
     check(stacks.settings(SETS_VARIABLES), without())
 
-    assert [text.partition(":")[0] for text in told] == ["the update will fail"]
+    assert [text.partition(":")[0] for text in logged] == ["the update will fail"]
 
 
-def test_a_plan_looks_at_no_path() -> None:
+def test_a_plan_does_not_read_path() -> None:
     """It must come out the same where gcloud is and where it is not."""
     assert [one.urn for one in updated(None)] == [one.urn for one in updated(without())]
 
 
-def test_whoever_runs_pulumi_looks_at_the_path() -> None:
+def test_the_pulumi_program_looks_up_tools_on_path() -> None:
     called = ast.parse((Path(gpu_ci.program.__file__).parents[1] / "__main__.py").read_text()).body[-1]
 
     assert ast.unparse(called) == "run(shutil.which)"

@@ -45,7 +45,7 @@ def checkout(tmp_path: Path) -> Path:
 
 
 @pytest.mark.docs
-def test_the_tests_pass_with_a_stack_of_the_users_own(checkout: Path) -> None:
+def test_the_tests_pass_with_a_stack_of_the_user(checkout: Path) -> None:
     staging = checkout / "Pulumi.staging.yaml"
     (copying,) = re.findall(r"^(sed .* > Pulumi\.staging\.yaml)$", TUTORIAL.read_text(encoding="utf-8"), re.MULTILINE)
     run(checkout, "bash", "-c", copying)
@@ -84,6 +84,6 @@ def test_no_test_depends_on_a_stack_file_of_the_root() -> None:
 
 @pytest.mark.pure
 @pytest.mark.parametrize("before", ["read(ROOT / ", "STAGING = ", "STAGING: Final = ", 'parametrize("name", ["', "of("])
-def test_a_test_that_depends_on_one_is_found(before: str) -> None:
+def test_a_test_that_depends_on_a_stack_file_is_found(before: str) -> None:
     assert NAMED.search(before.rstrip('"') + '"Pulumi.' + 'staging.yaml"')
     assert not NAMED.search('path = tmp_path / "Pulumi.' + 'staging.yaml"')

@@ -146,7 +146,7 @@ def test_every_module_is_in_a_layer_and_imports_only_lower_layers() -> None:
     assert problems({module: path.read_text() for module, path in product().items()}) == []
 
 
-def test_every_building_block_is_imported_by_two_modules() -> None:
+def test_at_least_two_modules_import_every_building_block() -> None:
     modules = product()
     names = frozenset(modules)
     imported = [name for path in modules.values() for name in set(imports(ast.parse(path.read_text()), names))]
@@ -217,7 +217,7 @@ def test_imports_of_lower_layers_are_allowed() -> None:
     assert problems(allowed) == []
 
 
-def test_no_folder_has_more_files_than_a_reader_can_survey() -> None:
+def test_no_folder_exceeds_its_limit_of_files() -> None:
     counts = Counter(path.parent.relative_to(ROOT).as_posix() for path in product().values())
 
     assert {name: count for name, count in counts.items() if count > MOST_FILES} == {}
@@ -239,7 +239,7 @@ def test_no_file_is_longer_than_320_lines() -> None:
     assert {module: count for module, count in lines.items() if count > 320} == {}
 
 
-def test_no_package_has_the_name_of_an_installed_one() -> None:
+def test_no_package_has_the_name_of_an_installed_package() -> None:
     ours = {module.split(".")[0] for module in product()} - {"__main__"}
     theirs = set(sys.stdlib_module_names) | set(importlib.metadata.packages_distributions())
 

@@ -90,7 +90,7 @@ def test_a_lock_contains_no_index_and_no_path(lock: str) -> None:
     ("smaller", "larger"),
     [("requirements.txt", "requirements/doctor.txt"), ("requirements/doctor.txt", "requirements/dev.txt")],
 )
-def test_the_larger_lock_has_the_versions_of_the_smaller_one(smaller: str, larger: str) -> None:
+def test_the_larger_lock_has_the_versions_of_the_smaller_lock(smaller: str, larger: str) -> None:
     all_of = locked(larger)
 
     assert {name: versions for name, versions in locked(smaller).items() if all_of.get(name) != versions} == {}

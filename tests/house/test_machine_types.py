@@ -42,7 +42,7 @@ def test_a_machine_with_attached_gpus_has_the_price_of_both() -> None:
     assert rows(machines.attachable_gpus())["t4"][2] == "0.540 / 0.264"
 
 
-def test_every_example_has_its_cost_as_in_the_plan() -> None:
+def test_the_page_shows_the_planned_cost_of_every_example() -> None:
     found = rows(machines.example_costs())
 
     assert set(found) == set(EXAMPLES)

@@ -170,7 +170,7 @@ def test_make_makes_an_output_in_a_string_an_error(tmp_path: Path) -> None:
         pytest.param("echo Python 3.9.2; exit 1", "set-up: Python 3.9.2 is too old: install Python 3.11", id="old"),
     ],
 )
-def test_a_machine_without_a_suitable_python_gets_one_line(
+def test_a_missing_suitable_python_is_reported_in_one_line(
     checkout: Path, tmp_path: Path, python: str | None, message: str
 ) -> None:
     ended = make("plan", folder=checkout, PATH=machine(tmp_path / "bin", python))
@@ -191,7 +191,7 @@ def test_a_python_without_venv_gets_the_name_of_the_package(checkout: Path, tmp_
 
 
 @needs_make
-def test_a_full_disk_is_reported_by_the_set_up(checkout: Path, tmp_path: Path) -> None:
+def test_the_set_up_reports_a_full_disk(checkout: Path, tmp_path: Path) -> None:
     full = "OSError: [Errno 28] No space left on device"
     python = f'case "$*" in *venv*) echo "{full}"; exit 1;; *) exec {sys.executable} "$@";; esac'
     ended = make("plan", folder=checkout, PATH=machine(tmp_path / "bin", python))
@@ -202,7 +202,7 @@ def test_a_full_disk_is_reported_by_the_set_up(checkout: Path, tmp_path: Path) -
 
 @needs_make
 @pytest.mark.skipif(os.access("/sys", os.W_OK), reason="no folder is read-only for this user")
-def test_a_checkout_that_is_read_only_is_reported_by_the_set_up(checkout: Path) -> None:
+def test_the_set_up_reports_a_read_only_checkout(checkout: Path) -> None:
     ended = subprocess.run(
         ["bash", str(checkout / "tools" / "setup.sh"), "requirements.txt", "/sys/.venv/run"],
         capture_output=True, check=False, text=True,
@@ -215,7 +215,7 @@ def test_a_checkout_that_is_read_only_is_reported_by_the_set_up(checkout: Path) 
 
 
 @needs_make
-def test_set_up_happens_once_and_again_when_the_lock_changes(checkout: Path, tmp_path: Path) -> None:
+def test_the_set_up_runs_once_and_after_a_change_of_the_lock(checkout: Path, tmp_path: Path) -> None:
     (checkout / "requirements.txt").write_text("")
     path = machine(tmp_path / "bin", f'exec {sys.executable} "$@"')
 

@@ -34,7 +34,7 @@ COPY = f"us-central1-docker.pkg.dev/project/gpu-tests/cuda:{TAG}@{DIGEST}"
         (f"localhost:5000/mirror_1/cuda:{TAG}@{DIGEST}", f"localhost:5000/mirror_1/cuda:{TAG}@{DIGEST}"),
     ],
 )
-def test_a_base_image_comes_into_the_workflow_as_it_is_stated(tmp_path: Path, stated: str, base: str) -> None:
+def test_the_workflow_has_the_stated_base_image(tmp_path: Path, stated: str, base: str) -> None:
     file = read(write({"test-image": {"cuda-image": stated}}, tmp_path))
     written = files(settings_of(file.config, file.secret_keys, file.name, "a stack"), IDENTITY)
     steps = yaml.safe_load(written[IMAGE_FILE])["jobs"]["build"]["steps"]

@@ -76,7 +76,7 @@ def test_a_workflow_that_is_only_called_is_not_checked_without_its_inputs() -> N
     assert [subject for subject, _ in calls({"runs-on": "ubuntu-24.04"})] == ["gpu.yml: jobs.test.timeout-minutes"]
 
 
-def test_workflows_that_call_each_other_end() -> None:
+def test_workflows_that_call_each_other_do_not_loop() -> None:
     circle = {"on": ["push", "workflow_call"], "jobs": {"a": {"uses": "./.github/workflows/circle.yml"}}}
 
     assert calls(call(minutes=60), **{"circle.yml": circle}) == [

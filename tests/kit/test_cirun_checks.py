@@ -65,5 +65,5 @@ def test_lists_of_different_length_are_reported(ours: bool, level: Level) -> Non
     assert (verdict.level, verdict.reason.rpartition(": ")[2]) == (level, "region has 2, preemptible has 1")
 
 
-def test_two_runners_with_one_name_are_an_error() -> None:
+def test_two_runners_with_the_same_name_are_an_error() -> None:
     assert [verdict.subject for verdict in judge([AWS, AWS], ours=False)] == ["runners[1].name"]

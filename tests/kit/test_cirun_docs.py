@@ -24,7 +24,7 @@ def shown(page: str) -> list[str]:
     return re.findall(r"```yaml\n(.*?)```", (PAGES / page).read_text(), re.DOTALL)
 
 
-def test_the_old_file_becomes_the_new_one_as_shown() -> None:
+def test_the_old_file_is_migrated_as_shown() -> None:
     old, new = shown("cirun-migrate.md")
 
     assert migrate(old).text == new

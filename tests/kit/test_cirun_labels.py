@@ -22,7 +22,7 @@ def named(*names: str) -> list[str]:
 
 
 @pytest.mark.parametrize("names", [("t4-gpu", "cirun-t4-gpu"), ("cirun-t4-gpu", "t4-gpu")])
-def test_two_runners_with_one_label_are_a_fault(names: tuple[str, str]) -> None:
+def test_two_runners_with_the_same_label_are_a_fault(names: tuple[str, str]) -> None:
     (fault,) = named(*names)
 
     assert fault == (f"runners.{names[1]}: has the label cirun-t4-gpu, as has runners.{names[0]}; rename one of them")
@@ -49,7 +49,7 @@ def test_a_name_that_cirun_reads_as_a_machine_is_a_fault(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["gcp-gpu", "ubuntu-t4-aws", "gcp-t4-large", "ubuntu-t4", "gpu-ubuntu2404"])
-def test_a_name_that_only_resembles_one_is_valid(name: str) -> None:
+def test_a_name_that_only_resembles_a_machine_is_valid(name: str) -> None:
     assert named(name) == []
 
 

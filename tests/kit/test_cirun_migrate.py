@@ -222,7 +222,7 @@ def test_a_gpu_without_a_name_gets_advice_for_its_cloud(cloud: str, gpu: str, st
     assert verdict.fix.startswith(fix)
 
 
-def test_on_is_shown_as_it_was_typed() -> None:
+def test_the_key_on_is_not_converted_to_a_boolean() -> None:
     """In YAML 1.1 it is a boolean."""
     migration = migrate("on: push\nrunners:\n- {name: a, cloud: aws, count: 1, labels: [cirun-a], on: push, yes: 1}\n")
 
@@ -327,7 +327,7 @@ def test_nested_keys_in_a_flat_runner_are_read() -> None:
     }  # fmt: skip
 
 
-def test_a_stated_current_key_wins_over_an_old_one() -> None:
+def test_a_stated_current_key_overrides_an_old_key() -> None:
     text = FLAT.replace(
         "    spot: true\n", "    spot: true\n    preemptible: false\n    region: us-central1\n"
     ).replace("    # pulls", "    extra_config: {project_id: other}\n    # pulls")

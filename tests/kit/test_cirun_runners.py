@@ -61,17 +61,19 @@ def test_every_zone_is_tried_on_spot_before_the_first_on_demand_machine() -> Non
     ]
 
 
-def test_what_is_the_same_every_time_is_no_list() -> None:
+def test_values_equal_for_all_attempts_are_scalars() -> None:
     runner = read(cirun_yml([T4]))[0]
 
     assert (runner["instance_type"], runner["machine_image"]) == ("n1-standard-4", "runners:gpu-host-0a1b2c3d")
 
 
 @pytest.mark.parametrize(
-    ("runners", "says_so"), [([T4], True), ([G4DN], False), ([G4DN, T4], True)], ids=["gcp", "aws", "both"]
+    ("runners", "explained"), [([T4], True), ([G4DN], False), ([G4DN, T4], True)], ids=["gcp", "aws", "both"]
 )
-def test_only_a_file_with_a_machine_on_google_cloud_explains_its_zones(runners: list[GpuRunner], says_so: bool) -> None:
-    assert ("On Google Cloud, `region` is a zone." in cirun_yml(runners)) is says_so
+def test_only_a_file_with_a_machine_on_google_cloud_explains_its_zones(
+    runners: list[GpuRunner], explained: bool
+) -> None:
+    assert ("On Google Cloud, `region` is a zone." in cirun_yml(runners)) is explained
 
 
 def test_each_region_is_tried_with_its_own_ami() -> None:
@@ -95,7 +97,7 @@ def test_every_combination_is_tried_once(types: list[str], places: list[str], sp
     assert [one["preemptible"] for one in tried] == sorted((one["preemptible"] for one in tried), reverse=spot[0])
 
 
-def test_the_text_is_of_the_documented_form() -> None:
+def test_the_file_has_the_documented_format() -> None:
     assert cirun_yml([T4]).splitlines()[2:] == [
         "runners:",
         "- name: gpu-t4-gcp",
@@ -127,7 +129,7 @@ def test_the_text_is_of_the_documented_form() -> None:
     ]
 
 
-def test_the_root_disk_is_named_because_cirun_would_add_a_second_one() -> None:
+def test_the_root_disk_is_declared_by_its_device_name() -> None:
     extra = read(cirun_yml([G4DN]))[0]["extra_config"]
 
     assert extra["BlockDeviceMappings"] == [{"DeviceName": "/dev/sda1", "VolumeSize": 125, "VolumeType": "gp3"}]
@@ -149,7 +151,7 @@ def test_a_runner_that_would_never_start_is_refused(runner: GpuRunner, fault: st
     assert fault in str(error.value)
 
 
-def test_two_runners_of_one_name_are_refused() -> None:
+def test_two_runners_with_the_same_name_are_refused() -> None:
     with pytest.raises(FileError, match="is a duplicate"):
         cirun_yml([T4, T4])
 

@@ -116,7 +116,7 @@ def test_the_summary_has_the_lines_of_the_stack_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.pure
-def test_a_stack_that_states_nothing_builds_nothing() -> None:
+def test_a_stack_without_containers_builds_no_image() -> None:
     assert container_builds(stacks.settings(), IDENTITY) == ()
 
 

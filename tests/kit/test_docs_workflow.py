@@ -62,7 +62,7 @@ def test_the_job_with_the_commands_cannot_publish() -> None:
 
 
 @pytest.mark.pure
-def test_the_commands_are_in_the_workflow_as_they_are_stated() -> None:
+def test_the_workflow_has_the_stated_commands() -> None:
     steps = {step["name"]: step for step in workflow(python="3.13")["jobs"]["build"]["steps"]}
 
     assert steps["Build"]["run"].splitlines() == list(COMMANDS)

@@ -115,7 +115,7 @@ def test_a_fork_gets_no_gpu_without_the_label() -> None:
     assert [name for name, document in every_document() if not refused.isdisjoint(document["on"])] == []
 
 
-def test_a_job_with_a_gpu_runs_only_what_the_maintainer_saw() -> None:
+def test_a_job_with_a_gpu_runs_only_the_labelled_commit() -> None:
     jobs = [(name, job) for name, document in every_document() for job in document["jobs"].values()]
     steps = [(name, [step["name"] for step in job.get("steps", ())]) for name, job in jobs]
     on_gpus = [(name, names) for name, names in steps if "Check the GPU" in names]
@@ -151,7 +151,7 @@ def test_a_workflow_without_the_condition_is_found(change: Any) -> None:
     assert any(on_gpu(document, contexts) for contexts in UNASKED.values())
 
 
-def test_a_workflow_permits_nothing_by_itself_and_ends_in_time() -> None:
+def test_a_workflow_has_no_permissions_and_every_job_has_a_timeout() -> None:
     assert [name for name, document in every_document() if document["permissions"] != {}] == []
     assert [
         (name, job)

@@ -73,7 +73,7 @@ class Run:
     """Whether a machine with a GPU was asked for."""
     check: str
     """How the required check ended."""
-    said: str
+    output: str
 
 
 class Repository:
@@ -118,14 +118,14 @@ class Repository:
         assert holds(check["if"], contexts, so_far=ended == "success"), "a skipped check counts as a passed one"
         (step,) = check["steps"]
         assert holds(step["if"], contexts)
-        script, said = self.script(step, contexts, event.commit, known)
+        script, output = self.script(step, contexts, event.commit, known)
         run = Run(
             number=number,
             commit=event.commit,
             group=text_of(self.workflow["concurrency"]["group"], contexts),
             on_gpu=on_gpu,
             check=PASSED if script == 0 else FAILED,
-            said=said,
+            output=output,
         )
         self.runs.append(run)
         return run
@@ -164,7 +164,7 @@ def parsed(tests: GpuTests, path: str) -> Any:
     return yaml.load(workflows(tests)[path], Loader=yaml.BaseLoader)  # noqa: S506 - keeps `on` a word
 
 
-def test_the_name_to_require_is_one_job_s_alone() -> None:
+def test_only_one_job_has_the_name_of_the_required_check() -> None:
     jobs = [job for path in (TESTS_FILE, TRIAGE_FILE) for job in parsed(TESTS, path)["jobs"].values()]
 
     assert [job["name"] for job in jobs].count(CHECK) == 1
@@ -173,20 +173,18 @@ def test_the_name_to_require_is_one_job_s_alone() -> None:
 
 @pytest.mark.parametrize("fork", [False, True])
 @pytest.mark.parametrize("event", [OPENED, PUSHED, replace(OPENED, action="reopened"), LABELLED])
-def test_a_commit_without_a_request_is_not_run_and_does_not_pass(
+def test_a_commit_without_the_label_is_not_tested_and_fails_the_check(
     repository: Repository, event: Event, fork: bool
 ) -> None:
     run = repository.happens(replace(event, fork=fork))
 
     assert (run.on_gpu, run.check) == (False, FAILED)
-    assert "adds the label run-gpu-ci" in run.said
+    assert "adds the label run-gpu-ci" in run.output
 
 
 @pytest.mark.parametrize("fork", [False, True])
 @pytest.mark.parametrize("ended", [PASSED, FAILED, "cancelled"])
-def test_the_label_runs_the_tests_and_the_check_is_what_they_say(
-    repository: Repository, ended: str, fork: bool
-) -> None:
+def test_the_label_runs_the_tests_and_their_result_is_the_check(repository: Repository, ended: str, fork: bool) -> None:
     repository.happens(replace(OPENED, fork=fork))
     run = repository.happens(replace(ASKED, fork=fork), tests=ended)
 
@@ -194,7 +192,7 @@ def test_the_label_runs_the_tests_and_the_check_is_what_they_say(
 
 
 @pytest.mark.parametrize("ended", [FAILED, "cancelled"])
-def test_tests_that_did_not_end_well_are_not_made_good_by_those_before(repository: Repository, ended: str) -> None:
+def test_failed_tests_fail_the_check_despite_an_earlier_success(repository: Repository, ended: str) -> None:
     repository.happens(ASKED)
 
     assert repository.happens(ASKED, tests=ended).check == FAILED
@@ -202,14 +200,16 @@ def test_tests_that_did_not_end_well_are_not_made_good_by_those_before(repositor
 
 @pytest.mark.parametrize("name", ["push", "schedule", "workflow_dispatch"])
 @pytest.mark.parametrize("ended", [PASSED, FAILED])
-def test_what_is_no_pull_request_is_tested_without_asking(repository: Repository, name: str, ended: str) -> None:
+def test_an_event_without_a_pull_request_is_tested_without_a_label(
+    repository: Repository, name: str, ended: str
+) -> None:
     run = repository.happens(Event(name=name), tests=ended)
 
     assert (run.on_gpu, run.check) == (True, ended)
 
 
 @pytest.mark.parametrize("ended", [PASSED, FAILED])
-def test_another_label_and_a_reopening_repeat_what_is_known(repository: Repository, ended: str) -> None:
+def test_another_label_and_a_reopening_repeat_the_last_result(repository: Repository, ended: str) -> None:
     repository.happens(ASKED, tests=ended)
     later = [repository.happens(event) for event in (LABELLED, replace(OPENED, action="reopened"), LABELLED)]
 
@@ -217,7 +217,7 @@ def test_another_label_and_a_reopening_repeat_what_is_known(repository: Reposito
     assert repository.believed("aaa") == ended
 
 
-def test_the_next_commit_waits_for_a_label_of_its_own(repository: Repository) -> None:
+def test_the_next_commit_needs_a_new_label(repository: Repository) -> None:
     repository.happens(ASKED)
     pushed = repository.happens(PUSHED)
     labelled = repository.happens(replace(LABELLED, commit="bbb"))
@@ -226,17 +226,17 @@ def test_the_next_commit_waits_for_a_label_of_its_own(repository: Repository) ->
     assert (repository.believed("aaa"), repository.believed("bbb")) == (PASSED, FAILED)
 
 
-def test_an_excuse_is_for_one_commit_too(repository: Repository) -> None:
+def test_the_skip_label_is_valid_for_one_commit(repository: Repository) -> None:
     excused = repository.happens(EXCUSED)
     labelled = repository.happens(LABELLED)
     pushed = repository.happens(PUSHED)
 
     assert (excused.on_gpu, excused.check) == (False, PASSED)
-    assert "excused" in excused.said
+    assert "excused" in excused.output
     assert (labelled.check, pushed.check) == (PASSED, FAILED)
 
 
-def test_another_label_waits_for_the_tests_that_are_under_way(repository: Repository) -> None:
+def test_another_label_waits_for_the_running_tests(repository: Repository) -> None:
     running = [{"run_number": 1, "status": "in_progress", "conclusion": None}]
     ended = [{"run_number": 1, "status": "completed", "conclusion": "success"}]
     repository.happens(OPENED)
@@ -246,7 +246,7 @@ def test_another_label_waits_for_the_tests_that_are_under_way(repository: Reposi
     assert run.check == PASSED
 
 
-def test_a_run_believes_what_came_before_it_and_never_itself_or_later_ones(repository: Repository) -> None:
+def test_a_run_uses_only_the_results_of_earlier_runs(repository: Repository) -> None:
     known = [
         {"run_number": 3, "status": "completed", "conclusion": "success"},
         {"run_number": 2, "status": "in_progress", "conclusion": None},
@@ -260,20 +260,20 @@ def test_a_run_believes_what_came_before_it_and_never_itself_or_later_ones(repos
 
 
 @pytest.mark.parametrize("conclusion", ["skipped", "neutral", "cancelled", "timed_out", "action_required"])
-def test_nothing_but_a_success_before_counts_as_one(repository: Repository, conclusion: str) -> None:
+def test_only_an_earlier_success_passes_the_check(repository: Repository, conclusion: str) -> None:
     repository.happens(OPENED)
     run = repository.happens(LABELLED, known=[{"run_number": 1, "status": "completed", "conclusion": conclusion}])
 
     assert run.check == FAILED
 
 
-def test_a_question_that_github_does_not_answer_is_no_yes(repository: Repository) -> None:
+def test_a_failed_request_to_github_fails_the_check(repository: Repository) -> None:
     repository.command("gh", "exit 1")
 
     assert repository.happens(LABELLED).check == FAILED
 
 
-def test_only_a_new_commit_and_a_label_of_ours_end_the_run_before(repository: Repository) -> None:
+def test_only_a_new_commit_and_our_labels_cancel_the_earlier_run(repository: Repository) -> None:
     asked = repository.happens(ASKED)
     ends = {
         event.label or event.action: repository.happens(event).group == asked.group
@@ -287,7 +287,7 @@ def test_only_a_new_commit_and_a_label_of_ours_end_the_run_before(repository: Re
 
 
 @pytest.mark.parametrize("event", [ASKED, Event(name="push"), Event(name="workflow_dispatch")])
-def test_switched_off_nothing_is_queued_and_nothing_passes(tmp_path: Path, event: Event) -> None:
+def test_with_the_switch_off_no_job_is_queued_and_the_check_fails(tmp_path: Path, event: Event) -> None:
     switched = replace(TESTS, switch="ENABLE_GPU")
     off = Repository(tmp_path / "off", switched).happens(event)
     on = Repository(tmp_path / "on", switched, {"ENABLE_GPU": "true"}).happens(event)
@@ -314,7 +314,7 @@ def test_the_triage_starts_for_our_labels_and_for_every_push(event: Event, *, of
     assert holds(workflow["jobs"]["triage"]["if"], contexts) is off
 
 
-def test_the_triage_removes_our_labels_and_no_other(tmp_path: Path) -> None:
+def test_the_triage_removes_only_our_labels(tmp_path: Path) -> None:
     (step,) = parsed(TESTS, TRIAGE_FILE)["jobs"]["triage"]["steps"]
     gh = tmp_path / "gh"
     gh.write_text(f'#!/bin/sh\nif [ "$2" = view ]; then printf "bug\\n{OURS}\\n{OURS} 2\\n"; else echo "$@"; fi\n')

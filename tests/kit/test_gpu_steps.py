@@ -54,7 +54,7 @@ class Machine:
 
 
 @pytest.mark.parametrize(
-    ("answer", "code", "said"),
+    ("answer", "code", "message"),
     [
         (f"echo '{T4}'", 0, "Tesla T4"),
         (f"echo '{T4}'; echo '{T4}'", 1, "needs 1 GPU(s), but the machine has 2"),
@@ -64,17 +64,17 @@ class Machine:
         ("echo 'NVIDIA-SMI has failed'; exit 9", 9, ""),
     ],
 )
-def test_the_first_step_asks_for_the_number_and_the_model_of_the_gpu(
-    tmp_path: Path, answer: str, code: int, said: str
+def test_the_first_step_checks_the_number_and_the_model_of_the_gpu(
+    tmp_path: Path, answer: str, code: int, message: str
 ) -> None:
     first = job({})["steps"][0]
     ended = Machine(tmp_path, nvidia_smi=answer).runs(first)
 
     assert first["name"] == "Check the GPU"
-    assert (ended.returncode, said in ended.stdout) == (code, True)
+    assert (ended.returncode, message in ended.stdout) == (code, True)
 
 
-def test_the_compiler_is_asked_only_where_the_image_has_it(tmp_path: Path) -> None:
+def test_the_compiler_is_checked_only_if_the_image_has_one(tmp_path: Path) -> None:
     machine = Machine(tmp_path, nvidia_smi=f"echo '{T4}'", nvcc="echo 'release 12.9'")
     ended = machine.runs(job({})["steps"][0])
 
@@ -143,7 +143,7 @@ def test_the_cache_of_github_depends_on_the_locked_packages() -> None:
     assert compiled["key"].endswith("-${{ strategy.job-index }}-${{ github.run_id }}")
 
 
-def test_each_job_of_a_matrix_has_a_machine_of_its_own() -> None:
+def test_each_job_of_a_matrix_has_its_own_machine() -> None:
     found = job({"matrix": {"torch": ["2.9.1", "2.10.0"]}})
 
     assert found["runs-on"].endswith("-${{ github.run_attempt }}-${{ strategy.job-index }}")

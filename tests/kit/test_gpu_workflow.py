@@ -36,11 +36,11 @@ def test_every_action_is_pinned_by_its_commit(tests: GpuTests) -> None:
 
 
 @pytest.mark.parametrize("path", [TESTS_FILE, TRIAGE_FILE])
-def test_nothing_is_permitted_but_what_a_job_says(path: str) -> None:
+def test_the_workflow_has_no_default_permissions(path: str) -> None:
     assert parsed(TESTS, path)["permissions"] == {}
 
 
-def test_only_the_triage_can_write_and_it_runs_nothing_of_the_pull_request() -> None:
+def test_only_the_triage_can_write_and_it_runs_no_code_of_the_pull_request() -> None:
     writing = {
         path: [name for name, job in parsed(FULL, path)["jobs"].items() if "write" in job["permissions"].values()]
         for path in (TESTS_FILE, TRIAGE_FILE)
@@ -51,23 +51,23 @@ def test_only_the_triage_can_write_and_it_runs_nothing_of_the_pull_request() -> 
     assert "--remove-label" in steps(FULL, TRIAGE_FILE)[0]["run"]
 
 
-def test_a_fork_is_never_run_with_the_base_repositorys_token() -> None:
+def test_a_fork_never_runs_with_the_token_of_the_base_repository() -> None:
     assert "pull_request_target" not in parsed(FULL, TESTS_FILE)["on"]
 
 
-def test_no_expression_stands_inside_a_script() -> None:
+def test_no_script_contains_an_expression() -> None:
     scripts = [step["run"] for path in (TESTS_FILE, TRIAGE_FILE) for step in steps(FULL, path) if "run" in step]
 
     assert [script for script in scripts if "${{" in script] == []
 
 
-def test_each_attempt_of_each_run_has_a_runner_of_its_own() -> None:
+def test_each_attempt_of_each_run_has_its_own_runner() -> None:
     assert parsed(TESTS, TESTS_FILE)["jobs"]["test"]["runs-on"] == (
         "cirun-gpu-t4--${{ github.run_id }}-${{ github.run_attempt }}"
     )
 
 
-def test_every_job_has_an_upper_bound() -> None:
+def test_every_job_has_the_expected_timeout() -> None:
     bounds = {
         name: job["timeout-minutes"]
         for path in (TESTS_FILE, TRIAGE_FILE)
@@ -77,13 +77,13 @@ def test_every_job_has_an_upper_bound() -> None:
     assert bounds == {"test": "45", "check": "75", "triage": "5"}
 
 
-def test_no_job_of_github_s_own_is_given_longer_than_it_can_have() -> None:
+def test_the_timeout_of_a_github_hosted_job_is_at_most_six_hours() -> None:
     check = parsed(replace(TESTS, timeout_minutes=1440), TESTS_FILE)["jobs"]["check"]
 
     assert check["timeout-minutes"] == "360"
 
 
-def test_the_gpu_is_asked_before_anything_else_and_by_a_query_that_can_fail() -> None:
+def test_the_first_step_queries_the_gpu_and_can_fail() -> None:
     first = parsed(replace(TESTS, gpus=2), TESTS_FILE)["jobs"]["test"]["steps"][0]
 
     assert first["env"]["EXPECTED"] == "2"
@@ -100,7 +100,7 @@ def test_the_whole_history_is_checked_out_and_a_failed_command_fails_its_step() 
     assert job["defaults"]["run"]["shell"] == "bash"
 
 
-def test_what_is_not_asked_for_is_not_there() -> None:
+def test_options_that_are_not_stated_are_not_in_the_workflow() -> None:
     document = parsed(TESTS, TESTS_FILE)
 
     assert "schedule" not in document["on"]
@@ -108,7 +108,7 @@ def test_what_is_not_asked_for_is_not_there() -> None:
     assert "codecov" not in workflows(TESTS)[TESTS_FILE]
 
 
-def test_what_is_asked_for_is_there() -> None:
+def test_stated_options_are_in_the_workflow() -> None:
     document = parsed(FULL, TESTS_FILE)
 
     assert document["on"]["schedule"] == [{"cron": "17 3 * * *"}]
@@ -134,7 +134,7 @@ def test_what_is_asked_for_is_there() -> None:
         (replace(TESTS, switch="enable gpu"), "switch"),
     ],
 )
-def test_a_value_that_could_end_its_place_is_refused(tests: GpuTests, fault: str) -> None:
+def test_a_value_that_breaks_the_yaml_is_refused(tests: GpuTests, fault: str) -> None:
     with pytest.raises(FileError) as error:
         workflows(tests)
 

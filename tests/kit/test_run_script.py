@@ -61,14 +61,14 @@ def test_a_marker_replaces_the_one_of_the_stack_file(checkout: Checkout) -> None
 
 
 @pytest.mark.parametrize(("name", "last"), [("install", "install"), ("pytest", "tee")])
-def test_a_command_that_fails_is_the_last_one_and_fails_the_script(checkout: Checkout, name: str, last: str) -> None:
+def test_a_failed_command_ends_and_fails_the_script(checkout: Checkout, name: str, last: str) -> None:
     checkout.stubs.add(name, "exit 4")
 
     assert checkout.run().code == 4
     assert {call.split()[0] for call in checkout.stubs.calls()} <= {"install", name, last}
 
 
-def test_arguments_are_the_command_word_by_word(checkout: Checkout) -> None:
+def test_arguments_are_run_unchanged_as_the_command(checkout: Checkout) -> None:
     checkout.stubs.add("pytest", 'printf "<%s>" "$@"; pwd')
     ended = checkout.run("pytest", "-k", "cache and not slow", "")
 
@@ -88,7 +88,7 @@ def test_no_command_runs_with_another_number_of_gpus(checkout: Checkout, lines: 
     assert checkout.stubs.calls() == []
 
 
-def test_a_machine_with_more_gpus_can_be_stated(checkout: Checkout) -> None:
+def test_a_variable_states_the_number_of_gpus(checkout: Checkout) -> None:
     checkout.gpus(T4, T4)
 
     assert checkout.run("report", EXPECTED_GPUS="2").code == 0

@@ -99,7 +99,7 @@ def test_a_machine_without_nvidia_smi_has_a_finding(machine: Machine) -> None:
     assert machine.run().code == 1
 
 
-def test_exit_code_14_is_only_noted(machine: Machine) -> None:
+def test_exit_code_14_is_printed_without_a_finding(machine: Machine) -> None:
     """The infoROM is corrupted, but the GPU works."""
     machine.gpus(T4, "WARNING: infoROM is corrupted at gpu 0000:00:1E.0", code=14)
     ended = machine.run()
@@ -139,7 +139,7 @@ def test_a_device_that_the_user_cannot_open_is_a_finding_with_the_groups(machine
     )
 
 
-def test_missing_groups_are_noted(machine: Machine) -> None:
+def test_missing_groups_are_printed(machine: Machine) -> None:
     machine.stubs.add("id", "echo ci")
     ended = machine.run()
 
@@ -161,7 +161,7 @@ def test_a_runner_is_named_where_there_are_several(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("seen", "code"), [(0, 1), (1, 0), (2, 0), (3, 1)])
-def test_shares_of_one_gpu_may_be_seen_as_one(tmp_path: Path, seen: int, code: int) -> None:
+def test_shares_of_one_gpu_may_appear_as_one_gpu(tmp_path: Path, seen: int, code: int) -> None:
     machine = Machine(tmp_path, SHARED, {"runners/gpu-light/needs/gpus": 2})
     machine.gpus(*[T4] * seen)
 
@@ -237,7 +237,7 @@ def test_a_session_that_is_not_on_cuda_fails(
     assert words in ended.stderr
 
 
-def test_two_packages_that_hide_each_other_are_named(tmp_path: Path) -> None:
+def test_conflicting_packages_of_onnx_runtime_are_named(tmp_path: Path) -> None:
     for name in ("onnxruntime", "onnxruntime_gpu"):
         (tmp_path / f"{name}-1.31.1.dist-info").mkdir()
         (tmp_path / f"{name}-1.31.1.dist-info" / "METADATA").write_text(f"Name: {name}\nVersion: 1.31.1\n")
@@ -248,7 +248,7 @@ def test_two_packages_that_hide_each_other_are_named(tmp_path: Path) -> None:
     assert "both packages are installed, and one hides the other" in ended.stderr
 
 
-def test_the_model_is_the_one_that_onnx_runtime_accepts(tmp_path: Path) -> None:
+def test_onnx_runtime_accepts_the_model(tmp_path: Path) -> None:
     """The bytes were loaded and run with ONNX Runtime 1.31.1."""
     session(tmp_path)
     command = [sys.executable, "-S", "-c", "import check_ort_cuda; print(check_ort_cuda.model().hex())"]

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.pure
         ("[" * 3000 + "]" * 3000, "line 1, column 65: maps and lists are nested more than 64 deep"),
     ],
 )
-def test_a_document_that_is_not_plain_is_refused(text: str, fault: str) -> None:
+def test_a_document_with_yaml_features_beyond_plain_data_is_refused(text: str, fault: str) -> None:
     with pytest.raises(FileError) as error:
         load_yaml(text, ".cirun.yml")
 

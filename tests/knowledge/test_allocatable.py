@@ -51,7 +51,7 @@ def test_the_cpu_matches_the_table_of_karpenter(name: str, cpu: int) -> None:
     assert node_room(ec2_type(name), disk_gib=20).allocatable[CPU] == cpu
 
 
-def test_a_disk_of_20_gib_offers_almost_what_a_real_node_reports() -> None:
+def test_the_computed_disk_of_20_gib_is_close_to_a_real_node() -> None:
     """A managed node of AL2023 has a file system of 20,893,676 KiB and 18,181,869,946 bytes for pods."""
     room = node_room(ec2_type("g4dn.xlarge"), disk_gib=20)
 
@@ -86,7 +86,7 @@ def test_cpu_is_reserved_in_steps(cores: int, kept: int) -> None:
 
 
 @pytest.mark.parametrize(("pods", "kept"), [(29, 574), (58, 893), (17, 442), (737, 8362)])
-def test_memory_is_reserved_by_pods(pods: int, kept: int) -> None:
+def test_reserved_memory_grows_with_the_number_of_pods(pods: int, kept: int) -> None:
     assert reserved_memory_mib(pods) == kept
 
 
@@ -138,7 +138,7 @@ def test_a_larger_disk_never_offers_less(name: str, disk: int, more: int) -> Non
 
 
 @given(st.integers(0, 448_000), st.integers(0, 448_000))
-def test_more_cores_never_leave_less(one: int, other: int) -> None:
+def test_more_cores_never_reduce_the_allocatable_resources(one: int, other: int) -> None:
     few, many = sorted((one, other))
 
     assert many - reserved_cpu(many) >= few - reserved_cpu(few)

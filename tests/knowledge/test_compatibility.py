@@ -93,7 +93,7 @@ def test_a_v100_with_cuda_13_is_an_error_with_an_explanation() -> None:
     )
 
 
-def test_compatible_parts_are_explained_too() -> None:
+def test_the_explanation_includes_compatible_parts() -> None:
     asked = query(gpu="t4", machine_image=EKS, cuda="12.9")
     reason, chain = explain(asked)
 
@@ -251,7 +251,7 @@ def test_each_error_has_a_reason_and_a_fix(parts: dict[str, Any], reason: str, f
         ({"cuda": "12.9", "image": IMAGES[5], "torch": "2.14.1+cu126"}, []),
     ],
 )
-def test_warnings(parts: dict[str, Any], reasons: list[str]) -> None:
+def test_a_query_has_the_expected_warnings(parts: dict[str, Any], reasons: list[str]) -> None:
     assert warnings(query(**parts)) == reasons
 
 
@@ -269,7 +269,7 @@ def test_an_older_driver_is_not_suggested_for_a_newer_cuda(cuda: str) -> None:
         ({"gpu": "rtx-pro-6000", "machine_image": on_ubuntu("ubuntu-24.04", "580"), "cuda": "12.9"}, set()),
     ],
 )
-def test_an_error_names_the_parts_that_take_part(parts: dict[str, Any], expected: set[tuple[str, ...]]) -> None:
+def test_an_error_names_the_involved_parts(parts: dict[str, Any], expected: set[tuple[str, ...]]) -> None:
     assert conflicts(query(**parts)) == expected
 
 

@@ -73,7 +73,7 @@ def shapes(group: NodeGroupFacts, *runners: SharedNodes, fallback: NodeGroupFact
     return list(pool_shapes((group, fallback), named))
 
 
-def test_five_runners_on_five_nodes_with_a_gpu_each_match() -> None:
+def test_five_runners_match_five_nodes_with_one_gpu_each() -> None:
     assert only(STEADY)[:3] == (Level.OK, "gpu-pools.t4-spot", "at most 5 nodes for at most 5 jobs")
 
 
@@ -175,7 +175,7 @@ def test_a_shortage_of_a_pool_and_its_fallback_names_both() -> None:
     assert verdict.fix == "lower its max to 7, or raise gpu-pools.t4-spot.max to 7"
 
 
-def test_a_runner_falls_back_to_leave_room_for_one_without_a_fallback() -> None:
+def test_a_runner_uses_its_fallback_to_leave_room_for_another_runner() -> None:
     assert together(2, 2, runner(2, 2, pools=FALLING), runner(2, 2)) == []
 
 
@@ -222,7 +222,7 @@ def test_jobs_of_different_sizes_are_compared_in_their_resource() -> None:
     assert fix == "lower the max of these runners, or raise gpu-pools.t4-spot.max to 2"
 
 
-def test_a_share_without_cpu_is_no_room() -> None:
+def test_a_share_without_cpu_does_not_count_as_room() -> None:
     """A node has four shares, but CPU for one such job."""
     found = judge(SLICED, runner(5), runner(5, pod=runner_pod("3", "10Gi")))
 

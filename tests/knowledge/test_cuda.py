@@ -60,7 +60,7 @@ def test_no_branch_fully_supports_the_next_cuda() -> None:
     assert strong == []
 
 
-def test_the_floor_of_a_major_version_is_the_driver_of_its_first_toolkit_or_newer() -> None:
+def test_the_minimum_driver_of_a_major_version_is_that_of_its_first_toolkit() -> None:
     assert {major: TOOLKITS[major, 0].driver <= floor for major, floor in FLOORS.items()} == {
         11: True,
         12: True,
@@ -79,7 +79,7 @@ def test_an_unknown_version_names_the_nearest_one(name: str, near: str) -> None:
     assert fault.value.nearest == near
 
 
-def test_text_that_is_no_version_is_an_error() -> None:
+def test_a_text_that_is_not_a_version_is_an_error() -> None:
     with pytest.raises(UnknownName, match="twelve is not a known CUDA version"):
         toolkit("twelve")
 
@@ -89,7 +89,7 @@ def test_a_point_release_belongs_to_its_minor_version() -> None:
     assert toolkit("12.9").newest == "12.9.2"
 
 
-def test_cuda_13_dropped_what_is_older_than_turing() -> None:
+def test_cuda_13_does_not_support_gpus_older_than_turing() -> None:
     dropped_names = {row.sm for row in ARCHITECTURES.values() if dropped(toolkit("13.0"), row)}
 
     assert dropped_names == {"sm_50", "sm_52", "sm_60", "sm_61", "sm_70"}
@@ -111,5 +111,5 @@ def test_machine_code_runs_on_a_higher_minor_capability(wanted: str, capability:
     assert native(toolkit(wanted), architecture(capability)) is can
 
 
-def test_the_nearest_of_two_equally_near_versions_is_the_older_one() -> None:
+def test_the_older_of_two_equally_near_versions_is_suggested() -> None:
     assert nearest_version((12, 7), [(12, 8), (12, 6), (13, 0)]) == (12, 6)

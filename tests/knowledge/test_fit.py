@@ -73,7 +73,7 @@ def test_every_type_that_is_too_small_is_in_the_message() -> None:
     assert verdict.fix == "request cpu: 3, or list only g4dn.4xlarge in gpu-pools.t4-spot"
 
 
-def test_two_gpus_are_not_found_on_a_node_with_one() -> None:
+def test_a_job_with_two_gpus_does_not_fit_on_a_node_with_one_gpu() -> None:
     verdict = judge(runner_pod(gpus=2))
 
     assert "at most 1 nvidia.com/gpu" in verdict.reason

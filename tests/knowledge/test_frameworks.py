@@ -50,7 +50,7 @@ def test_an_unknown_wheel_names_the_nearest_one(version: str, near: str) -> None
 
 
 @pytest.mark.parametrize("version", ["nightly", "2.9.0.dev1", "2.9+cpu"])
-def test_text_that_is_no_release_is_an_error(version: str) -> None:
+def test_a_text_that_is_not_a_release_is_an_error(version: str) -> None:
     with pytest.raises(UnknownName):
         torch(version)
 

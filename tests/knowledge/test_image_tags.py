@@ -142,7 +142,7 @@ def test_a_digest_or_another_tag_names_no_cuda(reference: str) -> None:
     assert (container_image(reference).origin, container_image(reference).cuda) == (Origin.OTHER, None)
 
 
-def test_the_runner_image_is_known_by_its_digest_alone() -> None:
+def test_the_runner_image_is_identified_by_its_digest() -> None:
     assert container_image(f"ghcr.io/actions/actions-runner@{DIGEST}").origin is Origin.GITHUB_RUNNER
 
 

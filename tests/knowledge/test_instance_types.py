@@ -80,7 +80,7 @@ def test_an_unknown_name_names_its_kind() -> None:
         gce_type("n1-standart-4")
 
 
-def test_a_fraction_of_a_gpu_is_no_gpu_for_ec2_and_one_for_the_driver() -> None:
+def test_a_fraction_of_a_gpu_is_zero_gpus_in_ec2_and_one_in_the_driver() -> None:
     machine = ec2_type("g6f.xlarge")
 
     assert (machine.gpus, machine.devices, machine.fractional, machine.gpu_memory_mib) == (0, 1, True, 2861)

@@ -70,7 +70,7 @@ def test_an_hour_costs_the_published_price_of_each_gpu(name: str, usd: str) -> N
     assert found.usd == Decimal(usd)
 
 
-def test_a_gpu_without_a_published_price_says_so() -> None:
+def test_a_gpu_without_a_published_price_is_reported() -> None:
     assert jarvis_price("1xRTX5000") == NoPrice(
         item="rtx-5000 of Jarvis Labs",
         table="gpu_ci/knowledge/cost/prices_jarvis.py",

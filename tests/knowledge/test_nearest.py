@@ -12,15 +12,15 @@ from gpu_ci.knowledge.nearest import UnknownName, nearest
 pytestmark = pytest.mark.pure
 
 
-def test_the_nearest_name_is_the_one_with_a_letter_missing() -> None:
+def test_a_name_with_a_missing_letter_is_found() -> None:
     assert nearest("g4dn.xlrge", EC2_TYPES) == "g4dn.xlarge"
 
 
-def test_case_is_no_difference() -> None:
+def test_the_nearest_name_ignores_case() -> None:
     assert nearest("G5.XLARGE", EC2_TYPES) == "g5.xlarge"
 
 
-def test_nothing_is_near_to_something_else_entirely() -> None:
+def test_an_unrelated_name_has_no_nearest_name() -> None:
     assert nearest("banana", EC2_TYPES) is None
 
 
@@ -29,7 +29,7 @@ def test_the_answer_does_not_depend_on_the_order_of_the_table(names: list[str], 
     assert nearest(asked, names) == nearest(asked, sorted(names))
 
 
-def test_an_unknown_name_lists_all_where_none_is_near() -> None:
+def test_an_unknown_name_without_a_near_name_lists_all_names() -> None:
     error = UnknownName("fruit", "zzz", ["pear", "apple"])
 
     assert str(error) == "zzz is not a known fruit; known: apple, pear"

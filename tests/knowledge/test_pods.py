@@ -91,7 +91,7 @@ def test_a_requirement_matches_any_of_its_values(labels: dict[str, str], met: bo
         ("DoesNotExist", (False, False, True)),
     ],
 )
-def test_an_expression_is_compared_as_its_operator_says(operator: str, met: tuple[bool, ...]) -> None:
+def test_an_expression_is_compared_according_to_its_operator(operator: str, met: tuple[bool, ...]) -> None:
     """A node with the value, with another value, and without the label."""
     expression = {"key": "size", "operator": operator, **({"values": ["5"]} if "In" in operator else {})}
     terms = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
@@ -102,7 +102,7 @@ def test_an_expression_is_compared_as_its_operator_says(operator: str, met: tupl
     assert tuple(required[0][0].matches(labels) for labels in ({"size": "5"}, {"size": "7"}, {})) == met
 
 
-def test_a_daemonset_is_made_from_its_own_template() -> None:
+def test_a_daemonset_pod_is_created_from_its_template() -> None:
     made = DaemonSet.of("logs", {"spec": {"containers": [{"resources": {"requests": {"cpu": "50m"}}}]}})
 
     assert (made.name, made.pod.requests[CPU]) == ("logs", 50)

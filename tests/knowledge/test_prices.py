@@ -34,7 +34,7 @@ def usd(price: Price | NoPrice) -> Decimal:
  ("g5.2xlarge", "us-east-1", True, "0.46056"),
     ],
 )  # fmt: skip
-def test_an_instance_hour_costs_what_was_published(name: str, region: str, spot: bool, expected: str) -> None:
+def test_an_instance_hour_has_the_published_price(name: str, region: str, spot: bool, expected: str) -> None:
     assert usd(ec2_price(name, region, spot=spot)) == Decimal(expected)
 
 
@@ -43,7 +43,7 @@ UNPRICED = {"g7e.4xlarge", "g7e.8xlarge", "g7e.12xlarge", "g7e.24xlarge", "g7e.4
 """Types whose price is in no list that was read."""
 
 
-def test_a_type_without_a_known_price_says_so() -> None:
+def test_a_type_without_a_known_price_is_reported() -> None:
     assert {name: ec2_price(name, "us-west-2") for name in UNPRICED} == {
         name: NoPrice(item=name, table="gpu_ci/knowledge/cost/prices_aws.py", known=()) for name in UNPRICED
     }
@@ -141,7 +141,7 @@ def test_a_band_is_the_share_reclaimed_after_a_month() -> None:
         (("p5.48xlarge", "g4dn.xlarge"), "us-west-2", Band.ABOVE_20),
     ],
 )
-def test_the_rate_is_that_of_the_worst_type_and_of_the_family_where_none_is_published(
+def test_the_interruption_rate_is_the_worst_of_the_types_or_their_families(
     names: tuple[str, ...], region: str, band: Band
 ) -> None:
     assert aws_rate(names, region) == band.per_hour

@@ -52,7 +52,7 @@ def test_memory_survives_the_round_trip(size: int) -> None:
 
 
 @given(st.integers(0, 2**62))
-def test_the_text_for_people_is_never_more_than_the_amount(size: int) -> None:
+def test_the_displayed_text_is_never_more_than_the_amount(size: int) -> None:
     assert parse_amount(MEMORY, describe(MEMORY, size)) <= size
 
 

@@ -90,7 +90,7 @@ def test_a_pool_that_cannot_start_is_an_error(
         (POOL, {"pod": runner_pod(gpus=2)}, "request at most 1 nvidia.com/gpu, or list"),
     ],
 )  # fmt: skip
-def test_a_pod_that_neither_node_takes_gets_an_error_for_each(
+def test_a_pod_that_fits_neither_node_gets_an_error_for_each_node(
     group: NodeGroupFacts, more: dict[str, Any], fix: str
 ) -> None:
     verdicts = judged(group, **more)
@@ -99,7 +99,7 @@ def test_a_pod_that_neither_node_takes_gets_an_error_for_each(
     assert all(verdict.fix.startswith(fix) for verdict in verdicts)
 
 
-def test_the_affinity_of_the_device_plugin_counts_as_it_is_declared() -> None:
+def test_the_declared_affinity_of_the_device_plugin_is_used() -> None:
     anywhere = DaemonSet.of("plugin", {"spec": {"tolerations": [{"operator": "Exists"}]}})
 
     assert worst(judged(without("nvidia.com/gpu.present"), plugin=anywhere)) is Level.OK

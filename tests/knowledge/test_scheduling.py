@@ -20,34 +20,34 @@ BUNDLES = st.fixed_dictionaries(
 ).map(Resources.of)
 
 
-def said(pod: Pod, node: Node, *others: Pod) -> list[str]:
+def reasons(pod: Pod, node: Node, *others: Pod) -> list[str]:
     return [refusal.reason for refusal in refusals(pod, node, others=others)]
 
 
 def test_a_pod_that_fits_is_not_refused() -> None:
     pod = Pod(requests=Resources.of({CPU: 4000, MEMORY: 16 * GIB, GPU: 1}))
 
-    assert said(pod, Node(allocatable=ROOM)) == []
+    assert reasons(pod, Node(allocatable=ROOM)) == []
 
 
 def test_other_pods_use_resources() -> None:
     pod = Pod(requests=Resources.of({CPU: 4000}))
     other = Pod(requests=Resources.of({CPU: 100}))
 
-    assert said(pod, Node(allocatable=ROOM), other) == ["requests 4 CPU but 3.9 CPU is left"]
+    assert reasons(pod, Node(allocatable=ROOM), other) == ["requests 4 CPU but 3.9 CPU is left"]
 
 
 def test_a_resource_that_the_node_lacks_is_refused() -> None:
     pod = Pod(requests=Resources.of({"example.com/fpga": 1}))
 
-    assert said(pod, Node(allocatable=ROOM)) == ["requests 1 example.com/fpga but 0 example.com/fpga is left"]
+    assert reasons(pod, Node(allocatable=ROOM)) == ["requests 1 example.com/fpga but 0 example.com/fpga is left"]
 
 
 def test_a_pod_without_requests_still_needs_an_address() -> None:
     full = Node(allocatable=Resources.of({PODS: 2}))
 
-    assert said(Pod(), full, Pod()) == []
-    assert said(Pod(), full, Pod(), Pod()) == ["would be pod 3 on a node that takes 2 pods"]
+    assert reasons(Pod(), full, Pod()) == []
+    assert reasons(Pod(), full, Pod(), Pod()) == ["would be pod 3 on a node that takes 2 pods"]
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_every_taint_must_be_tolerated() -> None:
     node = Node(allocatable=ROOM, taints=(Taint(key="a", value="1"), Taint(key="b")))
     pod = Pod(tolerations=(Toleration(key="a", operator="Exists"),))
 
-    assert said(pod, node) == ["does not tolerate the taint b:NoSchedule"]
+    assert reasons(pod, node) == ["does not tolerate the taint b:NoSchedule"]
 
 
 def test_the_reason_has_the_value_of_the_node() -> None:
     node = Node(allocatable=ROOM, labels={"pool": "l4"})
 
-    assert said(Pod(node_selector=(("pool", "t4"), ("zone", "a"))), node) == [
+    assert reasons(Pod(node_selector=(("pool", "t4"), ("zone", "a"))), node) == [
         "selects pool=t4, but the node has pool=l4",
         "selects zone=a, but the node has no such label",
     ]
@@ -78,20 +78,20 @@ def test_the_reason_has_the_value_of_the_node() -> None:
 def test_one_term_of_an_affinity_is_enough() -> None:
     terms = ((Requirement(key="a", values=("1",)),), (Requirement(key="b", values=("1", "2")),))
 
-    assert said(Pod(required=terms), Node(allocatable=ROOM, labels={"b": "2"})) == []
+    assert reasons(Pod(required=terms), Node(allocatable=ROOM, labels={"b": "2"})) == []
 
 
 def test_all_requirements_of_a_term_must_match() -> None:
     term = (Requirement(key="a", values=("1",)), Requirement(key="b", values=("y", "z")))
 
-    assert said(Pod(required=(term,)), Node(allocatable=ROOM, labels={"b": "x"})) == [
+    assert reasons(Pod(required=(term,)), Node(allocatable=ROOM, labels={"b": "x"})) == [
         "needs a node with a=1",
         "needs a node with b In y, z",
     ]
 
 
 def test_an_affinity_without_a_term_matches_no_node() -> None:
-    assert said(Pod(required=()), Node(allocatable=ROOM)) == [
+    assert reasons(Pod(required=()), Node(allocatable=ROOM)) == [
         "has a node affinity without any term, which matches no node"
     ]
 

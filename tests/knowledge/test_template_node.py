@@ -19,7 +19,7 @@ GPU_TAINT = Taint(key="nvidia.com/gpu", value="true")
 UNTAINTED = replace(POOL, taints=())
 
 
-def test_it_has_everything_that_ec2_sells_and_no_disk() -> None:
+def test_the_template_node_has_the_advertised_resources_and_no_disk() -> None:
     assert template_node(POOL).node.allocatable == Resources.of({CPU: 4000, MEMORY: 16 * GIB, GPU: 1, PODS: 110})
 
 
@@ -67,7 +67,7 @@ def test_label_tags_of_the_node_group_itself_are_not_read() -> None:
 
 
 @pytest.mark.parametrize(("version", "labelled"), [("1.34", False), ("1.35", True), ("1.36", True), ("", False)])
-def test_a_real_gpu_node_labels_itself_from_kubernetes_135(version: str, labelled: bool) -> None:
+def test_a_gpu_node_sets_its_own_labels_from_kubernetes_135(version: str, labelled: bool) -> None:
     group = replace(POOL, version=version, labels={})
 
     assert ("nvidia.com/gpu.present" in real_node(group, group.first, zone="us-west-2a").labels) is labelled

@@ -144,7 +144,7 @@ def test_the_limit_may_switch_its_own_machine_only(plan: Plan) -> None:
     assert granted["ec2:StopInstances"] == granted["ec2:StartInstances"] == granted["ec2:CreateTags"] == own
 
 
-def test_ubuntu_is_the_newest_at_the_first_start_and_does_not_replace_the_machine_later(plan: Plan) -> None:
+def test_the_newest_ubuntu_image_is_used_at_creation_and_never_replaces_the_machine(plan: Plan) -> None:
     template, instance = only(plan, "aws:ec2/launchTemplate:LaunchTemplate"), only(plan, INSTANCE)
 
     assert template.inputs["imageId"] == (
@@ -207,7 +207,7 @@ def test_a_schedule_starts_and_stops_the_machine_in_its_time_zone(plan: Plan) ->
 @pytest.mark.parametrize(
     ("cron", "expected"), [("30 7 * * 0", "cron(30 7 ? * 1 *)"), ("0 22 * * 1,6", "cron(0 22 ? * 2,7 *)")]
 )
-def test_the_days_of_a_time_are_those_of_eventbridge(cron: str, expected: str) -> None:
+def test_the_days_of_a_schedule_have_the_format_of_eventbridge(cron: str, expected: str) -> None:
     assert aws_cron(cron) == expected
 
 
@@ -274,7 +274,7 @@ def test_an_hour_outside_the_schedule_is_unusual(at: datetime, expected: bool) -
     assert usual(unusual(hours.in_utc), at) == expected
 
 
-def test_a_schedule_on_sunday_is_in_the_last_day_of_the_week() -> None:
+def test_sunday_is_the_last_day_of_a_schedule_week() -> None:
     hours = Hours(time_zone="UTC", days=("sun",), start="22:00", stop="03:00")
 
     assert unusual(hours.in_utc) == "IF((now >= 1440 AND now < 1620) OR (now >= 11400 AND now < 11520), 0, busy)"

@@ -212,7 +212,7 @@ def test_an_ephemeral_runner_registers_again_after_each_job(make_box: MakeBox, c
     assert len(box.clouds.lines("access_tokens")) == 1
 
 
-def test_the_next_job_finds_nothing_of_the_last_one(make_box: MakeBox) -> None:
+def test_a_job_finds_no_files_of_the_previous_job(make_box: MakeBox) -> None:
     box = make_box(docker=True).prepared()
     left = [box.root / path for path in ("home/runner/.bashrc", "opt/actions-runner/_work/secret")]
     for path in left:
@@ -258,7 +258,7 @@ def test_a_stop_deregisters_the_runner(make_box: MakeBox, registration: Registra
     assert box.called("systemctl stop gpu-ci-job.service")
 
 
-def test_a_stop_ends_although_github_is_down(make_box: MakeBox) -> None:
+def test_a_stop_succeeds_if_github_does_not_respond(make_box: MakeBox) -> None:
     box = make_box().prepared()
     box.job(LISTENING, polls=1000)
     box.clouds.faults["DELETE"] = [json_answer(502, {})] * 9
@@ -269,7 +269,7 @@ def test_a_stop_ends_although_github_is_down(make_box: MakeBox) -> None:
 
 
 @pytest.mark.parametrize("cloud", CLOUDS)
-def test_a_machine_without_the_key_waits_and_registers_when_it_is_there(make_box: MakeBox, cloud: Cloud) -> None:
+def test_a_machine_without_the_key_waits_and_registers_when_the_key_exists(make_box: MakeBox, cloud: Cloud) -> None:
     box = make_box(cloud).prepared()
     key, box.clouds.key = box.clouds.key, None
 
@@ -322,7 +322,7 @@ def test_an_expired_token_is_replaced(make_box: MakeBox) -> None:
 
 
 @pytest.mark.parametrize("skew", [-7200, 7200])
-def test_the_time_of_github_counts_where_the_clock_is_wrong(make_box: MakeBox, skew: int) -> None:
+def test_the_time_of_github_is_used_if_the_clock_is_wrong(make_box: MakeBox, skew: int) -> None:
     box = make_box().prepared()
     box.clouds.skew = skew
     box.serve(lambda: "online" in box.states)
@@ -374,7 +374,7 @@ def test_a_second_start_of_a_running_registration_does_nothing(make_box: MakeBox
     assert "runs already" in box.output()
 
 
-def test_runners_that_end_at_once_are_started_ever_more_slowly(make_box: MakeBox) -> None:
+def test_runners_that_exit_immediately_are_restarted_with_increasing_delays(make_box: MakeBox) -> None:
     box = make_box().prepared()
     box.job("", polls=0)
     box.serve(lambda: box.jobs() == 4)

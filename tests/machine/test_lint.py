@@ -32,12 +32,12 @@ def test_shellcheck_has_no_finding_in_a_program(args: BootArgs, tmp_path: Path) 
     assert (found.returncode, found.stdout) == (0, "")
 
 
-def test_every_part_is_in_a_program() -> None:
+def test_every_script_part_belongs_to_a_program() -> None:
     assert {path.stem for path in FOLDER.glob("*.sh")} == {name for args in PROGRAMS for name in parts(args)}
 
 
 @pytest.mark.parametrize("name", sorted(units(boot_args(spot=True))))
-def test_a_unit_passes_systemds_own_check(name: str, tmp_path: Path) -> None:
+def test_a_unit_passes_systemd_analyze_verify(name: str, tmp_path: Path) -> None:
     for unit, text in units(boot_args(spot=True)).items():
         # Programs of the machine are not here.
         local = text.replace("/usr/local/sbin/gpu-ci", "/bin/true").replace("/opt/actions-runner/run.sh", "/bin/true")

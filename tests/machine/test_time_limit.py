@@ -109,7 +109,7 @@ def test_a_stopped_machine_stays_stopped(ec2: Any, machine: str) -> None:
     assert state(ec2, machine) == "stopped"
 
 
-def test_a_machine_that_starts_again_gets_the_whole_limit(ec2: Any, machine: str) -> None:
+def test_a_restarted_machine_gets_the_full_time_limit(ec2: Any, machine: str) -> None:
     ec2.stop_instances(InstanceIds=[machine])
     ec2.start_instances(InstanceIds=[machine])
     index.check(ec2, machine, LIMIT, started(ec2, machine) + LIMIT / 2)

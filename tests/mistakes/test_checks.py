@@ -63,7 +63,7 @@ def test_a_check_outside_the_tuple_is_refused(text: str, refused: list[str]) -> 
     assert unlisted({"new": text}, {"floor"}) == refused
 
 
-def test_verdicts_only_have_names_of_checks() -> None:
+def test_every_verdict_has_the_name_of_a_check() -> None:
     named = {
         name
         for path in FOLDER.rglob("*.py")

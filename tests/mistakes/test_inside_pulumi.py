@@ -78,7 +78,7 @@ def test_an_allowed_finding_is_not_logged(engine: Engine, tmp_path: Path) -> Non
     assert (engine.warned, len(engine.registered) > 100) == ({}, True)
 
 
-def test_an_invalid_stack_file_stops_it_too(engine: Engine, tmp_path: Path) -> None:
+def test_an_invalid_stack_file_stops_the_program(engine: Engine, tmp_path: Path) -> None:
     with pytest.raises(StackFileError) as refused:
         record(read(write(MISSPELT.change, tmp_path)))
 

@@ -82,7 +82,7 @@ def test_a_wrong_command_line_exits_with_2(line: list[str], message: str, capsys
     assert "Traceback" not in err
 
 
-def test_every_fault_of_a_stack_file_is_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_fault_of_a_stack_file_is_printed_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "faulty.yaml"
     path.write_text(FAULTY)
     written = tmp_path / "plan.json"
@@ -111,7 +111,7 @@ def test_an_error_exits_with_1_and_is_printed(tmp_path: Path, capsys: pytest.Cap
     assert err == ""
 
 
-def test_broken_rules_are_printed_beside_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_broken_rules_are_printed_with_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "Pulumi.staging.yaml"
     text = (ROOT / stacks.STAGING).read_text(encoding="utf-8").replace("memory: 12Gi", "memory: 64Gi")
     path.write_text(text.replace("public: [203.0.113.0/24]", "public: [0.0.0.0/0]"), encoding="utf-8")
@@ -131,7 +131,7 @@ def raising(fault: Exception) -> object:
     return record
 
 
-def test_an_unexpected_exception_is_one_line(
+def test_an_unexpected_exception_is_printed_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(recorder, "record", raising(KeyError("unexpected")))
@@ -153,7 +153,9 @@ def test_traceback_shows_the_traceback(monkeypatch: pytest.MonkeyPatch, line: li
         cli.run(line)
 
 
-def test_a_failure_outside_exits_with_3(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failure_outside_of_the_program_exits_with_3(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(recorder, "record", raising(Stop(Exit.OUTSIDE, "the disk is [full]")))
 
     code = cli.run(["plan"])

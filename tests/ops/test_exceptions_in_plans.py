@@ -90,7 +90,7 @@ def test_a_refused_plan_lists_its_allowed_findings(
     assert "reports nothing" not in text
 
 
-def test_an_allowed_error_stops_nothing(
+def test_an_allowed_error_does_not_stop_the_plan(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     allowed = {"exceptions": {"large": {"check": "fit", "subject": "runners.gpu-t4", **WHY}}}

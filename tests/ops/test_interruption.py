@@ -31,7 +31,7 @@ def collect_and_wait(seconds: float) -> None:
     time.sleep(seconds)
 
 
-def interrupted(_gone: object) -> Never:
+def interrupted(_deleted: object) -> Never:
     raise KeyboardInterrupt
 
 
@@ -40,11 +40,11 @@ def test_an_interruption_inside_a_collection_ends_the_run() -> None:
         collect_and_wait(seconds=10)
 
 
-def test_another_exception_there_is_reported_as_usual(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_exception_in_a_collection_is_reported_as_usual(monkeypatch: pytest.MonkeyPatch) -> None:
     reported: list[type[BaseException]] = []
     monkeypatch.setattr(sys, "unraisablehook", lambda what: reported.append(what.exc_type))
 
-    def faulty(_gone: object) -> None:
+    def faulty(_deleted: object) -> None:
         message = "no"
         raise ValueError(message)
 

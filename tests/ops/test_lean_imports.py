@@ -35,7 +35,7 @@ def test_a_class_is_found_without_reading_its_siblings() -> None:
     )
 
 
-def test_a_class_whose_file_has_its_name_is_always_the_class() -> None:
+def test_a_class_takes_precedence_over_its_module_of_the_same_name() -> None:
     assert (
         printed(
             "import pulumi_kubernetes as k8s",

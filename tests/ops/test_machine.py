@@ -35,7 +35,7 @@ DAMAGE = {
 @pytest.mark.parametrize(
     "package", ["typer", "rich.console", "yaml", "pydantic", "pulumi", "google.protobuf", "pulumi_aws"]
 )
-def test_a_damaged_environment_is_one_line(package: str, damage: str, tmp_path: Path) -> None:
+def test_a_damaged_environment_is_reported_in_one_line(package: str, damage: str, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(DAMAGE[damage].format(package, package))
 
     done = subprocess.run(
@@ -50,7 +50,7 @@ def test_a_damaged_environment_is_one_line(package: str, damage: str, tmp_path: 
     assert "Remove the folder .venv" in line or "Install requirements.txt" in line
 
 
-def test_a_full_disk_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_full_disk_is_reported_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     code = cli.run([*PLAN, "--json", "/dev/full"])
 
     assert code == Exit.OUTSIDE
@@ -68,7 +68,7 @@ def test_a_full_disk_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
         (errno.EMFILE, "x.json: Too many open files\n"),
     ],
 )
-def test_a_fault_of_the_system_is_one_line(
+def test_a_fault_of_the_system_is_reported_in_one_line(
     number: int, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def failing(_stack_file: StackFile) -> Plan:
@@ -94,7 +94,7 @@ def test_another_exception_is_not_a_fault_of_the_machine() -> None:
     assert machine.described(KeyError("x")) is None
 
 
-def test_an_add_on_without_a_version_says_what_to_do() -> None:
+def test_an_add_on_without_a_version_is_reported_with_the_fix() -> None:
     with pytest.raises(Incomplete, match=r'no version for Kubernetes 1\.99; add "1\.99" to its versions in gpu_ci/kno'):
         ADD_ONS[0].managed("1.99")
 

@@ -37,7 +37,7 @@ def test_a_log_gets_every_stage_and_one_step_a_minute() -> None:
     ]  # fmt: skip
 
 
-def test_a_line_of_a_log_is_neither_cut_nor_read_as_markup() -> None:
+def test_a_log_line_is_not_cut_and_not_parsed_as_markup() -> None:
     log = io.StringIO()
     with progress.shown(f"{LONG} [bold]", Console(file=log, width=40)):
         pass
@@ -45,7 +45,7 @@ def test_a_line_of_a_log_is_neither_cut_nor_read_as_markup() -> None:
     assert log.getvalue() == f"{LONG} [bold]\n"
 
 
-def test_forced_colours_do_not_make_a_log_a_terminal() -> None:
+def test_forced_colours_do_not_enable_the_terminal_display() -> None:
     log = io.StringIO()
     with progress.shown("building", Console(file=log, force_terminal=True, force_interactive=True)) as line:
         line.step("building: 1 s")

@@ -58,7 +58,7 @@ def test_an_output_used_as_an_input_is_a_dependency() -> None:
     assert bucket.property_dependencies == {"tags": (key.urn,)}
 
 
-def test_options_are_kept_as_the_engine_would_apply_them() -> None:
+def test_recorded_options_equal_the_options_of_the_engine() -> None:
     def program() -> None:
         box = Box("box", ResourceOptions(protect=True, retain_on_delete=True))
         opts = ResourceOptions(
@@ -89,7 +89,7 @@ def test_deleted_with_is_inherited() -> None:
     assert plan.one(BUCKET, "bucket").deleted_with == plan.one(KEY, "key").urn
 
 
-def test_a_value_made_of_a_secret_is_secret_and_never_written() -> None:
+def test_a_value_derived_from_a_secret_is_secret() -> None:
     def program() -> None:
         key = pulumi.Config().require_secret("pass-phrase")
         Thing(BUCKET, "bucket", {"tags": {"plain": "seen", "derived": key.apply(lambda text: f"<{text}>")}})
@@ -161,7 +161,7 @@ def test_an_unknown_type_is_named() -> None:
         record(stack_file(), program=makes("aws:rds/instance:Instance", "db"))
 
 
-def test_the_first_failure_is_raised_and_not_one_that_follows_from_it() -> None:
+def test_the_first_failure_is_raised_and_not_a_consequence() -> None:
     def program() -> None:
         lost = Thing("aws:rds/instance:Instance", "db")
         Thing(BUCKET, "bucket", {"tags": {"db": lost.arn}})
@@ -170,7 +170,7 @@ def test_the_first_failure_is_raised_and_not_one_that_follows_from_it() -> None:
         record(stack_file(), program=program)
 
 
-def test_two_resources_with_one_urn_are_refused() -> None:
+def test_two_resources_with_the_same_urn_are_refused() -> None:
     def program() -> None:
         Thing(KEY, "key")
         Thing(KEY, "key")
@@ -220,7 +220,7 @@ def test_environment_variables_of_the_clouds_are_ignored(monkeypatch: pytest.Mon
     assert os.environ["AWS_REGION"] == "ap-south-2"
 
 
-def test_a_run_leaves_the_settings_of_this_thread_alone() -> None:
+def test_a_run_does_not_change_the_settings_of_the_thread() -> None:
     def seen() -> tuple[object, ...]:
         return (settings.get_stack(), settings.get_monitor(), settings.is_dry_run(), settings.get_root_resource())
 

@@ -30,8 +30,8 @@ def jobs() -> tuple[SmokeJob, ...]:
     return smoke_jobs(stack(name=EXAMPLE).settings)
 
 
-def smoke(cluster: Cluster, said: list[str] | None = None) -> Smoke:
-    lines = [] if said is None else said
+def smoke(cluster: Cluster, messages: list[str] | None = None) -> Smoke:
+    lines = [] if messages is None else messages
     return Smoke(cluster=cluster, clock=cluster, image="torch:1", run="abc123", say=lines.append)
 
 
@@ -68,13 +68,13 @@ def test_a_running_node_skips_the_steps_of_a_new_one() -> None:
 
 
 def test_all_pools_are_tested_at_the_same_time_and_their_jobs_are_deleted() -> None:
-    cluster, said = Cluster(), list[str]()
-    results = smoke(cluster, said).results(jobs())
+    cluster, messages = Cluster(), list[str]()
+    results = smoke(cluster, messages).results(jobs())
 
     assert [(one.pool, one.passed) for one in results] == [("l4-spot", True), ("t4-shared", True)]
     assert cluster.deleted == ["gpu-smoke-l4-spot-abc123", "gpu-smoke-t4-shared-abc123"]
     assert cluster.time - START < timedelta(minutes=5)
-    assert "l4-spot: node ready after 90 s" in said
+    assert "l4-spot: node ready after 90 s" in messages
 
 
 def test_the_job_is_that_of_the_stack_with_an_end_of_its_own() -> None:
@@ -144,12 +144,12 @@ def test_the_runbook_has_the_sections_that_reasons_name() -> None:
     assert {one.removeprefix(ANCHOR) for one in named} <= titles
 
 
-def test_an_api_that_fails_for_a_minute_is_asked_again() -> None:
-    cluster, said = Cluster(down=(20, 80)), list[str]()
-    (result,) = smoke(cluster, said).results(jobs()[:1])
+def test_a_request_is_repeated_while_the_api_fails_for_a_minute() -> None:
+    cluster, messages = Cluster(down=(20, 80)), list[str]()
+    (result,) = smoke(cluster, messages).results(jobs()[:1])
 
     assert result.passed
-    assert any("does not answer, trying again" in line for line in said)
+    assert any("does not answer, trying again" in line for line in messages)
 
 
 def test_an_api_that_stays_down_ends_the_run_and_the_job_is_still_deleted() -> None:
@@ -170,11 +170,11 @@ def test_ctrl_c_deletes_the_jobs() -> None:
 
 
 def test_a_job_that_cannot_be_deleted_is_named_with_the_command() -> None:
-    cluster, said = Cluster(faults=frozenset({"undeletable"})), list[str]()
-    (result,) = smoke(cluster, said).results(jobs()[:1])
+    cluster, messages = Cluster(faults=frozenset({"undeletable"})), list[str]()
+    (result,) = smoke(cluster, messages).results(jobs()[:1])
 
     assert result.passed
-    assert said[-1].endswith("kubectl --namespace gpu-smoke delete job gpu-smoke-l4-spot-abc123")
+    assert messages[-1].endswith("kubectl --namespace gpu-smoke delete job gpu-smoke-l4-spot-abc123")
 
 
 def test_without_the_namespace_no_job_is_created() -> None:
@@ -215,7 +215,7 @@ def test_the_command_prints_the_times_and_writes_them_as_json(
         (["--file", EXAMPLE], Cluster(interrupt_at=30), Exit.INTERRUPTED, "Stopped."),
     ],
 )
-def test_the_exit_code_says_what_is_wrong(
+def test_each_failure_has_its_own_exit_code(
     arguments: list[str],
     world: Cluster,
     code: Exit,

@@ -96,7 +96,7 @@ def test_an_object_is_created_read_and_deleted_with_its_pods(api: Api) -> None:
     assert api.requests[-1][2] == {"propagationPolicy": "Background"}
 
 
-def test_deleting_a_missing_object_is_no_error(api: Api) -> None:
+def test_deleting_a_missing_object_is_not_an_error(api: Api) -> None:
     connected(api).delete(f"{JOBS}/a")
 
     assert api.requests[-1][0] == "DELETE"
@@ -119,7 +119,7 @@ def test_a_refused_change_names_the_list_of_administrators(api: Api) -> None:
     assert "cluster.administrators" in unanswered.value.fix
 
 
-def test_a_server_that_is_gone_is_unanswered() -> None:
+def test_an_unreachable_server_is_reported() -> None:
     server = Api()
     cluster = connected(server)
     server.server_close()

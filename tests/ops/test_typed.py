@@ -43,7 +43,7 @@ def test_a_number_is_shown_as_typed(before: str, after: str, fault: str, tmp_pat
         assert len(refused.value.faults) == 1
 
 
-def test_the_program_alone_does_not_guess_what_was_typed() -> None:
+def test_without_the_stack_file_the_program_does_not_guess_the_typed_text() -> None:
     assert stacks.faults(stacks.sections(changes={"cluster/version": 1.3})) == [
         f"cluster.version: 1.3 is a number; {IN_QUOTES}"
     ]

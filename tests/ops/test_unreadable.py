@@ -105,7 +105,7 @@ def problems(path: Path) -> list[str]:
     return [line.removeprefix(f"{path}:").strip() for line in lines]
 
 
-def test_a_problem_is_one_line_with_its_place(tmp_path: Path) -> None:
+def test_a_problem_is_reported_in_one_line_with_its_position(tmp_path: Path) -> None:
     path = tmp_path / "Pulumi.staging.yaml"
     found = {}
     for name, (text, expected) in UNREADABLE.items():
@@ -120,7 +120,7 @@ def test_a_problem_is_one_line_with_its_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", BYTES)
-def test_a_wrong_encoding_is_one_line_with_its_place(name: str, tmp_path: Path) -> None:
+def test_a_wrong_encoding_is_reported_in_one_line_with_its_position(name: str, tmp_path: Path) -> None:
     content, expected = BYTES[name]
     path = tmp_path / "Pulumi.staging.yaml"
     path.write_bytes(content)
@@ -130,7 +130,7 @@ def test_a_wrong_encoding_is_one_line_with_its_place(name: str, tmp_path: Path) 
     assert line.startswith(expected)
 
 
-def test_nested_keys_are_one_problem_and_the_depth_another(tmp_path: Path) -> None:
+def test_nested_keys_and_excessive_depth_are_two_problems(tmp_path: Path) -> None:
     path = tmp_path / "Pulumi.staging.yaml"
     path.write_text("? " * 100_000 + "x", encoding="utf-8")
 
@@ -165,7 +165,7 @@ def test_a_file_that_the_engine_reads_is_read(text: str, tmp_path: Path) -> None
     assert read(path).config["gpu-ci:stack"] == '{"protect":false}'
 
 
-def test_what_is_not_a_file_is_reported(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_regular_file_is_reported(tmp_path: Path) -> None:
     folder, pipe, missing = tmp_path / "folder.yaml", tmp_path / "pipe.yaml", tmp_path / "missing.yaml"
     folder.mkdir()
     os.mkfifo(pipe)

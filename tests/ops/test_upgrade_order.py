@@ -232,7 +232,7 @@ def test_a_major_version_is_the_first_number() -> None:
 
 
 @pytest.mark.plan
-def test_the_order_of_the_kinds_is_that_of_the_program() -> None:
+def test_updates_have_the_order_of_the_program() -> None:
     """No resource of a kind depends on a resource of a later kind."""
     plan = stacks.planned(stacks.STAGING)
     kinds = {

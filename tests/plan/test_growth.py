@@ -125,7 +125,7 @@ def numbered(zones: Mapping[str, int]) -> Callable[[], None]:
     return program
 
 
-def test_names_by_position_change_existing_resources() -> None:
+def test_resource_names_with_a_position_change_existing_resources() -> None:
     file: StackFile = small_stack_file()
 
     before = record(file, program=numbered({"b": 0, "c": 1}))

@@ -67,7 +67,7 @@ def test_a_plan_without_one_explicit_dependency_violates_a_law(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", stacks.NAMES)
-def test_an_explicit_dependency_that_another_one_implies_is_of_a_group(name: str) -> None:
+def test_a_redundant_explicit_dependency_belongs_to_a_group(name: str) -> None:
     """A program may name a whole component, or all resources of a type, although one of them implies another."""
     made = planned(name)
     by_urn = {resource.urn: resource for resource in made}

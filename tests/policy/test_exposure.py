@@ -31,13 +31,13 @@ EVERYWHERE = IPv4Network("0.0.0.0/0")
         ([f"{first}.0.0.0/8" for first in range(127)] * 2, Exposure((), together=False)),
     ],
 )
-def test_the_exposure_of_ranges(ranges: list[str], found: Exposure) -> None:
+def test_each_set_of_ranges_has_the_expected_exposure(ranges: list[str], found: Exposure) -> None:
     assert exposure(ranges) == found
 
 
 @settings(max_examples=30)
 @given(st.integers(SHORTEST, 12), st.data())
-def test_half_of_the_internet_is_found_in_any_pieces(prefix: int, data: st.DataObject) -> None:
+def test_ranges_that_together_cover_half_of_the_internet_are_exposed(prefix: int, data: st.DataObject) -> None:
     pieces = list(EVERYWHERE.subnets(new_prefix=prefix))
     start = data.draw(st.integers(0, len(pieces) // 2))
     taken = [str(piece) for piece in pieces[start : start + len(pieces) // 2]]

@@ -74,7 +74,7 @@ def test_every_rule_is_a_policy_that_stops_an_update(analyzer: Any) -> None:
     assert mandatory == rules.NAMES
 
 
-def test_an_allowed_violation_stops_nothing() -> None:
+def test_an_allowed_violation_does_not_stop_the_update() -> None:
     with running(stated()) as client:
         found = reported(client, INGRESS, {})
         level = levels(client)["allowed-violations"]
@@ -115,7 +115,7 @@ def test_default_tags_of_the_provider_count(analyzer: Any) -> None:
     assert list(reported(analyzer, KEY, ROTATED)) == ["everything-is-tagged"]
 
 
-def test_an_unknown_value_is_no_violation_and_hides_none(analyzer: Any) -> None:
+def test_an_unknown_value_is_not_a_violation_and_hides_no_violation(analyzer: Any) -> None:
     inputs = {"tags": TAGS, "userData": UNKNOWN_MARK, "metadataOptions": {"httpTokens": "optional"}}
 
     assert "metadata-needs-a-token" in reported(analyzer, LAUNCH, inputs)

@@ -49,7 +49,7 @@ def test_every_exception_names_a_rule_and_has_a_reason() -> None:
 
 @pytest.mark.plan
 @pytest.mark.parametrize("needed", NEEDED, ids=lambda one: f"{one.rule} {one.name}")
-def test_an_exception_is_needed_by_a_committed_stack(needed: Any) -> None:
+def test_a_committed_stack_needs_every_exception(needed: Any) -> None:
     """An exception that no stack needs would hide a violation. No committed stack exports its host image."""
     bucket = {"export": {"bucket": "gpu-images-example"}}
     exporting = stacks.changed("examples/cirun-gcp.yaml", "host-image", lambda image: image.update(bucket))
@@ -65,7 +65,7 @@ def test_an_exception_is_needed_by_a_committed_stack(needed: Any) -> None:
 
 
 @pytest.mark.pure
-def test_an_exception_covers_no_other_name() -> None:
+def test_an_exception_covers_only_its_own_names() -> None:
     assert is_needed("namespaces-enforce-pod-security", "kubernetes:core/v1:Namespace", "gpu-metrics")
     assert not is_needed("namespaces-enforce-pod-security", "kubernetes:core/v1:Namespace", "gpu-metrics-two")
     assert not is_needed("pods-are-confined", "kubernetes:core/v1:Namespace", "gpu-metrics")

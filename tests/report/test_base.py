@@ -104,7 +104,7 @@ import os
     assert base("HEAD", stack(root), root, print).plan == {"day": "2026-03-02"}
 
 
-def test_uncommitted_files_are_no_part_of_the_base(root: Path) -> None:
+def test_uncommitted_files_are_not_part_of_the_base(root: Path) -> None:
     (root / "ops/__main__.py").write_text("raise SystemExit('broken')")
 
     assert base("main", stack(root), root, print).faults == ()
@@ -118,7 +118,7 @@ def test_an_unknown_commit_is_an_error_with_the_nearest_branch(root: Path) -> No
     assert stop.value.message == 'BASE=mian: there is no such commit in this repository; did you mean "main"?'
 
 
-def test_an_option_is_no_commit(root: Path) -> None:
+def test_an_option_is_not_accepted_as_a_commit(root: Path) -> None:
     with pytest.raises(Stop, match="there is no such commit"):
         base("--all", stack(root), root, print)
 
@@ -163,7 +163,7 @@ def test_a_base_without_the_command_has_faults(root: Path) -> None:
     assert "No module named ops" in base("main", stack(root), root, print).faults[-1]
 
 
-def test_a_base_that_hangs_is_ended(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_base_that_hangs_is_terminated(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (root / "ops/__main__.py").write_text("import time; time.sleep(60)")
     commit(root)
     monkeypatch.setattr(module, "_MINUTES", 0.01)
@@ -181,7 +181,7 @@ def test_the_cache_keeps_a_limited_number_of_bases(root: Path) -> None:
     assert len(kept) == KEPT
 
 
-def test_a_folder_that_is_no_repository_is_an_error(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_repository_is_an_error(tmp_path: Path) -> None:
     stack_file = tmp_path / "Pulumi.demo.yaml"
     stack_file.write_text("config: {}\n")
 
@@ -231,7 +231,7 @@ def test_other_packages_run_the_program_again(root: Path, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("file", ["state.json", "plan.json"])
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", None])
-def test_a_damaged_entry_of_the_cache_is_made_again(root: Path, tmp_path: Path, file: str, content: str | None) -> None:
+def test_a_damaged_cache_entry_is_created_again(root: Path, tmp_path: Path, file: str, content: str | None) -> None:
     base("main", stack(root), root, print)
     path = next((cache.folder() / "bases").glob(f"*/{file}"))
     if content is None:
@@ -274,7 +274,7 @@ def test_the_leftovers_of_a_killed_run_are_removed(root: Path) -> None:
     assert not left.exists()
 
 
-def test_the_base_of_a_project_in_a_folder_of_its_repository(root: Path) -> None:
+def test_the_base_of_a_project_in_a_subfolder_is_recorded(root: Path) -> None:
     whole = root.parent / "whole"
     (whole / "infra").mkdir(parents=True)
     root.rename(whole / "infra/project")

@@ -90,7 +90,7 @@ def test_lists_of_a_chart_are_compared_by_name() -> None:
     ]
 
 
-def test_only_the_release_of_a_runner_is_loud() -> None:
+def test_only_the_release_of_a_runner_has_a_consequence() -> None:
     loud = step("delete", RELEASE, "runner", old={"chart": "oci://ghcr.io/x/gha-runner-scale-set"})
     quiet = step("delete", RELEASE, "autoscaler", old={"chart": "cluster-autoscaler"})
 
@@ -98,14 +98,14 @@ def test_only_the_release_of_a_runner_is_loud() -> None:
 
 
 @pytest.mark.parametrize("path", ["launchTemplate.version", "releaseVersion", "version"])
-def test_an_update_that_rolls_nodes_is_loud(path: str) -> None:
+def test_an_update_that_replaces_nodes_has_a_consequence(path: str) -> None:
     found = changes([step("update", GROUP, "pool", changed={path: "update"})])[0].meaning
 
     assert found is not None
     assert found.loses == "EKS replaces every node of the group; jobs that do not end in time fail"
 
 
-def test_a_change_of_the_scaling_limits_is_not_loud() -> None:
+def test_a_change_of_the_scaling_limits_has_no_consequence() -> None:
     assert changes([step("update", GROUP, "pool", changed={"scalingConfig.maxSize": "update"})])[0].meaning is None
 
 
@@ -126,7 +126,7 @@ def test_a_moved_resource_shows_its_old_name() -> None:
     assert shown_lines(moved) == ["> move     cloudwatch/logGroup new", "    was old"]
 
 
-def test_a_resource_that_stays_is_no_change() -> None:
+def test_an_unchanged_resource_is_not_a_change() -> None:
     assert changes([step("same", LOG, "a")]) == ()
 
 
@@ -136,7 +136,7 @@ def test_a_new_grant_shows_every_input() -> None:
     assert shown_lines(entry)[1:] == ["    principalArn: arn:aws:iam::2:role/x"]
 
 
-def test_many_alike_resources_are_in_one_line() -> None:
+def test_many_similar_resources_are_in_one_line() -> None:
     found = changes([step("create", TAG, f"pool-t4-{letter}") for letter in "abcd"])
 
     assert [group_line(members) for members in grouped(found)] == ["+ create   4 autoscaling/tag pool-t4-…"]
@@ -159,7 +159,7 @@ def test_every_consequence_has_a_safer_way_and_a_known_type() -> None:
 @given(
     st.recursive(st.integers() | st.text(max_size=3), lambda one: st.dictionaries(st.text(max_size=3), one, max_size=3))
 )
-def test_any_value_has_a_line(value: object) -> None:
+def test_every_value_is_shown_in_a_line(value: object) -> None:
     changed = step("update", LOG, "x", changed={"value": "update"}, old={"value": 1}, new={"value": value})
 
     assert shown_lines(changed)[0] == "~ update   cloudwatch/logGroup x"

@@ -80,7 +80,7 @@ def test_a_packed_script_inside_a_document_is_compared_by_line() -> None:
 @pytest.mark.parametrize(
     "value", ["QUJD" * 30, "0" * 64, base64.b64encode(bytes(range(256))).decode(), "{not json", "["]
 )
-def test_other_content_stays_as_it_is(value: str) -> None:
+def test_other_content_is_unchanged(value: str) -> None:
     assert readable(value) == value
 
 
@@ -98,7 +98,7 @@ def test_long_lines_are_cut_around_the_part_that_differs() -> None:
     assert " two " in new
 
 
-def test_lists_of_plain_values_show_the_items_that_come_and_go() -> None:
+def test_lists_of_plain_values_show_added_and_removed_items() -> None:
     assert shown({"ranges": ["a", "b", "c"]}, {"ranges": ["a", "c", "d"]}) == [" ranges:", "-  - b", "+  - d"]
 
 
@@ -110,7 +110,7 @@ values = st.recursive(
 
 
 @given(texts, texts)
-def test_the_difference_of_two_texts_gives_the_second_one_back(old: str, new: str) -> None:
+def test_the_difference_applied_to_the_first_text_gives_the_second_text(old: str, new: str) -> None:
     found = text_lines(old, new) if old != new else []
     kept = old.splitlines()
     if old.splitlines() == new.splitlines():

@@ -38,7 +38,7 @@ def test_a_harmless_change_is_a_low_risk() -> None:
     assert report.risk_reason == "no job ends and no data is lost; the change only updates resources"
 
 
-def test_no_change_is_no_risk() -> None:
+def test_a_report_without_changes_has_no_risk() -> None:
     assert (made().risk, made().risk_reason) == (Risk.NONE, "nothing changes")
 
 
@@ -86,7 +86,7 @@ def test_the_cost_is_compared_by_case_and_by_part() -> None:
     assert "`cluster`" not in text
 
 
-def test_the_comment_has_a_marker_by_which_it_is_found_again() -> None:
+def test_the_comment_has_the_marker_of_its_stack() -> None:
     assert markdown(made()).startswith("<!-- gpu-ci report: staging -->\n")
 
 
@@ -121,7 +121,7 @@ def test_every_section_of_a_comment_is_limited(size: int) -> None:
     assert text.count("<details>") == text.count("</details>")
 
 
-def test_markdown_shows_names_as_they_are() -> None:
+def test_markdown_shows_names_unchanged() -> None:
     report = made(step("update", LOG, NASTY, changed={"a": "update"}, old={"a": "```"}, new={"a": NASTY}))
 
     text = markdown(report)

@@ -84,7 +84,7 @@ def test_a_report_without_exceptions_does_not_mention_them() -> None:
     assert "xceptions" not in markdown(made([], [])) + html(made([], []))
 
 
-def test_an_allowed_finding_is_no_finding() -> None:
+def test_an_allowed_finding_does_not_count_as_a_finding() -> None:
     found = made([one()], [one()])
 
     assert (found.new, found.unchanged, found.risk) == ((), (), Risk.NONE)

@@ -178,7 +178,7 @@ def test_every_golden_file_belongs_to_a_case() -> None:
 
 
 @pytest.mark.plan
-def test_an_update_does_not_take_kubernetes_back(tmp_path: Path) -> None:
+def test_an_update_does_not_downgrade_kubernetes(tmp_path: Path) -> None:
     found = checked(of_stack(edited(tmp_path, KUBERNETES)), read(STAGING))
 
     assert not found.ok
@@ -194,7 +194,7 @@ def test_a_stack_that_the_base_does_not_have_gets_no_other_version(base: Base) -
 
 
 @pytest.mark.plan
-def test_of_a_base_that_does_not_run_only_the_packages_are_compared(
+def test_only_the_packages_of_a_base_that_does_not_run_are_compared(
     base: Base, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packages("pulumi==3.250.0", "pulumi==3.258.0")(monkeypatch)
@@ -208,7 +208,7 @@ def test_of_a_base_that_does_not_run_only_the_packages_are_compared(
 
 
 @pytest.mark.engine
-def test_the_engine_refuses_and_orders_as_the_check_says(
+def test_the_engine_agrees_with_the_refusals_and_the_order_of_the_check(
     cli: Found, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state = next(one for one in upgrade.recorded() if one.stack_file.name == "eks-arc")

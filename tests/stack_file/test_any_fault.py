@@ -91,7 +91,7 @@ def test_most_maps_are_closed() -> None:
 
 
 @pytest.mark.parametrize("name", SPECIMENS)
-def test_a_stack_without_one_section_is_valid_or_reports_what_is_missing(name: str) -> None:
+def test_a_stack_without_a_section_is_valid_or_reports_the_missing_section(name: str) -> None:
     for section in stacks.sections(name):
         faults = stacks.faults(changed(name, (section,), stacks.OUT))
 

@@ -185,13 +185,13 @@ def test_a_closed_field_refuses_other_values(section: str) -> None:
 
 
 @each_section(ACCEPTED)
-def test_a_value_at_the_edge_is_accepted(section: str) -> None:
+def test_a_value_at_the_limit_is_accepted(section: str) -> None:
     rows = [(path, value) for path, values in in_section(ACCEPTED, section).items() for value in values]
 
     assert [(*row, faults) for row in rows if (faults := stacks.faults(stated(*row)))] == []
 
 
-def test_a_value_that_the_facts_refute_is_an_error() -> None:
+def test_a_value_that_contradicts_the_facts_is_an_error() -> None:
     @functools.cache
     def errors(text: str) -> set[str]:
         return {

@@ -68,7 +68,7 @@ def test_every_invalid_value_of_an_entry_is_reported_and_then_every_broken_rule(
         ("autoscaler/expander", "priority"),
     ],
 )
-def test_an_invalid_part_has_no_faults_elsewhere(path: str, value: Any) -> None:
+def test_an_invalid_part_causes_no_faults_at_other_paths(path: str, value: Any) -> None:
     assert reported({path: value}) == [path.replace("/", ".")]
 
 

@@ -19,7 +19,7 @@ def test_tags_name_project_stack_and_manager() -> None:
     assert identity.tags == {"Project": "gpu-ci", "Environment": "staging", "ManagedBy": "pulumi", "Team": "ml"}
 
 
-def test_labels_are_the_tags_in_the_letters_that_google_accepts() -> None:
+def test_labels_are_the_tags_in_the_characters_that_google_cloud_accepts() -> None:
     identity = Identity(project="gpu-ci", stack="staging", extra={"CostCentre": "CI / staging"})
 
     assert identity.labels == {

@@ -250,14 +250,14 @@ def test_a_broken_rule_of_a_machine_is_reported_at_its_path_with_the_fix() -> No
     assert stacks.not_as_stated(CASES) == []
 
 
-def test_a_schedule_without_a_time_zone_is_one_fault() -> None:
+def test_a_schedule_without_a_time_zone_is_reported_once() -> None:
     assert stacks.faults(stacks.sections(MACHINE, {f"{VM}/schedule/time-zone": OUT})) == [
         f"{AT}.schedule.time-zone: missing; state time-zone"
     ]
 
 
 @pytest.mark.parametrize("version", ["3.1.0", "v2.337.0", "2.337"])
-def test_a_malformed_runner_version_is_one_fault(version: str) -> None:
+def test_a_malformed_runner_version_is_reported_once(version: str) -> None:
     (found,) = stacks.faults(stacks.sections(MACHINE, {f"{VM}/runner-version": version}))
 
     assert found == (

@@ -37,7 +37,7 @@ def respelled(path: str, spelling: str) -> dict[str, Any]:
         ("runners/gpu-t4", "GPU T4", '"GPU T4" is not a runner\'s name; write "gpu-t4"'),
     ],
 )
-def test_another_spelling_is_one_fault(path: str, spelling: str, fault: str) -> None:
+def test_another_spelling_is_reported_once(path: str, spelling: str, fault: str) -> None:
     place = ".".join([*path.split("/")[:-1], spelling])
 
     assert stacks.refusal(stacks.texts(respelled(path, spelling)), stacks.SECRET_KEYS) == [f"{place}: {fault}"]
@@ -53,7 +53,7 @@ def test_faults_inside_of_a_misspelt_key_are_reported() -> None:
     ]
 
 
-def test_a_misspelt_namespace_is_one_fault() -> None:
+def test_a_misspelt_namespace_is_reported_once() -> None:
     config = stacks.texts(stacks.sections())
     config["gpuci:stack"] = config.pop("gpu-ci:stack")
 

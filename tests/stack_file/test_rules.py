@@ -377,7 +377,7 @@ def test_a_broken_rule_is_reported_at_its_path_with_the_fix() -> None:
     assert stacks.not_as_stated(CASES) == []
 
 
-def test_every_rule_is_broken_by_some_case() -> None:
+def test_every_rule_has_a_case_that_breaks_it() -> None:
     cases = (
         *CASES,
         *test_aws_rules.CASES,
@@ -441,8 +441,8 @@ def test_a_busy_month_is_accepted() -> None:
 
 def test_a_container_mode_that_needs_volumes_is_rejected() -> None:
     """Its runners claim volumes of a class that every node can mount."""
-    told = stacks.faults(stacks.sections(STAGING, {"runners/gpu-t4/arc/container-mode": "kubernetes"}))
+    printed = stacks.faults(stacks.sections(STAGING, {"runners/gpu-t4/arc/container-mode": "kubernetes"}))
 
-    assert told == [
+    assert printed == [
         "runners.gpu-t4.arc.container-mode: \"kubernetes\" is not valid; write one of 'none' or 'kubernetes-novolume'"
     ]

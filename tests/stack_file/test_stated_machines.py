@@ -42,7 +42,7 @@ def test_a_stated_type_of_google_cloud_has_its_boot_disk() -> None:
     assert isinstance(machines.stated["g9-standard-8"], MachineType)
 
 
-def test_the_tables_serve_every_other_type() -> None:
+def test_every_other_type_comes_from_the_tables() -> None:
     machines = stacks.settings(changes={"instance-types": {"g8e.2xlarge": G8E}}).machines
 
     assert machines.ec2("g4dn.xlarge") is ec2_type("g4dn.xlarge")

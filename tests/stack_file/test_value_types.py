@@ -505,7 +505,7 @@ def test_no_message_shows_a_pattern() -> None:
 
 
 @given(st.from_regex(r"[1-9][0-9]{0,5}(Mi|Gi|Ti)", fullmatch=True))
-def test_a_size_in_gibibytes_holds_it_and_wastes_less_than_one(size: str) -> None:
+def test_a_size_is_rounded_up_to_the_next_gibibyte(size: str) -> None:
     assert 0 <= gibibytes(size) * 1024 - mebibytes(size) < 1024
 
 

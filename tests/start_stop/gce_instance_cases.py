@@ -95,7 +95,7 @@ def test_the_guest_attribute_states_the_runner(compute: Compute, machine: Gce) -
 
 
 @pytest.mark.parametrize(("status", "report"), [("RUNNING", None), ("STOPPING", "online"), ("TERMINATED", "online")])
-def test_a_machine_that_has_written_nothing_or_does_not_run_has_no_report(
+def test_a_stopped_machine_or_a_machine_without_attributes_has_no_report(
     compute: Compute, machine: Gce, status: str, report: str | None
 ) -> None:
     compute.status, compute.report = status, report
@@ -120,7 +120,7 @@ def test_the_time_of_the_last_start_is_known(compute: Compute, machine: Gce) -> 
         ("INTERNAL_ERROR", Problem),
     ],
 )
-def test_an_operation_that_fails_is_the_problem_that_it_means(
+def test_a_failed_operation_raises_the_matching_problem(
     compute: Compute, machine: Gce, code: str, kind: type[Problem]
 ) -> None:
     compute.errors = [code]
@@ -153,7 +153,7 @@ def test_a_start_waits_for_capacity(compute: Compute, machine: Gce) -> None:
         (503, "backend error", Unavailable),
     ],
 )
-def test_an_answer_of_compute_engine_is_the_problem_that_it_means(
+def test_an_error_of_compute_engine_raises_the_matching_problem(
     compute: Compute, machine: Gce, status: int, message: str, kind: type[Problem]
 ) -> None:
     compute.faults = [(status, message)]

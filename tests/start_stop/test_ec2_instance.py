@@ -204,7 +204,7 @@ def test_a_terminated_instance_with_the_same_name_is_ignored() -> None:
 
 
 @pytest.mark.parametrize(("code", "kind"), CODES.items())
-def test_an_error_of_ec2_is_the_problem_that_it_means(code: str, kind: type[Problem]) -> None:
+def test_an_error_of_ec2_raises_the_matching_problem(code: str, kind: type[Problem]) -> None:
     stopped()
     machine = open_instance(FACTS)
     answering(machine, "StartInstances", code)

@@ -18,7 +18,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 CASES: Final = Path(__file__).with_name("gce_instance_cases.py")
 
 
-def test_the_cases_of_compute_engine_pass() -> None:
+def test_the_cases_of_compute_engine_pass_in_their_own_process() -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", str(CASES)]
 
     run = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, encoding="utf-8")

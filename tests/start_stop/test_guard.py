@@ -92,7 +92,7 @@ def test_start_status_and_stop_of_one_machine_succeed(folder: Path, capsys: pyte
 @pytest.mark.parametrize(
     "kind", [Problem, problems.NotFound, problems.Denied, problems.NoCapacity, problems.TimedOut, problems.Unavailable]
 )
-def test_a_problem_is_one_line_with_its_exit_code(
+def test_a_problem_is_printed_in_one_line_with_its_exit_code(
     folder: Path, capsys: pytest.CaptureFixture[str], kind: type[Problem]
 ) -> None:
     def fail(_: Mapping[str, Any]) -> FakeMachine:

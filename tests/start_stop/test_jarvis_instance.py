@@ -167,7 +167,7 @@ def test_a_start_of_a_running_instance_with_a_free_runner_succeeds(world: World,
     assert not [one for one in world.requests if one.startswith(("POST", "DELETE"))]
 
 
-def test_a_running_instance_whose_runner_is_over_is_restarted(world: World, run: Callable[..., int]) -> None:
+def test_a_running_instance_with_an_ended_runner_is_restarted(world: World, run: Callable[..., int]) -> None:
     assert run("start") == 0
     world.runners.clear()
 
@@ -191,7 +191,7 @@ def test_a_start_waits_until_the_job_of_another_run_is_over(
 
 
 @pytest.mark.parametrize("status", ["Creating", "Resuming"])
-def test_a_start_waits_for_a_start_that_is_under_way(world: World, run: Callable[..., int], status: str) -> None:
+def test_a_start_waits_for_another_running_start(world: World, run: Callable[..., int], status: str) -> None:
     world.scripts[1] = (FACTS["script"], "\nRUNNER_CONFIG=config-1\n")
     world.runners[1] = _offline(1, "jarvis-l4-76-1")
     world.add("ci gpu", status, script_id=1, then=(START + timedelta(minutes=2), "Running"))
@@ -300,7 +300,7 @@ def test_two_instances_of_the_name_are_refused(
     assert '2 instances of Jarvis Labs have the name "ci gpu" (ids 1001, 1002)' in lines(capsys)
 
 
-def test_an_instance_of_another_name_is_left_alone(world: World, run: Callable[..., int]) -> None:
+def test_an_instance_with_another_name_is_not_changed(world: World, run: Callable[..., int]) -> None:
     world.add("ci gpu 2", "Running")
 
     assert run("stop") == 0

@@ -77,7 +77,7 @@ def test_the_linters_have_no_finding(repository: Path) -> None:
     assert zizmor(repository, ".github/workflows") == NOTHING_FOUND
 
 
-def test_only_the_modules_and_packages_of_jarvis_labs_are_written() -> None:
+def test_only_modules_and_packages_for_jarvis_labs_are_written() -> None:
     found = files()
     package = {name.rpartition("/")[2] for name in found if "/gpu_instance/" in name}
 

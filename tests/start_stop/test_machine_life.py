@@ -77,7 +77,7 @@ def test_a_start_of_a_starting_machine_waits_and_requests_nothing() -> None:
 
 
 @pytest.mark.parametrize("report", ["online", "failed: the driver is not loaded"])
-def test_a_report_from_before_the_start_is_not_believed(report: str) -> None:
+def test_a_report_from_before_the_start_is_ignored(report: str) -> None:
     world = World()
     world.machine.report = report
 
@@ -111,7 +111,7 @@ def test_a_machine_that_stops_before_its_runner_is_online_ends_the_start() -> No
         life.start(LIMIT)
 
 
-def test_no_capacity_is_tried_again_until_there_is_some() -> None:
+def test_a_start_without_capacity_is_repeated_until_there_is_capacity() -> None:
     world = World()
     world.machine.faults = [None, None, NoCapacity, None, None, NoCapacity]
 
@@ -130,7 +130,7 @@ def test_no_capacity_until_the_deadline_is_the_reported_problem() -> None:
     assert LIMIT <= world.clock.time - BEGIN < LIMIT + timedelta(minutes=1)
 
 
-def test_a_runner_that_never_comes_is_reported_with_its_last_word() -> None:
+def test_a_runner_that_never_comes_online_is_reported_with_its_last_status() -> None:
     world = World()
     world.machine.word = "waiting: the key of the GitHub App is missing"
 

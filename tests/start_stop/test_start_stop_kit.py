@@ -63,7 +63,7 @@ def test_one_run_at_a_time_uses_the_machine_and_the_others_wait(path: str) -> No
 
 
 @pytest.mark.parametrize("path", [ON_EC2, ON_GCE])
-def test_the_machine_is_stopped_whatever_the_tests_did(path: str) -> None:
+def test_the_machine_is_stopped_regardless_of_the_test_result(path: str) -> None:
     jobs = workflow(path)["jobs"]
 
     assert list(jobs) == ["start", "test", "guard", "stop"]
@@ -95,7 +95,7 @@ def test_pull_requests_of_other_branches_are_refused() -> None:
     assert "Only pull requests from" not in files()[ON_EC2]
 
 
-def test_the_sweep_looks_at_every_machine() -> None:
+def test_the_sweep_checks_every_machine() -> None:
     assert sorted(workflow(SWEEP)["jobs"]) == ["gpu-l4", "gpu-t4"]
 
 

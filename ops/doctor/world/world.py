@@ -19,7 +19,7 @@ class Unreachable:
         raise Unanswered(f"nothing answers {call}")
 
 
-_NOBODY = Unreachable()
+_UNREACHABLE = Unreachable()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,13 +29,13 @@ class World:
     stack: Stack
     now: datetime
     """The time of the questions, with a time zone."""
-    aws: Aws = field(default=_NOBODY)
-    cluster: Cluster = field(default=_NOBODY)
-    github: GitHub = field(default=_NOBODY)
-    google: GoogleCloud = field(default=_NOBODY)
-    registry: Registry = field(default=_NOBODY)
-    jarvis: Jarvis = field(default=_NOBODY)
-    log: Log = field(default=_NOBODY)
+    aws: Aws = field(default=_UNREACHABLE)
+    cluster: Cluster = field(default=_UNREACHABLE)
+    github: GitHub = field(default=_UNREACHABLE)
+    google: GoogleCloud = field(default=_UNREACHABLE)
+    registry: Registry = field(default=_UNREACHABLE)
+    jarvis: Jarvis = field(default=_UNREACHABLE)
+    log: Log = field(default=_UNREACHABLE)
     repository: str = ""
     """The repository that was asked for, as OWNER/NAME; empty for those of the stack file."""
 
