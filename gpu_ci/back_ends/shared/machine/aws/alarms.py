@@ -18,7 +18,7 @@ from gpu_ci.back_ends.shared.machine.aws.permissions import NAMESPACE
 from gpu_ci.back_ends.shared.machine.hours import DAY, WEEK, Hours
 
 if TYPE_CHECKING:
-    from gpu_ci.back_ends.shared.machine.aws_instance import Instance
+    from gpu_ci.back_ends.shared.machine.aws.instance import Instance
 
 _PERIOD: Final = 300
 _OFFLINE_PERIODS: Final = 4

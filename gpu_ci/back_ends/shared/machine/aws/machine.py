@@ -13,10 +13,10 @@ from pulumi import Input, Output, ResourceOptions
 from components.aws.documents import service_trust
 from gpu_ci.back_ends.shared.machine.aws import permissions as aws_permissions
 from gpu_ci.back_ends.shared.machine.aws.alarms import MachineAlarms, MachineAlarmsArgs
+from gpu_ci.back_ends.shared.machine.aws.instance import Instance
 from gpu_ci.back_ends.shared.machine.aws.network import MachineNetwork, MachineNetworkArgs
 from gpu_ci.back_ends.shared.machine.aws.schedule import MachineSchedule, MachineScheduleArgs
 from gpu_ci.back_ends.shared.machine.aws.time_limit import TimeLimit, TimeLimitArgs
-from gpu_ci.back_ends.shared.machine.aws_instance import Instance
 from gpu_ci.back_ends.shared.machine.hours import Hours
 from gpu_ci.knowledge.regions import region_of
 from gpu_ci.knowledge.software.machine_images import ubuntu_parameter

@@ -11,11 +11,11 @@ import pulumi_aws as aws
 from pulumi import Output, ResourceOptions
 
 from gpu_ci.back_ends.shared.machine.aws import permissions as aws_permissions
-from gpu_ci.back_ends.shared.machine.aws_instance import role_arn
+from gpu_ci.back_ends.shared.machine.aws.instance import role_arn
 from gpu_ci.back_ends.shared.machine.hours import Hours
 
 if TYPE_CHECKING:
-    from gpu_ci.back_ends.shared.machine.aws_instance import Instance
+    from gpu_ci.back_ends.shared.machine.aws.instance import Instance
 
 _KEPT_SECONDS = 14 * 24 * 3600
 """The longest time for which a queue keeps a message."""

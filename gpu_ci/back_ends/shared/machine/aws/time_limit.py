@@ -13,7 +13,7 @@ from pulumi import Output, ResourceOptions
 
 from components.aws.documents import service_trust
 from gpu_ci.back_ends.shared.machine.aws import permissions as aws_permissions
-from gpu_ci.back_ends.shared.machine.aws_instance import Instance, role_arn
+from gpu_ci.back_ends.shared.machine.aws.instance import Instance, role_arn
 
 MINUTES: Final = 15
 """Minutes between two checks. A lost stop costs at most `max-hours` and these minutes."""
