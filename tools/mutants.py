@@ -247,7 +247,7 @@ def chosen(number: int, mutant: Mutant, traced: Traced) -> list[str]:
 
 
 def fate_of(number: int, mutant: Mutant, traced: Traced, options: Sequence[str]) -> dict[str, Any]:
-    """Return whether the tests kill a mutant: killed, and by which test; survived; not reached by a test; or missing."""
+    """Return whether tests kill a mutant: killed, and by which test; survived; not reached by a test; or missing."""
     path = ROOT / mutant["path"]
     source = path.read_text() if path.exists() else ""
     tests = chosen(number, mutant, traced)
