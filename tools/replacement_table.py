@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from ops.cli.terminal import progress
 from ops.engine import pulumi_cli
 from ops.fakes import tables
 from ops.fakes.protocol import replacement
@@ -81,7 +82,8 @@ def fetch(package: str, version: str) -> dict[str, Any]:
         Missing: no CLI is available, or it fails.
 
     """
-    cli = pulumi_cli.find()
+    with progress("Looking for the Pulumi CLI") as line:
+        cli = pulumi_cli.find(line)
     if isinstance(cli, pulumi_cli.NotFound):
         raise Missing(str(cli))
     command = [str(cli.path), "package", "get-schema", f"{package}@{version}"]
