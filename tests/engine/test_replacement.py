@@ -193,7 +193,7 @@ def test_the_command_refuses_another_version_and_a_folder_without_schemas(
 def test_the_pulumi_cli_gets_the_schema_of_the_locked_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cli = tmp_path / "pulumi"
     monkeypatch.setattr(
-        pulumi_cli, "find", lambda: pulumi_cli.Found(path=cli, version="3", origin=pulumi_cli.Origin.PATH)
+        pulumi_cli, "find", lambda _line: pulumi_cli.Found(path=cli, version="3", origin=pulumi_cli.Origin.PATH)
     )
     cli.write_text("#!/bin/sh\necho '{\"asked\": \"'$*'\"}'\n")
     cli.chmod(0o755)
