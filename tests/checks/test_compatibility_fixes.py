@@ -10,9 +10,10 @@ import pytest
 
 from gpu_ci.checks.images.compatibility import CHECK
 from gpu_ci.knowledge.verdict import Level, Verdict
-from tests.mistakes.catalogue import MISTAKES, OUT, PARAMETER, merge
+from tests.mistakes.catalogue import MISTAKES, PARAMETER, merge
 from tests.mistakes.saying import write
 from tests.mistakes.sound import settings_in, verdicts
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 

@@ -14,9 +14,10 @@ from gpu_ci.checks.capacity import queue_time, quota
 from gpu_ci.checks.cost import money, spot_plan
 from gpu_ci.knowledge.verdict import Level, Verdict
 from ops.plan.stack_file import read
-from tests.mistakes.catalogue import MISTAKES, OUT, Mistake, Severity
+from tests.mistakes.catalogue import MISTAKES, Mistake, Severity
 from tests.mistakes.saying import write
 from tests.mistakes.sound import verdicts
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 
