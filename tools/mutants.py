@@ -145,7 +145,8 @@ def mistake(node: ast.expr) -> tuple[str, str] | None:  # noqa: PLR0911 - one fo
         case ast.Call(keywords=[ast.keyword(arg=str() as a, value=x), ast.keyword(arg=str() as b, value=y), *rest]):
             swapped = [ast.keyword(a, y), ast.keyword(b, x), *rest]
             return "swapped", ast.unparse(ast.Call(node.func, node.args, swapped))
-    return None
+        case _:
+            return None
 
 
 def mutants_of(path: str, source: str) -> Iterator[Mutant]:

@@ -37,7 +37,7 @@ class RunnerSettings(runners.RunnerSettings):
 class Settings(settings.Settings):
     __doc__ = settings.Settings.__doc__
 
-    runners: Mapping[RunnerName, RunnerSettings] = Field(default_factory=dict)
+    runners: Mapping[RunnerName, RunnerSettings] = Field(default_factory=dict)  # pyright: ignore[reportIncompatibleVariableOverride]  # settings are frozen
 
 
 _MODULES: Final = (arc_rules, cirun_aws_rules, cirun_gcp_rules, vm_rules, start_stop_rules)
