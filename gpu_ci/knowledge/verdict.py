@@ -60,9 +60,3 @@ def warning(check: str, subject: str, reason: str, fix: str, chain: Iterable[str
 def ok(check: str, subject: str, reason: str, chain: Iterable[str] = ()) -> Verdict:
     """Return a verdict for a check that passed."""
     return Verdict(check=check, level=Level.OK, subject=subject, reason=reason, chain=tuple(chain))
-
-
-def worst(verdicts: Iterable[Verdict]) -> Level:
-    """Return the most serious level; ok where there are no verdicts."""
-    levels = {verdict.level for verdict in verdicts}
-    return next((level for level in (Level.ERROR, Level.WARNING) if level in levels), Level.OK)

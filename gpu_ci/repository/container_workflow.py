@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from gpu_ci.repository.actions import AUTH, AWS_CREDENTIALS, BUILD_PUSH, CHECKOUT, SETUP_BUILDX, SETUP_GCLOUD
-from gpu_ci.repository.documents import BRANCH, FileError, value_faults
+from gpu_ci.repository.documents import BRANCH, check_values
 from gpu_ci.repository.image_workflow import PROVIDER
 from gpu_ci.repository.render import render
 
@@ -104,8 +104,7 @@ def container_files(build: ContainerBuild) -> dict[str, str]:
             for name, value in variant.arguments
         ),
     ]
-    if faults := value_faults(stated):
-        raise FileError(build.file, faults)
+    check_values(build.file, stated)
     pins = {
         "checkout": CHECKOUT,
         "aws_credentials": AWS_CREDENTIALS,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from gpu_ci.repository.actions import CHECKOUT, DEPLOY_PAGES, SETUP_UV, UPLOAD_PAGES, UV
-from gpu_ci.repository.documents import BRANCH, FileError, value_faults
+from gpu_ci.repository.documents import BRANCH, check_values
 from gpu_ci.repository.render import render
 from gpu_ci.stack_file.sections.gpu_tests import COMMAND, PYTHON
 
@@ -26,15 +26,14 @@ def docs_workflow(commands: Sequence[str], *, branch: str, python: str) -> dict[
 
     """
     form = "plain text without an expression"
-    faults = value_faults(
+    check_values(
+        DOCS_FILE,
         [
             ("branch", branch, BRANCH, form),
             ("python", python, PYTHON, form),
             *(("docs", command, COMMAND, form) for command in commands),
-        ]
+        ],
     )
-    if faults:
-        raise FileError(DOCS_FILE, faults)
     pins = {
         "checkout": CHECKOUT,
         "setup_uv": SETUP_UV,

@@ -43,6 +43,17 @@ def value_faults(stated: Iterable[tuple[str, str, str, str]]) -> list[Fault]:
     ]
 
 
+def check_values(source: str, stated: Iterable[tuple[str, str, str, str]]) -> None:
+    """Refuse values that could break the file `source`; `stated` is as for `value_faults`.
+
+    Raises:
+        FileError: a value does not fit its pattern.
+
+    """
+    if faults := value_faults(stated):
+        raise FileError(source, faults)
+
+
 def read_text(path: Path, source: str) -> str:
     """Return the text of a file.
 

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from gpu_ci.repository.actions import AUTH, BUILD_PUSH, CHECKOUT, SETUP_BUILDX, SETUP_GCLOUD
-from gpu_ci.repository.documents import BRANCH, FileError, value_faults
+from gpu_ci.repository.documents import BRANCH, check_values
 from gpu_ci.repository.render import render
 from gpu_ci.repository.run_script import IMAGE, RUN_FILE
 
@@ -60,15 +60,14 @@ def image_files(image: GpuTestsImage) -> dict[str, str]:
         FileError: a value is not safe in a workflow.
 
     """
-    faults = value_faults(
+    check_values(
+        IMAGE_FILE,
         [
             ("reference", image.reference, IMAGE.pattern, "REGION-docker.pkg.dev/PROJECT/REPOSITORY/NAME:TAG"),
             ("cuda_image", image.cuda_image, _CUDA_IMAGE, "an image with its tag"),
             ("branch", image.branch, BRANCH, "a branch"),
-        ]
+        ],
     )
-    if faults:
-        raise FileError(IMAGE_FILE, faults)
     pins = {
         "checkout": CHECKOUT,
         "auth": AUTH,

@@ -50,9 +50,9 @@ def _closed() -> NoReturn:
     raise SystemExit(Exit.CLOSED)
 
 
-def out(*, width: int | None = None, quiet: bool = False) -> Console:
+def out(*, quiet: bool = False) -> Console:
     """Return the console for results. With `quiet` it prints nothing, because standard output is used for JSON."""
-    return _Output(theme=_THEME, highlight=False, width=width, quiet=quiet)
+    return _Output(theme=_THEME, highlight=False, quiet=quiet)
 
 
 def err() -> Console:

@@ -17,8 +17,6 @@ from ops.plan.stack_file import read
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 FOLDER: Final = ROOT / "tests" / "golden"
-REGENERATE: Final = "make golden"
-"""The command that writes all of them."""
 
 
 def stack_files() -> tuple[Path, ...]:

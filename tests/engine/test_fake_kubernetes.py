@@ -9,6 +9,7 @@ from ops.fakes.cloud.kinds import RefusedError
 from ops.fakes.kubernetes import arc
 from ops.fakes.kubernetes.arc import RELEASE, SECRET
 from ops.fakes.kubernetes.resources import NAMESPACE
+from tests.engine import jobs
 from tests.engine.clouds import INSIDE, Client
 
 pytestmark = pytest.mark.pure
@@ -151,7 +152,7 @@ def test_a_change_keeps_the_listener_depending_on_the_strategy(
     """With `eventual` the listener waits for all runners, and an idle one never ends."""
     created = scale_set(client, strategy, idle)
     if job:
-        arc.start_job(client.cloud, "gpu-t4", minutes=30)
+        jobs.start_job(client.cloud, "gpu-t4", minutes=30)
     inputs = {
         "name": "gpu-t4",
         "namespace": "arc-runners",
@@ -160,14 +161,14 @@ def test_a_change_keeps_the_listener_depending_on_the_strategy(
     }
     client.cloud.update(RELEASE, created, inputs)
     listens = arc.session_problem(client.cloud, "gpu-t4") is None
-    arc.finish_jobs(client.cloud)
+    jobs.finish_jobs(client.cloud)
 
     assert (listens, arc.session_problem(client.cloud, "gpu-t4") is None) == (during, after)
 
 
 def test_a_scale_set_outlives_a_release_whose_removal_timed_out(client: Client) -> None:
     created = scale_set(client)
-    arc.start_job(client.cloud, "gpu-t4", minutes=30)
+    jobs.start_job(client.cloud, "gpu-t4", minutes=30)
     with pytest.raises(RefusedError, match=r"context deadline exceeded: .*a job is running"):
         client.delete(RELEASE, created)
     with pytest.raises(RefusedError, match="Release not loaded: gpu-t4: release: not found"):
@@ -175,7 +176,7 @@ def test_a_scale_set_outlives_a_release_whose_removal_timed_out(client: Client) 
 
     release(client, "gpu-t4", "gha-runner-scale-set", values=scale_set_values(0))
     assert arc.session_problem(client.cloud, "gpu-t4") == "gpu-t4 is still terminating"
-    arc.finish_jobs(client.cloud)
+    jobs.finish_jobs(client.cloud)
     assert arc.session_problem(client.cloud, "gpu-t4") == "gpu-t4 is not in the cluster"
 
 

@@ -16,6 +16,7 @@ from ops.fakes.aws.eks_nodes import autoscale
 from ops.fakes.aws.names import LAUNCH_TEMPLATE, NODE_GROUP
 from ops.fakes.cloud.paths import values_at
 from ops.plan.stack_file import StackFile
+from tests.engine.lifecycle import run_lifecycle
 from tests.plan import stacks
 
 pytestmark = pytest.mark.engine
@@ -138,7 +139,7 @@ def test_a_pool_changes_to_its_own_image_and_back(cli: Found) -> None:
         autoscale(engine.cloud, group.id, 0)
         assert engine.up().ok
         second, known = used(engine), amis(engine)
-        deleted = [ami for _ in range(9) for ami in image_builder.run_lifecycle(engine.cloud)]
+        deleted = [ami for _ in range(9) for ami in run_lifecycle(engine.cloud)]
         engine.configure(with_pool(str(first), packages=["git"]))
         assert engine.up().ok
         pinned = used(engine)
@@ -164,7 +165,7 @@ def test_the_lifecycle_deletes_old_images_and_none_in_use(cli: Found) -> None:
             assert engine.up().ok
         before = amis(engine)
         launched = {before[0]: 89, before[1]: 91}
-        deleted = image_builder.run_lifecycle(engine.cloud, launched_days=launched)
+        deleted = run_lifecycle(engine.cloud, launched_days=launched)
         after = amis(engine)
         preview = engine.preview()
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ops.engine import pulumi_cli
-from ops.fakes.protocol.replacement import ADD, DELETE, SHRINK, UPDATE, paths, replaces, rows, rules, versions
+from ops.fakes.protocol.replacement import ADD, DELETE, SHRINK, UPDATE, replaces, rows, rules
 from ops.fakes.protocol.replacement import TABLE as FILE
 from ops.fakes.tables import TABLE
 from tests.engine.test_fake_tables import wire_inputs
@@ -80,7 +80,9 @@ def test_every_row_has_a_known_type() -> None:
 def test_the_table_matches_the_versions_of_the_locked_sdks() -> None:
     locked = {package: importlib.metadata.version(f"pulumi-{package}") for package in replacement_table.PACKAGES}
 
-    assert versions() == locked, "run `make replacement-table` and read its diff"
+    stated = {package: block["version"] for package, block in json.loads(FILE.read_text()).items()}
+
+    assert stated == locked, "run `make replacement-table` and read its diff"
 
 
 def test_every_row_has_a_source_and_states_each_path_once() -> None:
@@ -145,7 +147,11 @@ def test_an_unknown_range_counts_as_a_changed_range() -> None:
 
 
 def test_a_type_of_kubernetes_without_a_row_is_replaced_by_its_name_only() -> None:
-    assert paths("kubernetes:apps/v1:Deployment") == {"metadata.name", "metadata.namespace"}
+    deployment = "kubernetes:apps/v1:Deployment"
+
+    assert replaces(deployment, ("metadata", "name"), UPDATE)
+    assert replaces(deployment, ("metadata", "namespace"), UPDATE)
+    assert not replaces(deployment, ("spec", "selector"), UPDATE)
 
 
 def schema(**inputs: Any) -> dict[str, Any]:

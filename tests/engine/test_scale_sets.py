@@ -23,6 +23,7 @@ from ops.engine.pulumi_cli import Found
 from ops.fakes.cloud.paths import value_at
 from ops.fakes.kubernetes import arc
 from ops.plan.stack_file import StackFile
+from tests.engine import jobs
 from tests.plan import stacks
 
 pytestmark = pytest.mark.engine
@@ -106,7 +107,7 @@ def test_another_key_keeps_the_scale_set(live: Engine) -> None:
 
 
 def test_a_removal_waits_for_the_longest_job(live: Engine) -> None:
-    arc.start_job(live.cloud, RUNNER, TIMEOUT)
+    jobs.start_job(live.cloud, RUNNER, TIMEOUT)
     outcome = live.destroy()
 
     assert outcome.fault == ""
@@ -115,10 +116,10 @@ def test_a_removal_waits_for_the_longest_job(live: Engine) -> None:
 
 def test_a_removal_that_timed_out_keeps_the_key_until_the_job_ends(live: Engine) -> None:
     """Helm forgets the release, and the next destroy reads the cloud first, so it does not see the scale set."""
-    arc.start_job(live.cloud, RUNNER, 10 * TIMEOUT)
+    jobs.start_job(live.cloud, RUNNER, 10 * TIMEOUT)
     timed_out, too_early = live.destroy(), live.destroy()
     kept = [live.cloud.find(arc.SECRET, "arc-runners/github-app"), live.cloud.find(arc.RELEASE, "arc-systems/arc")]
-    arc.finish_jobs(live.cloud)
+    jobs.finish_jobs(live.cloud)
     done = live.destroy()
 
     assert "context deadline exceeded" in timed_out.fault
@@ -129,9 +130,9 @@ def test_a_removal_that_timed_out_keeps_the_key_until_the_job_ends(live: Engine)
 
 
 def test_without_a_refresh_a_timed_out_removal_cannot_be_repeated(live: Engine) -> None:
-    arc.start_job(live.cloud, RUNNER, 10 * TIMEOUT)
+    jobs.start_job(live.cloud, RUNNER, 10 * TIMEOUT)
     live.destroy()
-    arc.finish_jobs(live.cloud)
+    jobs.finish_jobs(live.cloud)
     stale = live.destroy(refresh=False)
 
     assert f"uninstall: Release not loaded: {RUNNER}: release: not found" in stale.fault
@@ -141,12 +142,12 @@ def test_without_a_refresh_a_timed_out_removal_cannot_be_repeated(live: Engine) 
 def test_a_change_of_owner_with_timed_out_removals_can_be_reverted_and_repeated(live: Engine) -> None:
     """The engine removes a scale set again that it removed for a replacement, and Helm refuses that."""
     other = stack(url="https://github.com/other-org", **{"installation-id": 7})
-    arc.start_job(live.cloud, RUNNER, 10 * TIMEOUT)
+    jobs.start_job(live.cloud, RUNNER, 10 * TIMEOUT)
     live.configure(other)
     timed_out, too_early = live.up(), live.up()
     secret = live.cloud.find(arc.SECRET, "arc-runners/github-app")
     kept = value_at("stringData.github_app_installation_id", secret.inputs) if secret else None
-    arc.finish_jobs(live.cloud)
+    jobs.finish_jobs(live.cloud)
     refused = live.up()
     live.configure(stacks.stack_file(SMALL))
     reverted = live.up()
@@ -163,7 +164,7 @@ def test_a_change_of_owner_with_timed_out_removals_can_be_reverted_and_repeated(
 
 
 def test_a_withdrawn_key_is_replaced_before_the_removal(live: Engine) -> None:
-    arc.withdraw_key(live.cloud)
+    jobs.withdraw_key(live.cloud)
     timed_out = live.destroy()
     live.configure(stack(**{"app-id": 7}))
     installed = live.up()
@@ -176,7 +177,7 @@ def test_a_withdrawn_key_is_replaced_before_the_removal(live: Engine) -> None:
 
 def test_a_scale_set_that_is_installed_while_the_old_one_terminates_is_an_error(live: Engine) -> None:
     """Helm patches the dying scale set and reports success."""
-    arc.start_job(live.cloud, RUNNER, 10 * TIMEOUT)
+    jobs.start_job(live.cloud, RUNNER, 10 * TIMEOUT)
     live.configure(runner(labels=["linux-gpu"]))
     timed_out, installed = live.up(), live.up()
 
@@ -194,7 +195,7 @@ def test_a_change_of_the_controller_repeats_the_check_of_every_listener(live: En
 
 
 def test_a_rejected_key_is_an_error(live: Engine) -> None:
-    arc.withdraw_key(live.cloud)
+    jobs.withdraw_key(live.cloud)
     live.configure(runner(max=3))
 
     assert f"GitHub rejects the key of {RUNNER}" in live.up().fault
@@ -209,7 +210,7 @@ def test_a_change_keeps_the_listener(cli: Found, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(arc_controller, "controller_values", lambda _level: values)
     with Engine(cli, runner(min=idle), inside) as engine:
         assert engine.up().fault == ""
-        arc.start_job(engine.cloud, RUNNER, TIMEOUT)
+        jobs.start_job(engine.cloud, RUNNER, TIMEOUT)
         engine.configure(runner(min=idle, max=3))
         changed = engine.up()
 

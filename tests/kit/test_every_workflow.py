@@ -186,7 +186,7 @@ def test_the_workflows_equal_the_golden_files(file: Any) -> None:
     made = golden_workflows.workflows(file)
     kept = {path: path.read_text(encoding="utf-8") for path in (golden_workflows.FOLDER / file.stem).glob("*.yml")}
 
-    assert kept == made, f"if the change is intended, run {golden.REGENERATE}"
+    assert kept == made, "if the change is intended, run `make golden`"
 
 
 def test_every_golden_workflow_has_a_stack_file() -> None:

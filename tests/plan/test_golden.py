@@ -15,7 +15,7 @@ from tests.plan import inventory, stacks
 
 pytestmark = pytest.mark.plan
 
-WRITE = f"if the change is intended, run {golden.REGENERATE}"
+WRITE = "if the change is intended, run `make golden`"
 
 
 @pytest.mark.parametrize("name", stacks.NAMES)

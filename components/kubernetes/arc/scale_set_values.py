@@ -23,8 +23,6 @@ SECCOMP = {"seccompProfile": {"type": "RuntimeDefault"}}
 """The system calls that a container may make. Without it, the default of Kubernetes is all of them."""
 USES_KUBERNETES = {"gpu-ci/kubernetes-api": "true"}
 """The label of a runner that creates pods. The network policy lets it reach the Kubernetes API."""
-CONTROLLER_RESOURCES = {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}}
-"""The resources of the runner controller, on a system node."""
 LISTENER = {"name": "listener", "resources": {"requests": {"cpu": "50m", "memory": "64Mi"}}}
 """The container on a system node that gets a runner's jobs from GitHub."""
 SHARED_MEMORY: dict[str, Any] = {"name": "shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}}

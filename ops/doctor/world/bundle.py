@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
-from ops.doctor.world.recording import Recording, read, write
+from ops.doctor.world.recording import Recording, write
 from ops.doctor.world.redaction import redacted, stack_file_without_secrets
 from ops.outcome import Exit, Stop
 
@@ -99,9 +99,3 @@ def opened(path: Path) -> Generator[Path]:
             raise Stop(Exit.WRONG, wrong) from None
         entries = list(Path(folder).iterdir())
         yield entries[0] if len(entries) == 1 and entries[0].is_dir() else Path(folder)
-
-
-def load(path: Path) -> Recording:
-    """Read the recording of a folder or a bundle."""
-    with opened(path) as folder:
-        return read(folder)

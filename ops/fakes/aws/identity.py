@@ -18,7 +18,7 @@ def _role(request: Request) -> Created:
     name, path = request.physical(), request.inputs.get("path", "/")
     return name, {
         "name": name,
-        "arn": request.global_arn("iam", f"role{path}{name}"),
+        "arn": request.iam_arn(f"role{path}{name}"),
         "uniqueId": f"AROA{request.upper(17)}",
         "createDate": CREATED_AT,
     }
@@ -26,7 +26,7 @@ def _role(request: Request) -> Created:
 
 def _user(request: Request) -> Created:
     name, path = request.physical(), request.inputs.get("path", "/")
-    arn = request.global_arn("iam", f"user{path}{name}")
+    arn = request.iam_arn(f"user{path}{name}")
     return name, {"name": name, "arn": arn, "uniqueId": f"AIDA{request.upper(17)}"}
 
 

@@ -46,7 +46,7 @@ def _instance_profile(request: Request) -> Created:
     name, path = request.physical(), request.inputs.get("path", "/")
     return name, {
         "name": name,
-        "arn": request.global_arn("iam", f"instance-profile{path}{name}"),
+        "arn": request.iam_arn(f"instance-profile{path}{name}"),
         "uniqueId": f"AIPA{request.upper(17)}",
         "createDate": CREATED_AT,
     }

@@ -44,13 +44,13 @@ def _is_empty(_cloud: Objects, bucket: CloudObject) -> str | None:
 
 def _oidc_provider(request: Request) -> Created:
     host = str(request.inputs.get("url", "")).removeprefix("https://")
-    arn = request.global_arn("iam", f"oidc-provider/{host}")
+    arn = request.iam_arn(f"oidc-provider/{host}")
     return arn, {"arn": arn}
 
 
 def _policy(request: Request) -> Created:
     name, path = request.physical(), request.inputs.get("path", "/")
-    arn = request.global_arn("iam", f"policy{path}{name}")
+    arn = request.iam_arn(f"policy{path}{name}")
     return arn, {"arn": arn, "name": name, "policyId": f"ANPA{request.upper(17)}", "attachmentCount": 0}
 
 

@@ -104,9 +104,9 @@ class Request:
         """Return an ARN with region and account."""
         return f"arn:aws:{service}:{self.region}:{self.place.account}:{resource}"
 
-    def global_arn(self, service: str, resource: str) -> str:
-        """Return an ARN of a service without regions."""
-        return f"arn:aws:{service}::{self.place.account}:{resource}"
+    def iam_arn(self, resource: str) -> str:
+        """Return an ARN of IAM, which has no regions."""
+        return f"arn:aws:iam::{self.place.account}:{resource}"
 
 
 Created: TypeAlias = tuple[str, dict[str, Any]]

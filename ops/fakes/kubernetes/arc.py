@@ -97,27 +97,6 @@ def find(cloud: Objects, name: str) -> CloudObject | None:
     return next((one for one in cloud.of(SET) if one.at("metadata.name") == name), None)
 
 
-def start_job(cloud: Objects, name: str, minutes: int) -> None:
-    """Let a job run on a scale set that ends after some minutes."""
-    found = find(cloud, name)
-    if found is None:
-        raise LookupError(f"the scale set {name} does not exist")
-    _set(found, job_minutes=minutes)
-
-
-def finish_jobs(cloud: Objects) -> None:
-    """Let all running jobs end."""
-    for found in cloud.of(SET):
-        _set(found, job_minutes=0, listener=not found.outputs["idle"] or found.outputs["listener"])
-    settle(cloud)
-
-
-def withdraw_key(cloud: Objects) -> None:
-    """Let GitHub reject the keys in the cluster."""
-    for secret in cloud.of(SECRET):
-        _set(secret, withdrawn=True)
-
-
 def session_problem(cloud: Objects, name: str) -> str | None:
     """Return the reason that a scale set's listener has no session at GitHub; None if it has one."""
     found = find(cloud, name)

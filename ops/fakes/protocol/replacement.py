@@ -32,12 +32,6 @@ _EVERY: Final = frozenset({ADD, DELETE, UPDATE})
 
 
 @cache
-def versions() -> Mapping[str, str]:
-    """Return the version of each SDK that the table is of, by package."""
-    return {package: block["version"] for package, block in _read(TABLE).items()}
-
-
-@cache
 def rows() -> Mapping[str, Mapping[str, Any]]:
     """Return the generated rows by type."""
     return {type_: row for block in _read(TABLE).values() for type_, row in block["types"].items()}
@@ -68,11 +62,6 @@ def replaces(type_: str, path: tuple[str, ...], kind: str, old: object = None, n
         # A change inside a block changes the block.
         kind = UPDATE
     return kind in kinds or (kind == UPDATE and SHRINK in kinds and not _contains(new, old))
-
-
-def paths(type_: str) -> frozenset[str]:
-    """Return the paths that can replace a resource of a type."""
-    return frozenset(".".join(path) for path, kinds in _decided(type_).items() if kinds)
 
 
 @cache

@@ -64,9 +64,9 @@ class MachineAlarms(pulumi.ComponentResource):
                 "threshold": 1,
                 "evaluation_periods": _OFFLINE_PERIODS,
                 "metric_queries": [
-                    _metric("online", NAMESPACE, "RunnerOnline", "Maximum", machine),
+                    _metric("online", NAMESPACE, "RunnerOnline", machine),
                     # EC2 publishes this metric only while the machine runs.
-                    _metric("running", "AWS/EC2", "StatusCheckFailed", "Maximum", machine),
+                    _metric("running", "AWS/EC2", "StatusCheckFailed", machine),
                     _shown("FILL(online, 0) + 0 * running", "the runner is online"),
                 ],
             },
@@ -88,7 +88,7 @@ class MachineAlarms(pulumi.ComponentResource):
                 "alarm_description": f"A job runs on {instance.title} outside the hours of the schedule",
                 **_any(),
                 "metric_queries": [
-                    _metric("busy", NAMESPACE, "RunnerBusy", "Maximum", machine),
+                    _metric("busy", NAMESPACE, "RunnerBusy", machine),
                     {"id": "now", "expression": _NOW, "label": "minute of the week", "return_data": False},
                     _shown(unusual(args.hours.in_utc), "a job at an unusual hour"),
                 ],
@@ -147,16 +147,14 @@ def _watched(namespace: str, metric: str, statistic: str, dimensions: Mapping[st
     }
 
 
-def _metric(
-    id_: str, namespace: str, metric: str, statistic: str, dimensions: Mapping[str, Output[str]]
-) -> dict[str, Any]:
-    """Return a metric that an expression names."""
+def _metric(id_: str, namespace: str, metric: str, dimensions: Mapping[str, Output[str]]) -> dict[str, Any]:
+    """Return the maximum of a metric that an expression names."""
     return {
         "id": id_,
         "metric": {
             "namespace": namespace,
             "metric_name": metric,
-            "stat": statistic,
+            "stat": "Maximum",
             "period": _PERIOD,
             "dimensions": dimensions,
         },
