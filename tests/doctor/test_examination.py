@@ -94,7 +94,8 @@ def test_the_worst_link_decides_the_exit_code(results: tuple[str, ...], code: Ex
 
 def test_the_report_shows_the_observation_the_meaning_and_the_fix() -> None:
     checks = [made("a"), made("b", "broken"), made("c", needs=("b",)), made("d", needs=("c",)), made("e", "silent")]
-    console = terminal.out(width=100)
+    console = terminal.out()
+    console.width = 100
     with console.capture() as captured:
         report.show(console, examine(world("tests/stacks/staging.yaml", {}), checks))
 
