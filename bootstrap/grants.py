@@ -35,7 +35,7 @@ MANAGED: Final = (
     "service-role/EC2ImageBuilderLifecycleExecutionPolicy",
 )
 """The managed policies of AWS that the stack attaches to its roles."""
-_POLICIES: Final = [f"arn:aws:iam::aws:gpu_ci/policy/{name}" for name in MANAGED]
+_POLICIES: Final = [f"arn:aws:iam::aws:policy/{name}" for name in MANAGED]
 
 SERVICES: Final = (
     "ec2.amazonaws.com",

@@ -25,6 +25,7 @@ class Group:
     name: str
     """The pool's name, which is the prefix of its node group's name."""
     spot: bool
+    """Whether its nodes are spot instances."""
 
     @property
     def pattern(self) -> str:

@@ -15,9 +15,8 @@ from gpu_ci import checks
 from gpu_ci.back_ends.protocol import ProgramContext
 from gpu_ci.back_ends.registry import BACK_ENDS, stack_of
 from gpu_ci.back_ends.stack_file import load
-from gpu_ci.derived import outputs, prerequisites
+from gpu_ci.derived import outputs, prerequisites, refusal
 from gpu_ci.knowledge.verdict import Verdict
-from gpu_ci.program import refusal
 from gpu_ci.program.aws import aws
 from gpu_ci.program.declared import Declared
 from gpu_ci.program.gcp import gcp
@@ -38,7 +37,7 @@ def run(on_path: Callable[[str], str | None] | None = None, *, refuse: bool = Tr
 
     Raises:
         gpu_ci.stack_file.reading.load.StackFileError: the stack file is invalid.
-        gpu_ci.program.refusal.Refused: a check found an error.
+        gpu_ci.derived.refusal.Refused: a check found an error.
         gpu_ci.derived.prerequisites.ToolMissing: the update needs a program that is not on PATH.
 
     """

@@ -97,7 +97,7 @@ def _report(fault: Exception, line: list[str]) -> int:
 def _refused(fault: Exception) -> int | None:
     """Print why the program refused its stack file, and return the exit code; None for other exceptions."""
     # Imported here, because they are slow to import and only a refusal needs them.
-    from gpu_ci.program.refusal import Refused  # noqa: PLC0415
+    from gpu_ci.derived.refusal import Refused  # noqa: PLC0415
     from gpu_ci.stack_file.reading.load import StackFileError  # noqa: PLC0415
     from ops.plan.planning import RefusedPlan, show_found  # noqa: PLC0415
     from ops.plan.verdicts import show  # noqa: PLC0415

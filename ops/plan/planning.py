@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.markup import escape
 
+from gpu_ci.derived.refusal import Refused
 from gpu_ci.knowledge.verdict import Level, Verdict
 from gpu_ci.policy import exceptions, rules
 from gpu_ci.policy.exceptions import Stated
 from gpu_ci.policy.rules import Finding
-from gpu_ci.program.refusal import Refused
 from ops.outcome import Exit
 from ops.plan import recorder, tree, typed, verdicts
 from ops.plan.exceptions import ListedException, listed_exceptions

@@ -40,7 +40,7 @@ class Job:
         self.text = folder / f"out/{'old-images' if workflow == 'images' else workflow}.md"
         self.text.parent.mkdir()
         self.title = TITLES[workflow]
-        (folder / "tools").symlink_to(ROOT / "tools")
+        (folder / "ops").symlink_to(ROOT / "ops")
         self._folder, self._issues = folder, folder / "issues.json"
         self.commands = FakeCommands(folder)
         jq = linter("jq")

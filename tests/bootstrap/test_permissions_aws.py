@@ -86,7 +86,7 @@ def test_a_statement_matches_the_name_of_every_resource(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_attached_policy_of_aws_may_be_attached(name: str) -> None:
     attached = {
-        str(one.inputs["policyArn"]).removeprefix("arn:aws:iam::aws:gpu_ci/policy/")
+        str(one.inputs["policyArn"]).removeprefix("arn:aws:iam::aws:policy/")
         for one in planned(name).of("aws:iam/rolePolicyAttachment:RolePolicyAttachment")
     }
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
-import gpu_ci.program.refusal
+import gpu_ci.derived.refusal
 from gpu_ci.knowledge.verdict import Level, Verdict
 from ops.cli import main as cli
 from ops.cli.options import ROOT
@@ -137,7 +137,7 @@ def test_every_changed_stack_gets_a_new_verdict() -> None:
 def test_a_refusal_names_every_error() -> None:
     file = stacks.changed(STAGING, "runners", lambda runners: runners["gpu-t4"]["needs"].update(cpu=4, memory="16Gi"))
 
-    with pytest.raises(gpu_ci.program.refusal.Refused) as refused:
+    with pytest.raises(gpu_ci.derived.refusal.Refused) as refused:
         record(file)
     first, *lines = str(refused.value).splitlines()
 
@@ -146,7 +146,7 @@ def test_a_refusal_names_every_error() -> None:
 
 
 def test_a_stack_without_errors_is_not_refused() -> None:
-    gpu_ci.program.refusal.refuse(verdicts({}))
+    gpu_ci.derived.refusal.refuse(verdicts({}))
 
 
 def test_the_plan_prints_the_fix_and_exits_with_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -239,7 +239,7 @@ def test_an_add_on_that_calls_aws_has_its_own_role(both: Plan, add_on: str, acco
     ]
 
     assert association["serviceAccount"] == account
-    assert f"arn:aws:iam::aws:gpu_ci/policy/{policy}" in {each.inputs["policyArn"] for each in attached}
+    assert f"arn:aws:iam::aws:policy/{policy}" in {each.inputs["policyArn"] for each in attached}
 
 
 def test_nodes_depend_on_add_ons_and_policies(both: Plan) -> None:

@@ -112,6 +112,6 @@ def test_a_plan_does_not_read_path() -> None:
 
 
 def test_the_pulumi_program_looks_up_tools_on_path() -> None:
-    called = ast.parse((Path(gpu_ci.program.__file__).parents[1] / "__main__.py").read_text()).body[-1]
+    called = ast.parse((Path(gpu_ci.program.__file__).parents[2] / "__main__.py").read_text()).body[-1]
 
     assert ast.unparse(called) == "run(shutil.which)"

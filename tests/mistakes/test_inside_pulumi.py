@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pulumi.runtime.proto import engine_pb2, resource_pb2
 
-from gpu_ci.program.refusal import Refused
+from gpu_ci.derived.refusal import Refused
 from gpu_ci.stack_file.reading.load import StackFileError
 from ops.plan.model import STACK_TYPE
 from ops.plan.recorder import Recorder, record

@@ -65,7 +65,7 @@ def test_json_to_a_dash_is_the_only_output(capfd: pytest.CaptureFixture[str]) ->
         (["plan", "--stack", "a/staging"], "Pulumi.a/staging.yaml: no such stack file. Did you mean staging?"),
         (["plan", "-f", "/nowhere/x.yaml"], "/nowhere/x.yaml: no such stack file. There is no folder /nowhere"),
         (["plan", "-f", f"{ROOT}/examples/eks-arcs.yaml"], "no such stack file. Did you mean eks-arc.yaml or eks-"),
-        (["plan", "-f", f"{ROOT}/gpu/x.yaml"], "gpu/x.yaml: no such stack file. gpu contains no stack file"),
+        (["plan", "-f", f"{ROOT}/gpu_ci/x.yaml"], "gpu_ci/x.yaml: no such stack file. gpu_ci contains no stack file"),
         (
             ["record-release", "--", ""],
             '"" is not a release; write its number, as in make record-release RELEASE=0.2.0',

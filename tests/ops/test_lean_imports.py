@@ -85,7 +85,7 @@ def test_a_class_is_the_same_before_and_after_the_whole_package_is_read() -> Non
 def test_a_stack_without_variables_does_not_import_the_package_of_github() -> None:
     assert (
         printed(
-            "import sys, program, gpu_ci.back_ends.shared.machine.github_variables",
+            "import sys, gpu_ci.program, gpu_ci.back_ends.shared.machine.github_variables",
             "print('pulumi_github' in sys.modules)",
         )
         == "False"

@@ -82,10 +82,10 @@ def test_a_fault_of_the_system_is_reported_in_one_line(
 
 def test_a_module_that_a_checkout_lacks_is_named() -> None:
     with pytest.raises(ImportError) as missing:
-        __import__("config.nowhere")
+        __import__("gpu_ci.nowhere")
 
     assert machine.described(missing.value) == (
-        "config/nowhere.py is missing or incomplete (No module named 'config.nowhere'). Restore it with git, or write it "
+        "gpu_ci/nowhere.py is missing or incomplete (No module named 'gpu_ci.nowhere'). Restore it with git, or write it "
         "(CONTRIBUTING.md)"
     )
 

@@ -14,6 +14,7 @@ class AddOnRole:
     name: str
     """The end of the role's resource name. It is part of a URN: do not change it."""
     service_account: str
+    """The service account of the pods."""
     managed_policy: str
     """The ARN of an AWS managed policy."""
 
@@ -29,5 +30,6 @@ class ManagedAddOn:
     needs_nodes: bool
     """Whether its pods need a node without taints. If so, it is created after the nodes, otherwise before them."""
     role: AddOnRole | None = None
+    """None if the pods call no API of AWS."""
     configuration: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Configuration values; empty for the defaults of EKS."""

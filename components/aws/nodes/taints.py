@@ -25,6 +25,8 @@ class ApiTaint:
     """A taint as the EKS API takes it."""
 
     key: str
+    """For example `nvidia.com/gpu`."""
     value: str
+    """For example `true`."""
     effect: str
     """A key of `EFFECTS`."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _ADMINISTRATOR: Final = re.compile(
-    r":gpu_ci/policy/(.*/)?(AdministratorAccess.*|PowerUserAccess|\w*FullAccess|\w*PowerUser|(System|Network|Database)Administrator)$"
+    r":policy/(.*/)?(AdministratorAccess.*|PowerUserAccess|\w*FullAccess|\w*PowerUser|(System|Network|Database)Administrator)$"
 )
 """Managed policies of AWS that grant whole services."""
 _NEVER: Final = ("iam", "kms", "organizations", "sts")

@@ -129,7 +129,8 @@ def _document(args: BootArgs) -> Iterator[str]:
         yield _file(f"/etc/systemd/system/{name}", text)
     yield _file("/etc/apt/apt.conf.d/99gpu-ci", 'APT::Periodic::Enable "0";\n')
     archive = base64.b64encode(bz2.compress(program(args).encode())).decode()
-    yield f"# gpu_ci/back_ends/shared/machine/boot/*.sh\n- path: {ARCHIVE}\n  encoding: b64\n  content: {archive}\n"
+    # The comment keeps its text, because it is part of the user data of running machines.
+    yield f"# back_ends/machine/boot/*.sh\n- path: {ARCHIVE}\n  encoding: b64\n  content: {archive}\n"
     read = f"import bz2, sys; sys.stdout.buffer.write(bz2.open('{ARCHIVE}').read())"
     unpack = f'python3 -c "{read}" | install --mode 0700 /dev/stdin {PROGRAM}'
     started = ", ".join(name for name, text in texts.items() if "[Install]" in text)
