@@ -87,8 +87,10 @@ def proof_exists(proof: str) -> bool:
     match = re.fullmatch(r"(tests/[\w/]+\.py)::(test_\w+)(?:\[(.+)\])?", proof)
     if not match or not (ROOT / match[1]).is_file() or match[2] not in defined(match[1]):
         return False
-    texts = (path.read_text(encoding="utf-8") for path in (ROOT / match[1]).parent.glob("*.py"))
-    return not match[3] or any(f'"{match[3]}"' in text.replace(" ", "-") for text in texts)
+    folder = (ROOT / match[1]).parent
+    texts = [path.read_text(encoding="utf-8") for pattern in ("*.py", "*/*.yaml") for path in folder.glob(pattern)]
+    forms = (f'"{match[3]}"', f"name:-{match[3]}\n")
+    return not match[3] or any(form in text.replace(" ", "-") for text in texts for form in forms)
 
 
 @cache

@@ -53,9 +53,10 @@ def checkout(tmp_path: Path) -> Path:
     """Return a copy of the files that the set-up needs."""
     folder = tmp_path / "checkout with a space"
     folder.mkdir()
-    for name in ("Makefile", "requirements.txt", "requirements/dev.txt"):
+    for name in ("Makefile", "requirements.txt"):
         shutil.copy(ROOT / name, folder)
-    shutil.copytree(ROOT / "tools", folder / "tools")
+    for name in ("requirements", "tools"):
+        shutil.copytree(ROOT / name, folder / name)
     return folder
 
 
@@ -101,7 +102,7 @@ def recorded(checkout: Path) -> Callable[..., list[str]]:
     return run
 
 
-BEFORE = [".venv", "Makefile", "requirements/dev.txt", "requirements.txt", "tools"]
+BEFORE = [".venv", "Makefile", "requirements", "requirements.txt", "tools"]
 DATA = (
     "a folder/stack.yaml", "it's.yaml", 'a"b', "$(touch pwned)", "$(shell touch pwned)", "`touch pwned`", "; touch pwned",
     "' ; touch pwned; '", '"; touch pwned; "', "$HOME", "$$", "a$b", "${PATH}", "#x", "a\\b", "a\nb", "*", "~", "%", "-x", "&", "é",
