@@ -29,7 +29,7 @@ each_mistake = pytest.mark.parametrize("mistake", [
     mistake("a", "", "fault"), mistake("b", "", "fault"), mistake("c", "fit", "error"), mistake("d", "fit", "error"),
     mistake("e", "fit", "warning"), mistake("f", "floor", "error"),
 ])
-each_stack = pytest.mark.parametrize("name", ["examples/jarvis.yaml", "examples/eks-arc.yaml"])
+each_stack = pytest.mark.parametrize("name", ["examples/jarvis.yaml", "examples/vm-aws.yaml"])
 
 @pytest.mark.engine
 def test_engine(): pass
@@ -68,9 +68,9 @@ def test_a_part_of_the_plans_and_no_test_on_the_engine_is_selected(tmp_path: Pat
     assert collected == [
         *(f"mistake[{name}]" for name in "abcef"),
         *(f"pure_mistake[{name}]" for name in "abcdef"),
-        "stack[examples/eks-arc.yaml]",
+        "stack[examples/vm-aws.yaml]",
         "pure_stack[examples/jarvis.yaml]",
-        "pure_stack[examples/eks-arc.yaml]",
+        "pure_stack[examples/vm-aws.yaml]",
         "only_stack[examples/jarvis.yaml]",
     ]
 
