@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.sources import python_files
+
 pytestmark = pytest.mark.pure
 
 ROOT = Path(__file__).resolve().parents[2]
 PINS = (ROOT / "gpu_ci" / "knowledge" / "pins.py").read_text()
-FILES = [
-    path.relative_to(ROOT).as_posix()
-    for folder in ("config", "kit", "gpu_ci/back_ends/start_stop")
-    for path in (ROOT / folder).glob("*.py")
-]
+FILES = [name for path in python_files() if not (name := path.relative_to(ROOT).as_posix()).startswith("tests/")]
 MARKED = sorted(name for name in FILES if "# renovate: " in (ROOT / name).read_text())
 
 
@@ -95,3 +94,18 @@ def test_a_helm_chart_names_its_registry() -> None:
 @pytest.mark.parametrize("name", MARKED)
 def test_the_manager_reads_every_file_with_a_marker(name: str) -> None:
     assert [pattern for pattern in manager()["managerFilePatterns"] if re.fullmatch(pattern.strip("/"), name)] != []
+
+
+def test_every_pattern_of_a_manager_matches_a_file() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    patterns = [*manager()["managerFilePatterns"], *settings()["pip-compile"]["managerFilePatterns"]]
+
+    assert [one for one in patterns if not any(re.fullmatch(one.strip("/"), name) for name in listed)] == []
+
+
+def test_renovate_updates_every_lock_of_the_project() -> None:
+    locks = ["requirements.txt", *(f"requirements/{path.name}" for path in (ROOT / "requirements").glob("*.txt"))]
+    patterns = [pattern.strip("/") for pattern in settings()["pip-compile"]["managerFilePatterns"]]
+
+    assert len(locks) == 4
+    assert [lock for lock in locks if not any(re.fullmatch(pattern, lock) for pattern in patterns)] == []
