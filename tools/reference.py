@@ -89,13 +89,9 @@ def decisions() -> str:
 
 def modules() -> str:
     """Return every package of the program, and its folders, with the first sentence of its docstring."""
-    top = [path for path in sorted(ROOT.glob("[a-z]*/__init__.py")) if path.parent.name != "tests"]
-    paths = [path for package in top for path in [package, *sorted(package.parent.glob("*/__init__.py"))]]
-    paths = [
-        inner
-        for path in paths
-        for inner in [path, *(sorted(path.parent.glob("*/__init__.py")) if path.parent.parent.name == "gpu_ci" else [])]
-    ]
+    places = ("[a-z]*/__init__.py", "[a-z]*/*/__init__.py", "gpu_ci/*/*/__init__.py")
+    found = sorted(path.relative_to(ROOT) for place in places for path in ROOT.glob(place))
+    paths = [ROOT / path for path in found if path.parts[0] != "tests"]
     rows = [f"| `{path.parent.relative_to(ROOT).as_posix()}/` | {_cell(_summary(path))} |" for path in paths]
     entry = f"| `__main__.py` | {_cell(_summary(ROOT / '__main__.py'))} |"
     return "\n".join(["| Module | Content |", "|---|---|", entry, *rows])
