@@ -9,7 +9,7 @@ import pytest
 from gpu_ci.back_ends.cirun_aws.back_end import outputs
 from gpu_ci.back_ends.shared.cirun.outputs import manual_steps
 from tests.stack_file import stacks
-from tests.stack_file.stacks import OUT
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 

@@ -10,7 +10,7 @@ from gpu_ci.checks.images import compatibility
 from gpu_ci.knowledge.verdict import Level
 from ops.cli.options import ROOT
 from tests.checks.stacks import verdicts
-from tests.stack_file.stacks import OUT
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 

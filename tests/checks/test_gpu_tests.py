@@ -12,6 +12,7 @@ from gpu_ci.checks import gpu_tests
 from gpu_ci.knowledge.verdict import Level
 from gpu_ci.stack_file.identity import Identity
 from tests.stack_file import stacks
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 
@@ -37,7 +38,7 @@ def found(stack: str, entry: Mapping[str, Any], changes: Mapping[str, Any] | Non
         (VM_AWS, {"cache": "s3://a-bucket"}, {}),
         (VM_GCP, {"cache": "gs://a-bucket"}, {}),
         (stacks.AWS, {"cache": "s3://a-bucket", "ccache": True}, {}),
-        (stacks.GCP, {"cache": "actions", "ccache": True}, {"test-image": stacks.OUT}),
+        (stacks.GCP, {"cache": "actions", "ccache": True}, {"test-image": OUT}),
         (stacks.GCP, {"cache": "actions", "ccache": True, "container": IMAGE}, {}),
     ],
 )

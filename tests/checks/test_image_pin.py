@@ -10,7 +10,7 @@ from gpu_ci.checks.images import image_pin
 from gpu_ci.checks.images.image_pin import PLACEHOLDER
 from gpu_ci.knowledge.verdict import Level
 from tests.checks.stacks import verdicts
-from tests.stack_file.stacks import OUT
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 

@@ -7,7 +7,7 @@ import pytest
 from gpu_ci.checks.images import image_region
 from gpu_ci.knowledge.verdict import Level, Verdict
 from tests.checks.stacks import PATH, offer, verdicts
-from tests.stack_file.stacks import OUT
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 

@@ -21,7 +21,8 @@ from gpu_ci.knowledge.machines.groups import Disk, MachineGroup, Placement
 from gpu_ci.knowledge.regions import Cloud
 from gpu_ci.knowledge.verdict import Level, Verdict
 from tests.checks.stacks import stack
-from tests.stack_file.stacks import OUT, PRODUCTION
+from tests.stack_file.stacks import PRODUCTION
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 

@@ -25,7 +25,7 @@ from gpu_ci.knowledge.machines.start_up import (
 from gpu_ci.knowledge.verdict import Level, Verdict
 from ops.cli.options import ROOT
 from tests.checks.stacks import stack
-from tests.stack_file.stacks import OUT
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 

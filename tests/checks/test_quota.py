@@ -20,7 +20,7 @@ from gpu_ci.knowledge.regions import Cloud
 from gpu_ci.knowledge.verdict import Level, Verdict
 from ops.cli.options import ROOT
 from tests.checks.stacks import stack
-from tests.stack_file.stacks import OUT
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 

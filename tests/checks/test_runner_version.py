@@ -7,7 +7,7 @@ import pytest
 from gpu_ci.checks.images import runner_version
 from gpu_ci.knowledge.verdict import Level
 from tests.checks.stacks import verdicts
-from tests.stack_file.stacks import OUT
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 

@@ -23,7 +23,7 @@ from gpu_ci.checks.nodes import fit, scale_from_zero
 from gpu_ci.knowledge.machines import EC2_TYPES, InstanceType, ec2_type
 from gpu_ci.knowledge.verdict import Level, Verdict
 from tests.checks.stacks import stack
-from tests.stack_file.stacks import OUT
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 

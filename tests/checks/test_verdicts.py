@@ -20,7 +20,8 @@ from ops.plan.recorder import record
 from tests.mistakes.sound import verdicts as verdicts_on
 from tests.plan import stacks
 from tests.stack_file import stacks as files
-from tests.stack_file.stacks import OUT, STAGING
+from tests.stack_file.stacks import STAGING
+from tests.tables import OUT
 
 pytestmark = pytest.mark.plan
 

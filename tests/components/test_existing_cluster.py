@@ -13,6 +13,7 @@ from ops.fakes.cloud.objects import Caller
 from ops.fakes.tables import kind_of
 from tests.plan.stacks import planned
 from tests.stack_file import stacks
+from tests.tables import OUT
 
 FILE: Final = "examples/eks-existing-cluster.yaml"
 ARN: Final = "arn:aws:eks:us-east-1:123456789012:cluster/platform"
@@ -75,10 +76,10 @@ def test_the_autoscaler_finds_the_groups_of_the_existing_cluster() -> None:
 
 def test_pools_scale_without_a_section_where_the_cluster_has_an_autoscaler() -> None:
     add_ons = [*stacks.sections(FILE)["cluster"]["existing"]["add-ons"], "cluster-autoscaler"]
-    changes = {"autoscaler": stacks.OUT, "cluster/existing/add-ons": add_ons}
+    changes = {"autoscaler": OUT, "cluster/existing/add-ons": add_ons}
 
     assert stacks.faults(stacks.sections(FILE, changes)) == []
-    assert stacks.faults(stacks.sections(FILE, {"autoscaler": stacks.OUT})) != []
+    assert stacks.faults(stacks.sections(FILE, {"autoscaler": OUT})) != []
 
 
 def test_the_fake_eks_refuses_a_pool_of_an_unknown_cluster() -> None:

@@ -13,7 +13,8 @@ from gpu_ci.knowledge.cost.month import Case
 from ops.plan.model import Plan
 from tests.checks.stacks import stack
 from tests.components.made import made, only
-from tests.stack_file.stacks import OUT, PRODUCTION
+from tests.stack_file.stacks import PRODUCTION
+from tests.tables import OUT
 
 pytestmark = pytest.mark.plan
 

@@ -21,6 +21,7 @@ from gpu_ci.knowledge.verdict import Level
 from gpu_ci.stack_file.identity import Identity
 from tests.plan.stacks import planned
 from tests.stack_file import stacks
+from tests.tables import OUT
 
 pytestmark = pytest.mark.plan
 
@@ -126,10 +127,10 @@ def test_a_stack_with_only_cpu_pools_needs_no_device_plugin() -> None:
     raw = stacks.sections(
         FILE,
         {
-            "gpu-pools": stacks.OUT,
-            "device-plugin": stacks.OUT,
-            "runners/gpu-t4": stacks.OUT,
-            "images/runner-cuda": stacks.OUT,
+            "gpu-pools": OUT,
+            "device-plugin": OUT,
+            "runners/gpu-t4": OUT,
+            "images/runner-cuda": OUT,
         },
     )
 

@@ -14,7 +14,7 @@ from gpu_ci.back_ends.arc.section import ArcSection
 from gpu_ci.back_ends.arc.values import scale_set
 from gpu_ci.derived.kubernetes import smoke_jobs
 from tests.stack_file import stacks
-from tests.stack_file.stacks import OUT
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 

@@ -10,7 +10,8 @@ from gpu_ci.back_ends.arc.section import ArcSection
 from gpu_ci.back_ends.arc.values import scale_set
 from gpu_ci.derived import kubernetes
 from tests.stack_file import stacks
-from tests.stack_file.stacks import OUT, SHARED, STAGING
+from tests.stack_file.stacks import SHARED, STAGING
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 

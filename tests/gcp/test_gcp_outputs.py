@@ -10,7 +10,7 @@ from gpu_ci.derived import host_image
 from gpu_ci.derived import outputs as exports
 from tests.plan import stacks as plans
 from tests.stack_file import stacks
-from tests.stack_file.stacks import OUT
+from tests.tables import OUT
 
 pytestmark = pytest.mark.plan
 

@@ -21,6 +21,7 @@ from ops.cli.options import ROOT
 from ops.kit import stack as kit
 from ops.kit.gpu_tests import Found, gpu_tests, taken_for_granted
 from tests.stack_file import stacks
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 
@@ -135,7 +136,7 @@ def test_an_invalid_entry_is_a_fault(entry: Mapping[str, Any], fault: str) -> No
 
 
 def test_a_stack_without_runners_has_no_tests() -> None:
-    alone = stacks.sections(AWS, {"gpu-tests": {"vision": {}}, "runners": {}, "cirun": stacks.OUT})
+    alone = stacks.sections(AWS, {"gpu-tests": {"vision": {}}, "runners": {}, "cirun": OUT})
 
     assert "gpu-tests.vision: the stack has no runner" in [fault.partition(";")[0] for fault in stacks.faults(alone)]
 

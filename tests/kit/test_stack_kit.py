@@ -24,7 +24,7 @@ from ops.cli.options import ROOT
 from ops.kit import stack as kit
 from ops.kit.scripts import scripts
 from tests.stack_file import stacks
-from tests.stack_file.stacks import OUT
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 

@@ -20,6 +20,7 @@ from ops.cli.options import ROOT
 from ops.plan import golden
 from ops.plan.recorder import record
 from ops.plan.stack_file import StackFile, placeholder_secret, read
+from tests.tables import OUT
 
 AWS: Final = "examples/cirun-aws.yaml"
 GCP: Final = "examples/cirun-gcp.yaml"
@@ -34,9 +35,6 @@ PRODUCTION: Final = "tests/stacks/production.yaml"
 """The same for production."""
 SHARED: Final = "examples/eks-arc.yaml"
 """The stack with a pool that shares its GPUs, and one with another taint."""
-
-OUT: Final = object()
-"""The value of a removed part."""
 
 
 @functools.cache

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.stack_file import stacks
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 
@@ -93,7 +94,7 @@ def test_most_maps_are_closed() -> None:
 @pytest.mark.parametrize("name", SPECIMENS)
 def test_a_stack_without_a_section_is_valid_or_reports_the_missing_section(name: str) -> None:
     for section in stacks.sections(name):
-        faults = stacks.faults(changed(name, (section,), stacks.OUT))
+        faults = stacks.faults(changed(name, (section,), OUT))
 
         assert [fault for fault in faults if not REPORTS_MISSING.search(fault)] == []
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from gpu_ci.knowledge.machines.zones import AWS_ZONES
 from gpu_ci.stack_file.sections.aws import NetworkSettings
 from tests.stack_file import stacks
-from tests.stack_file.stacks import AWS, OUT, STAGING, broken
+from tests.stack_file.stacks import AWS, STAGING, broken
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 

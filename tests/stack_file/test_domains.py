@@ -19,6 +19,7 @@ from gpu_ci.stack_file.sections.settings import SECRETS
 from tests.mistakes.sound import verdicts
 from tests.stack_file import stacks
 from tests.stack_file.domains import ACCEPTED, CHECKED, ENTRIES, FULL, KEY, OTHERWISE, REFUSED
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 
@@ -79,7 +80,7 @@ def base(begins: tuple[str, ...]) -> str:
     """Return the sections of the full stack, with the changes for paths that begin so."""
     raw = stacks.sections(changes=copy.deepcopy(dict(FULL)))
     for place, value in (change for begin in begins for change in OTHERWISE[begin].items()):
-        stacks.change(raw, place.split("/"), stacks.OUT if value is None else copy.deepcopy(value))
+        stacks.change(raw, place.split("/"), OUT if value is None else copy.deepcopy(value))
     return json.dumps(raw)
 
 

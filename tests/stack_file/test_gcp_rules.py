@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from ami.builder.content_hash import FAMILY_LIMIT, checked_family
 from gpu_ci.knowledge.machines.zones import GCP_ZONES
 from tests.stack_file import stacks
-from tests.stack_file.stacks import AWS, GCP, OUT, STAGING, broken
+from tests.stack_file.stacks import AWS, GCP, STAGING, broken
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 
@@ -179,7 +180,7 @@ CASES = (
     ),
     broken(
         "runners_have_a_gpu",
-        {"gpu-tests": {"vision": {}}, "runners/gpu-t4": stacks.OUT},
+        {"gpu-tests": {"vision": {}}, "runners/gpu-t4": OUT},
         "gpu-tests.vision: no runner of the stack has a GPU; state needs.gpu of a runner, or remove gpu-tests",
         stack="examples/eks-cpu.yaml",
     ),

@@ -8,7 +8,8 @@ import pytest
 
 from gpu_ci.knowledge.software.runner_releases import NEWEST
 from tests.stack_file import stacks
-from tests.stack_file.stacks import MACHINE, OUT, Broken, broken
+from tests.stack_file.stacks import MACHINE, Broken, broken
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 

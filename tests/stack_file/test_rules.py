@@ -21,7 +21,8 @@ from tests.stack_file import (
     test_rules_of_mistakes,
     test_start_stop_rules,
 )
-from tests.stack_file.stacks import AWS, GCP, OUT, PRODUCTION, SHARED, STAGING, broken
+from tests.stack_file.stacks import AWS, GCP, PRODUCTION, SHARED, STAGING, broken
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 

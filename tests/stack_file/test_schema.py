@@ -16,7 +16,8 @@ from gpu_ci.stack_file.reading.schema import stack_schema
 from ops.cli import terminal
 from ops.cli.options import ROOT
 from tests.stack_file import stacks
-from tests.stack_file.stacks import OUT, STAGING
+from tests.stack_file.stacks import STAGING
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 

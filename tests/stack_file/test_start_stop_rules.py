@@ -7,7 +7,8 @@ from typing import Any, Final
 import pytest
 
 from tests.stack_file import stacks
-from tests.stack_file.stacks import OUT, Broken, broken
+from tests.stack_file.stacks import Broken, broken
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 

@@ -9,13 +9,14 @@ import pytest
 
 from gpu_ci.knowledge.machines import InstanceType, MachineType, ec2_type
 from tests.stack_file import stacks
+from tests.tables import OUT
 
 pytestmark = pytest.mark.pure
 
 G8E: Final[dict[str, Any]] = {"cloud": "aws", "vcpus": 8, "memory": "64Gi", "gpu": "l40s", "gpus": 1, "max-pods": 58}
 GOOGLE: Final[dict[str, Any]] = {"cloud": "gcp", "vcpus": 8, "memory": "32Gi"}
 IN_USE: Final = {"gpu-pools/t4-spot/instance-types": ["g8e.2xlarge"], "runners/gpu-t4/needs/gpu": "l40s",
-                 "runners/gpu-t4/arc/fallback": stacks.OUT}  # fmt: skip
+                 "runners/gpu-t4/arc/fallback": OUT}  # fmt: skip
 LINES: Final = "{cloud: aws, vcpus: 8, memory: 32Gi, gpu: t4, gpus: 1, max-pods: 58}"
 
 
