@@ -4,7 +4,8 @@
 #   tools/artefact-tools.sh BIN
 #
 # On Debian, with root or sudo, installs packages with apt-get. On other systems, prints the missing packages.
-# Builds actionlint from its Go module into BIN, with the checksums in tools/go-tools/go.sum.
+# Builds actionlint from its Go module into BIN, with the checksums in tools/go-tools/go.sum, and as root the folder of
+# the machines that tests boot.
 set -euo pipefail
 
 bin=$1
@@ -56,6 +57,19 @@ go_tool_actionlint() {
     fi
 }
 
+# The root folder of the machines that tests boot.
+machine_root() {
+    local folder
+    folder=$(dirname "$bin")/machine
+    if [ "$(id -u)" != 0 ] || ! have debootstrap; then
+        printf '  %-16s %s\n' machine 'needs root on Debian: the tests that boot machines are skipped'
+    elif tools/machine-root.sh "$folder" >"$log" 2>&1; then
+        printf '  %-16s %s\n' machine "$folder"
+    else
+        missing+=("the root folder of machines (tools/machine-root.sh failed: see the message above)")
+    fi
+}
+
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
@@ -64,7 +78,11 @@ debian shellcheck shellcheck shellcheck
 debian dot graphviz graphviz
 debian systemd-analyze systemd ""
 debian cloud-init cloud-init ""
+debian debootstrap debootstrap ""
+debian systemd-nspawn systemd-container ""
+debian ip iproute2 ""
 go_tool_actionlint
+machine_root
 
 if [ ${#missing[@]} -gt 0 ]; then
     tail -n 3 "$log" >&2

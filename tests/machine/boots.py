@@ -26,6 +26,7 @@ def boot_args(
     registration: Registration = "ephemeral",
     *,
     driver: str | None = "580",
+    packages: tuple[str, ...] = (),
     docker: bool = False,
     forks: bool = False,
     spot: bool = False,
@@ -48,6 +49,8 @@ def boot_args(
         runner_sha256=CHECKSUMS[NEWEST],
         registration=registration,
         driver=driver,
+        packages=packages,
+        cuda="12.9",
         docker=docker,
         forks=forks,
         gpus=1,
@@ -72,7 +75,7 @@ def golden() -> dict[str, str]:
     """Return the user data of typical machines by file name, without the compressed program."""
     boots = {f"{cloud}-{one}": boot_args(cloud, one, spot=True) for cloud, one in product(CLOUDS, REGISTRATIONS)}
     return {
-        f"{name}.yaml": re.sub(r"(encoding: b64\n  content: ).*", r"\1PROGRAM", user_data(args))
+        f"{name}.yaml": re.sub(r"(software\n  content: ).*", r"\1SOFTWARE", user_data(args))
         for name, args in boots.items()
     }
 

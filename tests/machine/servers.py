@@ -15,6 +15,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from functools import cache
@@ -37,6 +38,8 @@ REGISTRATION_TOKEN: Final = "AAAAsecretregistration"
 JIT_CONFIG: Final = "c2VjcmV0IGppdCBjb25maWc="
 METADATA_TOKEN: Final = "secretmetadatatoken=="
 RUNNER_ID: Final = 4711
+
+LOCAL: Final = ("127.0.0.1", 0)
 
 Answer = tuple[int, dict[str, str], str]
 
@@ -92,6 +95,13 @@ class Clouds:
     status: list[str] = field(default_factory=list)
     metrics: list[dict[str, float]] = field(default_factory=list)
     runners: list[dict[str, object]] = field(default_factory=list)
+    jobs: list[dict[str, object]] = field(default_factory=list)
+    """Jobs that wait for the runner: a script and an event."""
+    results: list[tuple[str, str]] = field(default_factory=list)
+    """The result and the output of each job that has ended."""
+    old_runner: bool = False
+    """Whether GitHub refuses the release of the runner."""
+    listening: bool = False
 
     def lines(self, words: str) -> list[Received]:
         """Return the requests whose line has those words."""
@@ -111,6 +121,7 @@ class Clouds:
     def _handlers(self) -> Iterator[tuple[str, Callable[[Received], Answer]]]:
         yield "api.github.com", self._github
         yield "github.com", lambda _: (200, {}, self.archive.decode("latin-1"))
+        yield "pipelines.actions.githubusercontent.com", self._job_service
         yield "nvidia.github.io", lambda _: (200, {}, "a key")
         yield "169.254.169.254", self._metadata
         yield "amazonaws.com", self._aws
@@ -135,6 +146,8 @@ class Clouds:
         return self._runners(request.method, request.path.removeprefix(f"{scope}/actions/").partition("?")[0])
 
     def _runners(self, method: str, name: str) -> Answer:
+        if method == "POST":
+            self.listening = False
         groups = [{"id": 1, "name": "Default"}, {"id": 7, "name": "GPU Team"}]
         answers = {
             f"DELETE runners/{RUNNER_ID}": (204, {}, ""),
@@ -146,6 +159,22 @@ class Clouds:
             "GET runners": json_answer(200, {"runners": self.runners}),
         }
         return answers.get(f"{method} {name}", json_answer(404, {"message": "Not Found"}))
+
+    def _job_service(self, request: Received) -> Answer:
+        """Give the runner its next job, after a wait."""
+        if request.path == "/result":
+            ended = json.loads(request.body)
+            self.results.append((ended["result"], ended["output"]))
+            return json_answer(200, None)
+        if self.old_runner:
+            return json_answer(410, None)
+        if not self.listening:
+            self.listening = True
+            return json_answer(200, "listening")
+        deadline = time.monotonic() + 1
+        while not self.jobs and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return json_answer(200, self.jobs.pop(0) if self.jobs else None)
 
     def _jwt_problem(self, token: str) -> str | None:
         """Return the reason for which GitHub refuses a JWT."""
@@ -257,9 +286,11 @@ def signed_by_aws(request: Received) -> bool:
 
 
 class Servers:
-    """The servers on local ports, and the configuration with which curl finds them."""
+    """The servers of metadata and of the APIs, the latter with TLS."""
 
-    def __init__(self, clouds: Clouds, certificate: Path, home: Path) -> None:
+    def __init__(
+        self, clouds: Clouds, certificate: Path, metadata: tuple[str, int] = LOCAL, apis: tuple[str, int] = LOCAL
+    ) -> None:
         class Handler(BaseHTTPRequestHandler):
             def respond(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
@@ -276,21 +307,20 @@ class Servers:
                     self.send_header(name, value)
                 self.end_headers()
                 if self.command != "HEAD":
-                    self.wfile.write(data)
+                    # A machine that ends does not read its answer.
+                    with suppress(OSError):
+                        self.wfile.write(data)
 
             do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = respond  # noqa: N815
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002
                 """Write nothing."""
 
-        self._servers = [ThreadingHTTPServer(("127.0.0.1", 0), Handler) for _ in range(2)]
+        self._servers = [ThreadingHTTPServer(address, Handler) for address in (metadata, apis)]
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate)
         self._servers[1].socket = context.wrap_socket(self._servers[1].socket, server_side=True)
-        plain, tls = (server.server_address[1] for server in self._servers)
-        (home / ".curlrc").write_text(
-            f'connect-to = "169.254.169.254:80:127.0.0.1:{plain}"\nconnect-to = "::127.0.0.1:{tls}"\ninsecure\n'
-        )
+        self.ports = [server.server_address[1] for server in self._servers]
         for server in self._servers:
             threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
 

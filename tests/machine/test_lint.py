@@ -63,7 +63,7 @@ def test_cloud_init_accepts_the_user_data(args: BootArgs, tmp_path: Path) -> Non
 
 def test_cloud_init_refuses_a_wrong_key(tmp_path: Path) -> None:
     file = tmp_path / "user-data"
-    file.write_text(user_data(boot_args()).replace("encoding: b64", "encoding: base46"), encoding="utf-8")
+    file.write_text(user_data(boot_args()).replace("- path:", "- paht:"), encoding="utf-8")
     found = subprocess.run(
         [linter("cloud-init"), "schema", "--config-file", str(file)], capture_output=True, check=False, text=True
     )

@@ -1,0 +1,1 @@
+"""Machines that boot the user data of a runner with the real systemd and cloud-init."""
