@@ -170,6 +170,17 @@ CASES = (
         " [80, 443]",
     ),
     wrong(
+        "images_fit_the_cloud",
+        {"image": AMI, "driver": OUT, "packages": ["make"]},
+        f"{AT}.packages: has no effect with image: {AMI}; remove it",
+    ),
+    wrong(
+        "stock_machines_have_the_commands_of_tests",
+        {"gpu-tests/vision": {"tool": "make", "cache": "actions", "ccache": True}, "packages": ["jq"]},
+        f"{AT}.packages: gpu-tests.vision runs ccache and make, which image: stock does not have; write [ccache, jq,"
+        " make]",
+    ),
+    wrong(
         "machines_reach_github",
         {"egress-ports": [80]},
         f"{AT}.egress-ports: 443 is missing, on which the runner reaches GitHub; write [80, 443]",

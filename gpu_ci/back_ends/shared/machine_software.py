@@ -55,6 +55,8 @@ def boot(
         runner_sha256=section.runner_sha256 or CHECKSUMS[section.runner_version],
         registration=registration,
         driver=section.driver,
+        packages=section.packages,
+        cuda=stack.settings.runners[name].needs.cuda,
         docker=section.docker,
         forks=section.forks,
         gpus=stack.settings.runners[name].needs.gpus,

@@ -24,6 +24,9 @@ _ARCHIVE_PORT: Final = 80
 """Ubuntu's archive speaks HTTP only."""
 _IMAGE_SECTIONS: Final = {"aws": "ec2-image", "gcp": "host-image"}
 """Cloud to the section that builds `image: own`."""
+_NOT_IN_UBUNTU: Final = frozenset({"ccache", "cmake", "ffmpeg", "g++", "gcc", "make"})
+"""Commands that Canonical's server images lack (cloud-images.ubuntu.com/noble, the manifest), in packages of the same
+name."""
 _LONGEST_NAME: Final = 32
 """Leaves room for the stack's name and `-egress` in the 63 characters of a name on Google Cloud."""
 _CLOUDS: Final = {"aws": "EC2", "gcp": "Compute Engine"}
@@ -113,7 +116,7 @@ def images_fit_the_cloud(settings: Settings, stated: Stated) -> Iterator[Fault]:
             problem = "80 is missing, but image: stock installs packages from Ubuntu's archive over HTTP"
             ports = ", ".join(map(str, sorted({_ARCHIVE_PORT, *machine.egress_ports})))
             yield Fault(f"{path}.egress-ports", problem, f"write [{ports}]")
-        for unused in ("driver", "os") if image != STOCK else ():
+        for unused in ("driver", "os", "packages") if image != STOCK else ():
             if unused in machine.model_fields_set:
                 yield Fault(f"{path}.{unused}", f"has no effect with image: {image}", "remove it")
 
@@ -183,6 +186,21 @@ def names_fit_compute_engine(settings: Settings) -> Iterator[Fault]:
             yield Fault(path, problem, f"use a name of at most {_LONGEST_NAME}")
 
 
+def stock_machines_have_the_commands_of_tests(settings: Settings) -> Iterator[Fault]:
+    """Compare the commands of tests with the packages of a stock machine, where no job installs any."""
+    for path, name, _, machine in machines(settings):
+        for tested, entry in settings.gpu_tests.items():
+            chosen = entry.runner or (name if len(settings.runners) == 1 else None)
+            if chosen != name or machine.image != STOCK or entry.container is not None:
+                continue
+            words = {command.split()[0] for command in (*entry.install_commands, *entry.test_commands)}
+            needed = {*(words & _NOT_IN_UBUNTU), *(("ccache",) if entry.ccache else ())}
+            if missing := sorted(needed - {*machine.packages}):
+                problem = f"gpu-tests.{tested} runs {' and '.join(missing)}, which image: stock does not have"
+                every = ", ".join(sorted({*machine.packages, *missing}))
+                yield Fault(f"{path}.packages", problem, f"write [{every}]")
+
+
 def own_images_are_built(settings: Settings) -> Iterator[Fault]:
     """Reject the image of `host-image` while its builder runs as a resource: there is no image yet."""
     image = settings.host_image
@@ -203,5 +221,6 @@ RULES: Final[tuple[Rule, ...]] = (
     limits_leave_room_for_the_longest_job,
     runners_register_where_github_allows_it,
     jobs_of_forks_have_no_rights_of_root,
+    stock_machines_have_the_commands_of_tests,
 )
 REFERENCES: Final[tuple[Reference, ...]] = (machines_have_a_cloud, machine_types_are_known, images_fit_the_cloud)

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from gpu_ci.knowledge.regions import region_of
 from gpu_ci.knowledge.software.runner_releases import NEWEST
+from gpu_ci.stack_file.sections.machine_images import PackageName
 from gpu_ci.stack_file.sections.section import Section
 from gpu_ci.stack_file.values.gcp import DriverBranch
 from gpu_ci.stack_file.values.general import Matching, Size, in_quotes
@@ -75,6 +76,8 @@ class MachineSection(Section):
     """The operating system of `image: stock`."""
     driver: DriverBranch | None = None
     """For `image: stock`: the driver branch, in quotes, as in "580"."""
+    packages: Annotated[tuple[PackageName, ...], Field(max_length=30)] = ()
+    """For `image: stock`: more packages of Ubuntu that jobs need. A job itself cannot install any."""
     disk: Size = "100Gi"
     spot: bool = False
     """Use spot capacity. The cloud stops the machine when it needs the capacity, and the running job is lost."""

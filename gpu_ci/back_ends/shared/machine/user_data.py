@@ -1,8 +1,8 @@
 """The user data of a machine: the scripts and units of `boot/` and their settings, as cloud-config. Pure text.
 
-Settings and units are readable. The program `/usr/local/sbin/gpu-ci`, which has no setting of a stack, is compressed,
-because EC2 accepts at most 16 KiB. Bzip2 has the same output on every machine that deploys; gzip has not, and a
-difference would replace the machine.
+Settings are readable. The program `/usr/local/sbin/gpu-ci`, its units and hooks are compressed, because EC2 accepts at
+most 16 KiB. Bzip2 has the same output on every machine that deploys; gzip has not, and a difference would replace the
+machine.
 """
 
 from __future__ import annotations
@@ -17,17 +17,27 @@ from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
+from gpu_ci.knowledge.software.cuda import FLOORS, toolkit
+
 LIMIT: Final = 16_384
 """Bytes of user data that EC2 accepts, before base64 (EC2 user guide, "Run commands when you launch an EC2 instance").
 Metadata of Compute Engine may be longer."""
 FOLDER: Final = Path(__file__).parent / "boot"
 PROGRAM: Final = "/usr/local/sbin/gpu-ci"
-ARCHIVE: Final = "/var/lib/gpu-ci/program.bz2"
+ARCHIVE: Final = "/var/lib/gpu-ci/software"
+"""A JSON object of paths and texts, with bzip2 in base 85, which is shorter than base 64 and has no quote."""
 SETTINGS: Final = "/etc/gpu-ci.conf"
 HOOKS: Final = "/usr/local/lib/gpu-ci"
 """The folder of the scripts that GitHub's runner calls (GitHub, "Running scripts before or after a job", 2026)."""
 FORKS: Final = "refuse-forks.sh"
 """The script that `job-started.sh` calls unless jobs of forks may run."""
+_UNPACK: Final = f"""import base64, bz2, json, os
+for path, text in json.loads(bz2.decompress(base64.b85decode(open("{ARCHIVE}").read()))).items():
+  os.makedirs(os.path.dirname(path), exist_ok=True)
+  with open(path, "w") as file:
+    os.fchmod(file.fileno(), 0o700 if path == "{PROGRAM}" else 0o644)
+    file.write(text)
+"""
 LEAST_FREE_GIB: Final = 10
 """Free space below which the machine takes no job."""
 TOOLKIT_VERSION: Final = "1.20.0-1"
@@ -58,6 +68,10 @@ class BootArgs:
     registration: Literal["ephemeral", "persistent"] = "ephemeral"
     driver: str | None
     """The driver branch to install on Canonical's Ubuntu, as in `580`; none where the image has a driver."""
+    packages: tuple[str, ...] = ()
+    """More packages to install on Canonical's Ubuntu."""
+    cuda: str = ""
+    """The CUDA version of jobs, which the driver must support; empty for any."""
     docker: bool = False
     forks: bool = False
     """Whether jobs of pull requests from forks may run."""
@@ -113,6 +127,12 @@ def hooks(args: BootArgs) -> dict[str, str]:
     return {f"{HOOKS}/{name}": _short(text).replace("@GPUS@", str(args.gpus)) for name, text in texts.items()}
 
 
+def software(args: BootArgs) -> dict[str, str]:
+    """Return the files of the machine that contain no secret and few settings, by path."""
+    placed = {f"/etc/systemd/system/{name}": text for name, text in units(args).items()}
+    return {PROGRAM: program(args), **hooks(args), **placed}
+
+
 def _short(text: str) -> str:
     """Return a script for Bash without comments and empty lines."""
     lines = [line for line in text.splitlines() if line and not line.lstrip().startswith("#")]
@@ -122,19 +142,11 @@ def _short(text: str) -> str:
 def _document(args: BootArgs) -> Iterator[str]:
     yield "#cloud-config\nwrite_files:\n"
     yield _file(SETTINGS, settings(args))
-    for path, text in hooks(args).items():
-        yield _file(path, text)
-    texts = units(args)
-    for name, text in texts.items():
-        yield _file(f"/etc/systemd/system/{name}", text)
     yield _file("/etc/apt/apt.conf.d/99gpu-ci", 'APT::Periodic::Enable "0";\n')
-    archive = base64.b64encode(bz2.compress(program(args).encode())).decode()
-    # The comment keeps its text, because it is part of the user data of running machines.
-    yield f"# back_ends/machine/boot/*.sh\n- path: {ARCHIVE}\n  encoding: b64\n  content: {archive}\n"
-    read = f"import bz2, sys; sys.stdout.buffer.write(bz2.open('{ARCHIVE}').read())"
-    unpack = f'python3 -c "{read}" | install --mode 0700 /dev/stdin {PROGRAM}'
-    started = ", ".join(name for name, text in texts.items() if "[Install]" in text)
-    yield f"runcmd:\n- {json.dumps(['bash', '-euo', 'pipefail', '-c', unpack])}\n"
+    archive = base64.b85encode(bz2.compress(json.dumps(software(args)).encode())).decode()
+    yield f"# gpu_ci/back_ends/shared/machine/boot\n- path: {ARCHIVE}\n  content: '{archive}'\n"
+    started = ", ".join(name for name, text in units(args).items() if "[Install]" in text)
+    yield f"runcmd:\n- {json.dumps(['python3', '-c', _UNPACK])}\n"
     yield f"- [systemctl, daemon-reload]\n- [systemctl, enable, --now, --no-block, {started}]\n"
 
 
@@ -165,10 +177,13 @@ def _settings(args: BootArgs) -> Iterator[tuple[str, object]]:
     else:
         yield from (("URL", args.github_url), ("LABELS", ",".join(args.labels)))
     yield from (("VERSION", args.runner_version), ("SHA256", args.runner_sha256), ("GPUS", args.gpus))
-    yield from (("IDLE_MINUTES", args.idle_stop_minutes), ("LEAST_FREE", LEAST_FREE_GIB))
+    yield from (("IDLE_MINUTES", args.idle_stop_minutes), ("LEAST_FREE", LEAST_FREE_GIB), ("CUDA", args.cuda))
+    floor = FLOORS[toolkit(args.cuda).version[0]] if args.cuda else ()
+    yield "LEAST_DRIVER", ".".join(f"{part:02d}" for part in floor)
     if args.driver is not None:
         # The open modules support Turing and newer, which every GPU that passes the checks is.
         yield from (("DRIVER", f"{args.driver}-server-open"), ("KERNEL", args.cloud))
+        yield "PACKAGES", " ".join(args.packages)
         if args.docker:
             yield from (("TOOLKIT_VERSION", TOOLKIT_VERSION), ("TOOLKIT_KEY", TOOLKIT_KEY))
 

@@ -29,10 +29,30 @@ register() {
 fresh_home() {
   end_processes
   clean_docker
-  find "$ROOT/tmp" "$ROOT/var/tmp" "$ROOT/dev/shm" -xdev -user runner -delete
-  rm -rf "$ROOT/home/runner" "$APP"
+  delete "$ROOT/home/runner" "$APP"
+  delete_files
   install -d -o runner -g runner -m 0750 "$ROOT/home/runner" "$APP"
   as_runner tar -xzf - -C "$APP" <"$ARCHIVE"
+}
+
+# A container can give files to root and make them immutable. What stays is logged, and the machine goes on.
+delete() {
+  rm -rf --one-file-system -- "$@" 2>/dev/null && return
+  chattr -R -f -ia -- "$@" || true
+  rm -rf --one-file-system -- "$@" || say "cannot delete $*"
+}
+
+# Files of the user and its group on the disk and in memory. Only root writes to the folders that are excluded.
+delete_files() {
+  local places path
+  readarray -t places < <(findmnt --raw --noheadings --types tmpfs,mqueue --output TARGET)
+  while IFS= read -r -d '' path; do
+    delete "$path"
+  done < <(
+    find "$ROOT/" "${places[@]}" -xdev \( -path "$ROOT/usr" -o -path "$ROOT/var/lib/docker" -o -path "$ROOT/var/lib/containerd" \) \
+      -prune -o \( -user runner -o -group runner \) -prune -print0 2>/dev/null
+    files_of_containers
+  )
 }
 
 end_processes() {

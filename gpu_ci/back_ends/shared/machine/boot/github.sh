@@ -95,9 +95,11 @@ github() {
 
 # Deletes the registration, where GitHub has not: it deletes that of a runner with one job.
 deregister() {
-  local TRIES=2
+  # An expired token uses one of them.
+  local TRIES=3
   if [ -n "$RUNNER_ID" ]; then
     github DELETE "$SCOPE/actions/runners/$RUNNER_ID" || say "runner $RUNNER_ID stays registered"
     RUNNER_ID=
+    rm -f "$RUN/runner"
   fi
 }

@@ -4,3 +4,4 @@
 install_docker() { :; }
 join_docker() { :; }
 clean_docker() { :; }
+files_of_containers() { :; }

@@ -11,10 +11,20 @@ step() {
 
 setup_ended() {
   local code=$?
-  [ "$code" = 0 ] || status "failed: $STEP"
+  [ "$code" = 0 ] || status "${UNTIL_NOW:-failed}: $STEP"
 }
 
+# Repeats the preparation twice: one failed download must not cost a machine its day.
 setup() {
+  local wait
+  for wait in 10 20; do
+    UNTIL_NOW='waiting: repeats' "$0" prepare && return
+    pause "$wait"
+  done
+  "$0" prepare
+}
+
+prepare() {
   trap setup_ended EXIT
   install -d "$STATE"
   step 'create the user runner'
@@ -40,7 +50,8 @@ runner_user() {
   if ! getent passwd runner >/dev/null; then
     useradd --create-home --shell /bin/bash runner
   fi
-  usermod --groups video,render runner
+  # SSH, cron and at start nothing for an account that has expired.
+  usermod --groups video,render --expiredate 1 runner
 }
 
 # DNS of Compute Engine has the same address, on port 53. Forwarded packets come from containers; mangle is before the
@@ -75,7 +86,7 @@ gpus_of_runner() { as_runner nvidia-smi --query-gpu=uuid --format=csv,noheader |
 verify_gpu() {
   modprobe nvidia-uvm
   [ -e "$ROOT/dev/nvidia-uvm" ] || nvidia-modprobe -u -c 0
-  nvidia-smi -pm 1
+  nvidia-smi -pm 1 || [ $? = 14 ] # a damaged infoROM, with which jobs run
   [ "$(gpus_of_runner)" = "$GPUS" ]
 }
 

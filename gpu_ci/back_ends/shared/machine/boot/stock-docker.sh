@@ -11,7 +11,7 @@ install_docker() {
     echo "deb [signed-by=$keyring] $url/stable/deb/amd64 /" >"$ROOT/etc/apt/sources.list.d/nvidia.list"
     apt update
     apt install docker.io {nvidia-container-toolkit{,-base},libnvidia-container{-tools,1}}="$TOOLKIT_VERSION"
-    apt-mark hold docker.io nvidia-container-toolkit{,-base} libnvidia-container{-tools,1}
+    apt-mark hold nvidia-container-toolkit{,-base} libnvidia-container{-tools,1}
     echo '{"exec-opts": ["native.cgroupdriver=cgroupfs"]}' >"$ROOT/etc/docker/daemon.json"
     nvidia-ctk runtime configure --runtime=docker --set-as-default --config="$ROOT/etc/docker/daemon.json"
     systemctl restart docker

@@ -2,7 +2,8 @@
 # Runs each minute: publishes metrics and a status that could not be published, and stops an idle machine. Time is that since the start, which no change of the
 # clock moves.
 
-gpu_use() { nvidia-smi --query-gpu=utilization.gpu --format=csv,noheader,nounits | sort -n | tail -n 1; }
+# Prints nothing without a GPU. Lines of a warning are no numbers.
+gpu_use() { nvidia-smi --query-gpu=utilization.gpu --format=csv,noheader,nounits | sed -n '/^[0-9]*$/p' | sort -n | tail -n 1 || true; }
 
 watch() {
   local now used online=0 busy=0 use
@@ -14,7 +15,7 @@ watch() {
   if busy; then
     busy=1
   fi
-  use=$(gpu_use) || use=0
+  use=$(gpu_use)
   put_metrics RunnerOnline "$online" Count RunnerBusy "$busy" Count GpuUtilization "${use:-0}" Percent ||
     say 'the metrics cannot be published'
   # The first installation may take longer than an idle machine may run.

@@ -4,9 +4,12 @@
 set -euo pipefail
 expected=@GPUS@
 
-# With a crashed driver, the query fails. The plain table of nvidia-smi does not always.
-if ! answer=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>&1); then
-  printf 'gpu-ci: the driver does not answer on this machine:\n%s\n' "$answer" >&2
+# With a crashed driver, the query fails. The plain table of nvidia-smi does not always. Code 14 warns of a damaged infoROM,
+# with which jobs run (nvidia-smi(1), "RETURN VALUE").
+code=0
+answer=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>&1) || code=$?
+if [ "$code" != 0 ] && [ "$code" != 14 ]; then
+  printf 'gpu-ci: the driver does not answer on this machine (code %s):\n%s\n' "$code" "$answer" >&2
   exit 1
 fi
 found=$(grep -c ' MiB$' <<<"$answer" || true)
