@@ -22,6 +22,7 @@ from components.kubernetes.arc_links import (
     Objects,
     Problem,
     broken,
+    errors,
     leftovers,
     remaining,
 )
@@ -137,8 +138,8 @@ def _controller_error(name: str, kubectl: Kubectl) -> str:
         lines = kubectl(CONTROLLER_LOG.split()[1:]).splitlines()
     except KubectlFailed:
         return ""
-    errors = [line for line in lines if name in line and "error" in line.lower()]
-    return f"The controller logged: {errors[-1][:500]} " if errors else ""
+    found = errors("\n".join(line for line in lines if name in line))
+    return f"The controller logged: {found[-1][:500]}. " if found else ""
 
 
 def _now() -> datetime:

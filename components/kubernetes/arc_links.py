@@ -5,6 +5,7 @@ Sources: actions/actions-runner-controller 0.14.2 and actions/scaleset (2026-11)
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -100,6 +101,25 @@ def broken(name: str, objects: Objects, *, log: str, now: datetime, release: str
     if listener is None:
         return Problem(problem="the scale set has no single listener", fix=f"read `{CONTROLLER_LOG}`")
     return _broken_listener(listener, id_, objects) or _broken_session(listener, objects, log, now)
+
+
+def errors(log: str) -> list[str]:
+    """Return the errors in a log of the controller or of a listener, as `message: error`.
+
+    Both write JSON, with a severity or a level. The last line of a listener that ends is plain text.
+    """
+    found = []
+    for line in log.splitlines():
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            if "error" in line.lower():
+                found.append(line.strip())
+            continue
+        if isinstance(entry, dict) and str(entry.get("severity") or entry.get("level")).lower() == "error":
+            parts = (entry.get("message") or entry.get("msg"), entry.get("error"))
+            found.append(": ".join(str(part) for part in parts if part))
+    return found
 
 
 def remaining(objects: Objects) -> list[str]:

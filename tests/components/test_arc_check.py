@@ -115,7 +115,7 @@ def test_a_listener_that_logs_only_errors_passes_after_two_minutes(monkeypatch: 
         (
             [altered(SET, "metadata.annotations", {}), RUNNER_SET],
             LOG,
-            ("GitHub has not registered the scale set", "installation-id and the key", "The controller logged: {"),
+            ("GitHub has not registered the scale set", "installation-id and the key", "The controller logged: "),
         ),
         ([SET, RUNNER_SET], LOG, ("no single listener", "logs --selector app.kubernetes.io/part-of=gha-rs-controller")),
         ([SET, RUNNER_SET, LISTENER, altered(LISTENER, "metadata.name", "gpu-t4-b"), POD], LOG, ("no single listener",)),

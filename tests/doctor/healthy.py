@@ -42,7 +42,7 @@ AUTOSCALER_PODS: Final = asked(
     "cluster", "/api/v1/namespaces/kube-system/pods", labelSelector="app.kubernetes.io/name=aws-cluster-autoscaler"
 )
 AUTOSCALER_STATUS: Final = asked("cluster", f"/api/v1/namespaces/kube-system/configmaps/{STATUS}")
-CONTROLLERS: Final = "app.kubernetes.io/part-of=gha-rs-controller,app.kubernetes.io/component=controller-manager"
+CONTROLLERS: Final = "app.kubernetes.io/part-of=gha-rs-controller"
 CONTROLLER: Final = asked("cluster", "/apis/apps/v1/namespaces/arc-systems/deployments", labelSelector=CONTROLLERS)
 CONTROLLER_PODS: Final = asked("cluster", "/api/v1/namespaces/arc-systems/pods", labelSelector=CONTROLLERS)
 SYSTEM_PODS: Final = asked("cluster", "/api/v1/namespaces/arc-systems/pods")

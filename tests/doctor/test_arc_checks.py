@@ -34,7 +34,7 @@ from tests.doctor.healthy import (
     running,
     scale_set,
 )
-from tests.doctor.worlds import Question
+from tests.doctor.worlds import Question, scheduler_messages
 
 pytestmark = pytest.mark.pure
 
@@ -94,7 +94,7 @@ def logs(text: str) -> dict[Question, Any]:
     return {log_question("arc-runners", RUNNER, "runner"): f"Running job: gpu\n{text}\n"}
 
 
-NODES: Final = "0/3 nodes are available:"
+SCHEDULER: Final = scheduler_messages()
 CRASHES: Final = pod(
     "arc-1", "manager", "arc-systems", waiting={"reason": "CrashLoopBackOff", "message": "back-off 5m0s"}
 )
@@ -126,35 +126,35 @@ CASES: dict[str, tuple[str, dict[Question, Any], list[str]]] = {
         "arc-controller",
         controller_logs('{"level":"error","error":"failed to get app token: 401 Unauthorized"}'),
         [
-            'error | arc-controller | its log: {"level":"error","error":"failed to get app token: 401 Unauthorized"} | GitHub rejects the key of the App | set a valid key as docs/how-to/rotate-the-github-app-key.md describes'
+            "error | arc-controller | its log: failed to get app token: 401 Unauthorized | GitHub rejects the key of the App | set a valid key as docs/how-to/rotate-the-github-app-key.md describes"
         ],
     ),
     "an App without the permission": (
         "arc-controller",
         controller_logs('{"level":"error","error":"403 Forbidden: Resource not accessible by integration"}'),
         [
-            'error | arc-controller | its log: {"level":"error","error":"403 Forbidden: Resource not accessible by integration"} | the GitHub App lacks the permission for self-hosted runners | give the App the permission `Self-hosted runners: write`, and accept it for the installation'
+            "error | arc-controller | its log: 403 Forbidden: Resource not accessible by integration | the GitHub App lacks the permission for self-hosted runners | give the App the permission `Self-hosted runners: write`, and accept it for the installation"
         ],
     ),
     "an App that is not installed": (
         "arc-controller",
         controller_logs('{"level":"error","error":"404 Not Found"}'),
         [
-            'error | arc-controller | its log: {"level":"error","error":"404 Not Found"} | GitHub knows no installation of the App for github.url, or the App may not see the repository | compare github.url, app-id and installation-id with the page of the installation at GitHub'
+            "error | arc-controller | its log: 404 Not Found | GitHub knows no installation of the App for github.url, or the App may not see the repository | compare github.url, app-id and installation-id with the page of the installation at GitHub"
         ],
     ),
     "no runner group": (
         "arc-controller",
         controller_logs('{"level":"error","error":"no runner group found with name gpu"}'),
         [
-            'error | arc-controller | its log: {"level":"error","error":"no runner group found with name gpu"} | GitHub has no runner group of that name | create the group of arc.runner-group at GitHub, or state another one'
+            "error | arc-controller | its log: no runner group found with name gpu | GitHub has no runner group of that name | create the group of arc.runner-group at GitHub, or state another one"
         ],
     ),
     "no way to GitHub": (
         "arc-controller",
         controller_logs('{"level":"error","error":"dial tcp: lookup api.github.com: no such host"}'),
         [
-            'error | arc-controller | its log: {"level":"error","error":"dial tcp: lookup api.github.com: no such host"} | the controller does not reach GitHub | check the NAT gateway and DNS: `kubectl --namespace kube-system get pods --selector k8s-app=kube-dns`'
+            "error | arc-controller | its log: dial tcp: lookup api.github.com: no such host | the controller does not reach GitHub | check the NAT gateway and DNS: `kubectl --namespace kube-system get pods --selector k8s-app=kube-dns`"
         ],
     ),
     "no Secret": (
@@ -258,7 +258,7 @@ CASES: dict[str, tuple[str, dict[Question, Any], list[str]]] = {
     "the largest number of nodes": (
         "pending-pods",
         pending(
-            f"{NODES} 3 Insufficient nvidia.com/gpu.",
+            SCHEDULER["plugin-absent"],
             ("NotTriggerScaleUp", "pod didn't trigger scale-up: 2 max node group size reached"),
         ),
         [
@@ -268,7 +268,7 @@ CASES: dict[str, tuple[str, dict[Question, Any], list[str]]] = {
     "a pool in backoff": (
         "pending-pods",
         pending(
-            f"{NODES} 3 node(s) had untolerated taint(s).",
+            SCHEDULER["taint-without-toleration"],
             ("NotTriggerScaleUp", "pod didn't trigger scale-up: 1 in backoff after failed scale-up"),
         ),
         [
@@ -277,58 +277,62 @@ CASES: dict[str, tuple[str, dict[Question, Any], list[str]]] = {
     ),
     "no GPU is free": (
         "pending-pods",
-        pending(f"{NODES} 3 Insufficient nvidia.com/gpu."),
+        pending(SCHEDULER["plugin-absent"]),
         [
-            "error | pod arc-runners/gpu-t4-abcde-runner-fghij | it waits for 19 minutes: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu. | every GPU is in use, or the nodes do not offer theirs | read the check allocatable-gpu; if it passes, wait or raise gpu-pools.NAME.max"
+            f"error | pod arc-runners/gpu-t4-abcde-runner-fghij | it waits for 19 minutes: {SCHEDULER['plugin-absent']} | every GPU is in use, or the nodes do not offer theirs | read the check allocatable-gpu; if it passes, wait or raise gpu-pools.NAME.max"
         ],
     ),
     "a taint without a toleration": (
         "pending-pods",
-        pending(f"{NODES} 1 node(s) had untolerated taint {{team: a}}."),
+        pending(SCHEDULER["taint-without-toleration"]),
         [
-            "error | pod arc-runners/gpu-t4-abcde-runner-fghij | it waits for 19 minutes: 0/3 nodes are available: 1 node(s) had untolerated taint {team: a}. | the nodes have a taint that the pod does not tolerate | state the taint in gpu-pools.NAME.taints, so that runners tolerate it; compare the check node-marks"
+            f"error | pod arc-runners/gpu-t4-abcde-runner-fghij | it waits for 19 minutes: {SCHEDULER['taint-without-toleration']} | the nodes have a taint that the pod does not tolerate | state the taint in gpu-pools.NAME.taints, so that runners tolerate it; compare the check node-marks"
         ],
     ),
     "no node with the labels": (
         "pending-pods",
-        pending(f"{NODES} 3 node(s) didn't match Pod's node affinity/selector."),
+        pending(SCHEDULER["no-gpu-node"]),
         [
-            "error | pod arc-runners/gpu-t4-abcde-runner-fghij | it waits for 19 minutes: 0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector. | no node has the labels that the pod selects | compare the pool of the runner with the check node-marks; a pool from zero needs the check asg-tags"
+            f"error | pod arc-runners/gpu-t4-abcde-runner-fghij | it waits for 19 minutes: {SCHEDULER['no-gpu-node']} | no node has the labels that the pod selects | compare the pool of the runner with the check node-marks; a pool from zero needs the check asg-tags"
         ],
     ),
     "too little memory": (
         "pending-pods",
-        pending(f"{NODES} 3 Insufficient memory."),
+        pending(SCHEDULER["memory-too-small"]),
         [
-            "error | pod arc-runners/gpu-t4-abcde-runner-fghij | it waits for 19 minutes: 0/3 nodes are available: 3 Insufficient memory. | the pod requests more CPU, memory or disk than a node has left | lower needs of the runner, or use a larger instance type; `make plan` computes the room"
+            f"error | pod arc-runners/gpu-t4-abcde-runner-fghij | it waits for 19 minutes: {SCHEDULER['memory-too-small']} | the pod requests more CPU, memory or disk than a node has left | lower needs of the runner, or use a larger instance type; `make plan` computes the room"
         ],
     ),
     "a node starts": (
         "pending-pods",
-        pending(f"{NODES} 2 x.", ("TriggeredScaleUp", "pod triggered scale-up: [{eks-t4-spot-1 0->1}]"), minutes=4),
+        pending(
+            SCHEDULER["all-gpus-busy"],
+            ("TriggeredScaleUp", "pod triggered scale-up: [{eks-t4-spot-1 0->1}]"),
+            minutes=4,
+        ),
         [
-            "warning | pod arc-runners/gpu-t4-abcde-runner-fghij | it waits for 3 minutes: 0/3 nodes are available: 2 x. | the autoscaler starts a node for it, which takes 3 to 6 minutes | wait, and run the doctor again"
+            f"warning | pod arc-runners/gpu-t4-abcde-runner-fghij | it waits for 3 minutes: {SCHEDULER['all-gpus-busy']} | the autoscaler starts a node for it, which takes 3 to 6 minutes | wait, and run the doctor again"
         ],
     ),
     "a node did not join": (
         "pending-pods",
-        pending(f"{NODES} 2 x.", ("TriggeredScaleUp", "pod triggered scale-up: [{eks-t4-spot-1 0->1}]")),
+        pending(SCHEDULER["all-gpus-busy"], ("TriggeredScaleUp", "pod triggered scale-up: [{eks-t4-spot-1 0->1}]")),
         [
-            "error | pod arc-runners/gpu-t4-abcde-runner-fghij | it waits for 19 minutes: 0/3 nodes are available: 2 x. | the autoscaler asked for a node, and none joined in time | read the checks node-launches and nodes"
+            f"error | pod arc-runners/gpu-t4-abcde-runner-fghij | it waits for 19 minutes: {SCHEDULER['all-gpus-busy']} | the autoscaler asked for a node, and none joined in time | read the checks node-launches and nodes"
         ],
     ),
     "a new pod": (
         "pending-pods",
         pending("something else", minutes=1),
         [
-            "warning | pod arc-runners/gpu-t4-abcde-runner-fghij | it waits for 0 minutes: something else | neither the scheduler nor the autoscaler found a node for it | read the check autoscaler"
+            "warning | pod arc-runners/gpu-t4-abcde-runner-fghij | it waits for 0 minutes: something else | unknown reason: something else | read the check autoscaler"
         ],
     ),
     "neither explains it": (
         "pending-pods",
         pending("something else"),
         [
-            "error | pod arc-runners/gpu-t4-abcde-runner-fghij | it waits for 19 minutes: something else | neither the scheduler nor the autoscaler found a node for it | read the check autoscaler"
+            "error | pod arc-runners/gpu-t4-abcde-runner-fghij | it waits for 19 minutes: something else | unknown reason: something else | read the check autoscaler"
         ],
     ),
     "an image that does not exist": (

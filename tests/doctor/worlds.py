@@ -22,6 +22,9 @@ from ops.plan.stack_file import read
 ROOT: Final = Path(__file__).resolve().parents[2]
 NOW: Final = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
+CAPTURED: Final = ROOT / "tests" / "captured"
+"""What real systems said; its README describes the files."""
+
 Question = tuple[str, str, str]
 """A system, a call, and its arguments as JSON."""
 
@@ -47,6 +50,14 @@ def _stack(file: str) -> Stack:
     stack_file = read(ROOT / file)
     settings = typed.settings(stack_file)
     return stack_of(settings, Identity(project=PROJECT, stack=stack_file.name, extra=settings.stack.tags))
+
+
+@cache
+def scheduler_messages() -> Mapping[str, str]:
+    """Return the message of the real scheduler in each situation in which a pod waits."""
+    found = json.loads((CAPTURED / "scheduler.json").read_text(encoding="utf-8"))["situations"]
+    conditions = {one["situation"]: one.get("PodScheduled") or {} for one in found}
+    return {name: str(one["message"]) for name, one in conditions.items() if one.get("message")}
 
 
 def silent(call: str, reason: str, fix: str = "", **arguments: Any) -> Exchange:

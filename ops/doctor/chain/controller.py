@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from components.kubernetes.arc_links import Objects
+from components.kubernetes.arc_links import CONTROLLER_LOG, Objects, errors
 from components.kubernetes.arc_links import broken as broken_link
 from components.kubernetes.namespaces import RUNNERS, SYSTEMS
 from gpu_ci.knowledge import pins
@@ -13,14 +13,14 @@ from gpu_ci.stack_file.identity import PROJECT
 from ops.doctor.chain import sections
 from ops.doctor.check import Chapter
 from ops.doctor.finding import Finding, broken, doubtful, works
-from ops.doctor.log.reasons import reasons_in
+from ops.doctor.log.reasons import reason_of, reasons_in
 from ops.doctor.questions import kubernetes
 from ops.doctor.questions.scale_sets import names, objects
 from ops.doctor.world.world import World
 
 CHAPTER: Final = Chapter()
 
-_CONTROLLER: Final = "app.kubernetes.io/part-of=gha-rs-controller,app.kubernetes.io/component=controller-manager"
+_CONTROLLER: Final = "app.kubernetes.io/part-of=gha-rs-controller"
 _VERSION: Final = "app.kubernetes.io/version"
 
 
@@ -65,10 +65,16 @@ def _deployment(deployment: dict[str, Any], pods: list[dict[str, Any]]) -> Itera
 
 
 def _logged(world: World, pods: list[dict[str, Any]]) -> Iterator[Finding]:
-    lines = [line for pod in pods for line in kubernetes.log(world, pod, "manager").splitlines()]
-    errors = [line for line in lines if "error" in line.lower()]
-    for one, found in reasons_in("arc-controller", errors):
-        yield broken("arc-controller", seen=f"its log: {found[-1].strip()[:300]}", means=one.meaning, fix=one.fix)
+    logged = [one for pod in pods for one in errors(kubernetes.log(world, pod, "manager"))]
+    for one, found in reasons_in("arc-controller", logged):
+        yield broken("arc-controller", seen=f"its log: {found[-1][:300]}", means=one.meaning, fix=one.fix)
+    if unknown := [one for one in logged if reason_of("arc-controller", one) is None]:
+        yield doubtful(
+            "arc-controller",
+            seen=f"its log: {unknown[-1][:300]}",
+            means="the doctor does not know this error; it may be over",
+            fix=f"read `{CONTROLLER_LOG}`",
+        )
 
 
 _APP_OBJECT: Final = "github-app"

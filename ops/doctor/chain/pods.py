@@ -15,7 +15,7 @@ from ops.doctor.chain import sections
 from ops.doctor.check import Chapter
 from ops.doctor.finding import Finding, broken, doubtful, works
 from ops.doctor.log.messages import found_in
-from ops.doctor.log.reasons import reason_of
+from ops.doctor.log.reasons import REASONS, reason_of
 from ops.doctor.questions import kubernetes
 from ops.doctor.questions.scale_sets import job_pods, names
 from ops.doctor.world.source import Unanswered
@@ -54,9 +54,13 @@ def _pending(world: World, pod: dict[str, Any]) -> Finding:
     if started and waits < _STARTING:
         means = "the autoscaler starts a node for it, which takes 3 to 6 minutes"
         return doubtful(subject, seen=seen, means=means, fix="wait, and run the doctor again")
-    reason = reason_of("pending-pods", f"{autoscaler} {scheduler}")
-    means = reason.meaning if reason else "neither the scheduler nor the autoscaler found a node for it"
-    fix = reason.fix if reason else "read the check autoscaler"
+    messages = kubernetes.reasons(autoscaler or scheduler)
+    found = [reason for one in messages if (reason := reason_of("pending-pods", one))]
+    # A GPU that is in use explains more than the CPU that its job uses.
+    known = sorted(found, key=REASONS["pending-pods"].index)
+    unknown = [one for one in messages if reason_of("pending-pods", one) is None]
+    means = "; ".join([*dict.fromkeys(one.meaning for one in known), *(f"unknown reason: {one}" for one in unknown)])
+    fix = "; ".join(dict.fromkeys(one.fix for one in known)) or "read the check autoscaler"
     if started:
         means = "the autoscaler asked for a node, and none joined in time"
         fix = "read the checks node-launches and nodes"

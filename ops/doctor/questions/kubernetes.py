@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -70,6 +71,21 @@ def condition(one: Item, kind: str) -> Item:
     """Return a condition of an object; empty if it has none of this kind."""
     conditions: list[Item] = one.get("status", {}).get("conditions") or []
     return next((found for found in conditions if found["type"] == kind), {})
+
+
+_MORE: Final = re.compile(r"\. (?:no new claims|preemption|not found)")
+"""The start of what the scheduler adds after the reasons."""
+_NOT_SELECTED: Final = "didn't match Pod's node affinity/selector"
+
+
+def reasons(message: str) -> list[str]:
+    """Return the reasons of a message of the scheduler or the autoscaler, which join those of all nodes.
+
+    The reason of nodes that the pod does not select, for example system nodes, counts only if there is no other one.
+    """
+    text = _MORE.split(message.partition(": ")[2] or message)[0].strip().rstrip(".")
+    found = re.split(r", (?=\d+ )", text)
+    return [one for one in found if not one.endswith(_NOT_SELECTED)] or found
 
 
 def age(world: World, one: Item) -> timedelta:
