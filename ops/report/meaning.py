@@ -1,7 +1,7 @@
 """The consequences of a change for running jobs and stored data, and the safer way.
 
-`MEANINGS` is the table: the types whose deletion or replacement ends jobs or loses data. `_ROLLS` lists the inputs of a
-node group whose change replaces every node of the group, although the engine calls it an update.
+`MEANINGS` has the types whose deletion or replacement ends jobs or loses data, and `_UPDATES` the inputs whose change
+does.
 """
 
 from __future__ import annotations
@@ -96,16 +96,44 @@ _SCALE_SET: Final = Meaning(
     loses="the runner goes: the update waits for its running jobs, and queued jobs wait for another one of that name",
     safer="remove a runner when no job runs; to rename one, add the new name, change the workflows, remove the old",
 )
-_ROLLS: Final = ("launchTemplate.version", "version", "releaseVersion")
-_GATEWAYS: Final = ("natGatewayId", "gatewayId")
-_REROUTED: Final = Meaning(
-    loses="open connections of nodes to the internet break, also those of running jobs",
-    safer="change it while no job runs",
-)
 _ROLLED: Final = Meaning(
     loses="EKS replaces every node of the group; jobs that do not end in time fail",
     safer="update while no job runs; nodes at zero are not affected",
 )
+_TAINTED: Final = Meaning(
+    loses="a taint with the effect NoExecute ends the jobs on nodes of the group that do not tolerate it",
+    safer="change taints while no job runs, or add a pool under another name",
+)
+_REROUTED: Final = Meaning(
+    loses="open connections of nodes to the internet break, also those of running jobs",
+    safer="change it while no job runs",
+)
+_STOPPED: Final = Meaning(
+    loses="the machine stops for the change, and a job on it fails",
+    safer="update while no job runs; on AWS the provider starts the machine afterwards",
+)
+_UPDATES: Final[Mapping[str, tuple[tuple[tuple[str, ...], Meaning], ...]]] = {
+    "aws:eks/nodeGroup:NodeGroup": (
+        (("launchTemplate.version", "version", "releaseVersion"), _ROLLED),
+        (("taints",), _TAINTED),
+    ),
+    "aws:ec2/route:Route": ((("natGatewayId", "gatewayId"), _REROUTED),),
+    "aws:ec2/instance:Instance": (
+        (("instanceType", "ebsOptimized", "userData", "userDataBase64", "cpuOptions"), _STOPPED),
+    ),
+    "gcp:compute/instance:Instance": (
+        (
+            (
+                *("machineType", "minCpuPlatform", "serviceAccount", "networkInterfaces", "shieldedInstanceConfig"),
+                *("advancedMachineFeatures", "enableDisplay", "scheduling", "guestAccelerators"),
+            ),
+            _STOPPED,
+        ),
+    ),
+}
+"""By type, the beginnings of inputs whose change affects jobs although the engine calls it an update. Both providers
+stop a machine for these inputs (terraform-provider-aws, `internal/service/ec2/ec2_instance.go`;
+terraform-provider-google, `resource_compute_instance.go`, 2026)."""
 
 
 _GRANTS: Final = (
@@ -146,9 +174,8 @@ def meaning(effect: str, type_: str, inputs: Mapping[str, Any], paths: Iterable[
         if type_ == RELEASE:
             return _SCALE_SET if str(inputs.get("chart", "")).rstrip("/").endswith(_RUNNER_CHART) else None
         return MEANINGS.get(type_)
-    changed = set(paths) if effect == "update" else set()
-    if type_ == "aws:eks/nodeGroup:NodeGroup" and changed.intersection(_ROLLS):
-        return _ROLLED
-    if type_ == "aws:ec2/route:Route" and changed.intersection(_GATEWAYS):
-        return _REROUTED
+    if effect == "update":
+        changed = list(paths)
+        known = _UPDATES.get(type_, ())
+        return next((found for starts, found in known if any(path.startswith(starts) for path in changed)), None)
     return None

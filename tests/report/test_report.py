@@ -16,6 +16,7 @@ from gpu_ci.policy.rules import Finding
 from ops.report.base import Base
 from ops.report.html import html
 from ops.report.markdown import LIMIT, markdown
+from ops.report.meaning import meaning
 from ops.report.report import Risk
 from tests.report.made import COST, LOG, REPLACED, UPDATED, WARNING, comparison, made, step
 
@@ -236,3 +237,18 @@ def test_the_replacement_of_a_running_cluster_blocks() -> None:
     assert report.to_data()["refusal"]["forces"] == [
         {"resource": "Cluster cluster", "path": "roleArn", "old": "a", "new": "b"}
     ]
+
+
+def test_an_update_that_stops_a_machine_or_ends_jobs_is_named() -> None:
+    cases = {
+        ("aws:ec2/instance:Instance", "instanceType"): "the machine stops",
+        ("gcp:compute/instance:Instance", "machineType"): "the machine stops",
+        ("aws:eks/nodeGroup:NodeGroup", "taints[1].effect"): "a taint with the effect NoExecute",
+        ("aws:eks/nodeGroup:NodeGroup", "launchTemplate.version"): "EKS replaces every node",
+        ("aws:ec2/route:Route", "natGatewayId"): "open connections",
+        ("aws:ec2/instance:Instance", "tags.team"): "None",
+        ("aws:eks/nodeGroup:NodeGroup", "scalingConfig.maxSize"): "None",
+    }
+    found = {case: getattr(meaning("update", case[0], {}, [case[1]]), "loses", "None") for case in cases}
+
+    assert {case: text for case, text in found.items() if not text.startswith(cases[case])} == {}
