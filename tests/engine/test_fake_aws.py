@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -14,6 +14,8 @@ from ops.fakes.cloud.objects import Phase
 from tests.engine.clouds import CLUSTER_POLICY, INSIDE, Client
 
 pytestmark = pytest.mark.pure
+
+DISK: Final = {"volumeSize": 100}
 
 
 @pytest.fixture
@@ -63,9 +65,11 @@ def test_a_nat_gateway_blocks_deleting_the_internet_gateway(client: Client) -> N
     assert client.cloud.find(aws.INTERNET_GATEWAY, internet) is None
 
 
-def _machine(client: Client, *, route: bool = True, **inputs: Any) -> str:
-    """Create an instance from an AMI in a subnet, with a role and a route to the internet."""
+def _machine(client: Client, *, route: bool = True, template: str = "", **inputs: Any) -> str:
+    """Create an instance from an AMI, or from that of a template, with a role and a route to the internet."""
     vpc, subnet = client.network()
+    if template:
+        inputs |= {"launchTemplate": {"id": client.create(aws.LAUNCH_TEMPLATE, imageId=template)}, "ami": None}
     if route:
         table = client.create(aws.ROUTE_TABLE, vpcId=vpc)
         client.create(aws.ROUTE_TABLE_ASSOCIATION, subnetId=subnet, routeTableId=table)
@@ -86,6 +90,8 @@ def _machine(client: Client, *, route: bool = True, **inputs: Any) -> str:
         ),
         ({"ami": None}, "MissingParameter: The request must contain the parameter ImageId"),
         ({"launchTemplate": {"id": "lt-0"}, "ami": None}, "InvalidLaunchTemplateId.NotFound"),
+        ({"ami": "resolve:ssm:/newest", "rootBlockDevice": DISK}, 'Invalid id: "resolve:ssm:/newest"'),
+        ({"template": "resolve:ssm:/newest", "rootBlockDevice": DISK}, "DescribeImages.*InvalidAMIID.Malformed"),
         ({"iamInstanceProfile": "other"}, r"Value \(other\) for parameter iamInstanceProfile.name is invalid"),
         ({"vpcSecurityGroupIds": ["sg-0"]}, "The security group 'sg-0' does not exist"),
         ({"userData": "x" * 16_385}, "User data is limited to 16384 bytes"),
@@ -99,6 +105,13 @@ def _machine(client: Client, *, route: bool = True, **inputs: Any) -> str:
 def test_a_machine_that_ec2_cannot_start_is_refused(client: Client, inputs: dict[str, Any], words: str) -> None:
     with pytest.raises(RefusedError, match=words):
         _machine(client, **inputs)
+
+
+@pytest.mark.parametrize("disk", [None, DISK])
+def test_a_parameter_in_a_template_names_the_image_of_a_machine_without_a_disk(client: Client, disk: object) -> None:
+    image = "ami-0123456789abcdef0" if disk else "resolve:ssm:/newest"
+
+    assert _machine(client, template=image, rootBlockDevice=disk)
 
 
 def test_the_role_of_a_machine_cannot_be_deleted_before_its_profile(client: Client) -> None:

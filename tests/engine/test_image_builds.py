@@ -14,6 +14,7 @@ from ops.engine.pulumi_cli import Found
 from ops.fakes.aws import image_builder
 from ops.fakes.aws.eks_nodes import autoscale
 from ops.fakes.aws.names import LAUNCH_TEMPLATE, NODE_GROUP
+from ops.fakes.cloud.kinds import RefusedError
 from ops.fakes.cloud.paths import values_at
 from ops.plan.stack_file import StackFile
 from tests.engine.lifecycle import run_lifecycle
@@ -123,6 +124,22 @@ def test_the_same_content_is_built_again_only_with_a_higher_number(cli: Found) -
     assert not refused.ok
     assert "ResourceAlreadyExistsException" in refused.fault
     assert accepted.ok
+
+
+def test_a_destroy_keeps_the_image_and_what_it_names_and_deletes_the_rest(cli: Found) -> None:
+    kept = (image_builder.COMPONENT, image_builder.RECIPE)
+    with Engine(cli, image_only()) as engine:
+        assert engine.up().ok
+        for named in (one for type_ in kept for one in engine.cloud.of(type_)):
+            with pytest.raises(
+                RefusedError, match=r"ResourceDependencyException: .* has other resources depended on it"
+            ):
+                engine.cloud.delete(named.type, named.id)
+        destroyed = engine.destroy()
+        remaining = {one.type for one in engine.cloud}
+
+    assert destroyed.ok
+    assert remaining == {*kept, image_builder.IMAGE}
 
 
 def test_a_pool_changes_to_its_own_image_and_back(cli: Found) -> None:

@@ -76,6 +76,7 @@ class MachineSection(Section):
     driver: DriverBranch | None = None
     """For `image: stock`: the driver branch, in quotes, as in "580"."""
     disk: Size = "100Gi"
+    """The root disk. Another size replaces the machine, except a larger one on EC2 if the image is not `stock`."""
     spot: bool = False
     """Use spot capacity. The cloud stops the machine when it needs the capacity, and the running job is lost."""
     docker: bool = False
