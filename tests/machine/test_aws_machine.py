@@ -155,22 +155,16 @@ def test_the_limit_may_switch_its_own_machine_only(plan: Plan) -> None:
     assert granted["ec2:StopInstances"] == granted["ec2:StartInstances"] == granted["ec2:CreateTags"] == own
 
 
-def test_the_newest_ubuntu_image_is_used_at_creation_and_never_replaces_the_machine(plan: Plan) -> None:
-    template, instance = only(plan, TEMPLATE), only(plan, INSTANCE)
+@pytest.mark.parametrize(("release", "kind"), [("24.04", "gp3"), ("22.04", "gp2")])
+def test_the_newest_image_of_the_release_is_used_at_creation_and_never_replaces_the_machine(
+    release: str, kind: str
+) -> None:
+    plan = with_machine(lambda vm: vm.update(os=f"ubuntu-{release}"))
+    parameter = f"/aws/service/canonical/ubuntu/server/{release}/stable/current/amd64/hvm/ebs-{kind}/ami-id"
 
-    assert template.inputs["imageId"] == (
-        "resolve:ssm:/aws/service/canonical/ubuntu/server/24.04/stable/current/amd64/hvm/ebs-gp3/ami-id"
-    )
-    assert part(instance, "launchTemplate", "version") == "1"
-    assert "ami" not in instance.inputs
-
-
-def test_the_older_release_of_ubuntu_has_its_own_image() -> None:
-    template = only(with_machine(lambda vm: vm.update(os="ubuntu-22.04")), TEMPLATE)
-
-    assert template.inputs["imageId"] == (
-        "resolve:ssm:/aws/service/canonical/ubuntu/server/22.04/stable/current/amd64/hvm/ebs-gp2/ami-id"
-    )
+    assert only(plan, TEMPLATE).inputs["imageId"] == f"resolve:ssm:{parameter}"
+    assert part(only(plan, INSTANCE), "launchTemplate", "version") == "1"
+    assert "ami" not in only(plan, INSTANCE).inputs
 
 
 @pytest.mark.parametrize("spot", [False, True])
