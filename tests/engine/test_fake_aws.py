@@ -54,10 +54,12 @@ def _gateway(client: Client) -> tuple[str, str, str]:
     return internet, address, client.create(aws.NAT_GATEWAY, subnetId=subnet, allocationId=address)
 
 
-def test_a_nat_gateway_blocks_deleting_the_internet_gateway(client: Client) -> None:
-    internet, _, nat = _gateway(client)
+def test_a_nat_gateway_blocks_deleting_the_internet_gateway_and_its_address(client: Client) -> None:
+    internet, address, nat = _gateway(client)
     with pytest.raises(RefusedError, match="has some mapped public address"):
         client.delete(aws.INTERNET_GATEWAY, internet)
+    with pytest.raises(RefusedError, match=f"InvalidIPAddress.InUse: Address with allocation id \\[{address}\\]"):
+        client.delete(aws.ADDRESS, address)
     client.delete(aws.NAT_GATEWAY, nat)
     client.delete(aws.INTERNET_GATEWAY, internet)
 
@@ -76,8 +78,8 @@ def _machine(client: Client, *, route: bool = True, template: str = "", **inputs
         client.create(aws.ROUTE, routeTableId=table, destinationCidrBlock="0.0.0.0/0", gatewayId=gateway)
     client.create(aws.ROLE, name="machine")
     client.create(aws.INSTANCE_PROFILE, name="machine", role="machine")
-    stated = {"ami": "ami-0123456789abcdef0", "rootBlockDevice": {"volumeSize": 100}, "subnetId": subnet, **inputs}
-    stated = {"iamInstanceProfile": "machine", **stated}
+    own = {"ami": "ami-0123456789abcdef0", "rootBlockDevice": {"volumeSize": 9}, "iamInstanceProfile": "machine"}
+    stated = {**own, "subnetId": subnet, **inputs}
     return client.create(aws.INSTANCE, **{key: value for key, value in stated.items() if value is not None})
 
 
@@ -167,12 +169,6 @@ def test_an_alarm_that_cloudwatch_cannot_evaluate_is_refused(
 ) -> None:
     with pytest.raises(RefusedError, match=words):
         client.create(aws.ALARM, **inputs)
-
-
-def test_an_address_in_use_cannot_be_deleted(client: Client) -> None:
-    _, address, _ = _gateway(client)
-    with pytest.raises(RefusedError, match=f"InvalidIPAddress.InUse: Address with allocation id \\[{address}\\]"):
-        client.delete(aws.ADDRESS, address)
 
 
 def test_a_nat_gateway_without_an_internet_route_is_refused(client: Client) -> None:

@@ -101,10 +101,8 @@ def test_the_root_disk_is_encrypted_has_the_stated_size_and_is_stated_once(plan:
     stated = {"volumeType": "gp3", "volumeSize": 100, "encrypted": True, "deleteOnTermination": True}
     (mapping,) = only(plan, TEMPLATE).inputs["blockDeviceMappings"]
 
-    assert mapping == {
-        "deviceName": "/dev/sda1",
-        "ebs": {**stated, "encrypted": "true", "deleteOnTermination": "true"},
-    }
+    texts = {"encrypted": "true", "deleteOnTermination": "true"}
+    assert mapping == {"deviceName": "/dev/sda1", "ebs": {**stated, **texts}}
     assert "rootBlockDevice" not in only(plan, INSTANCE).inputs
     assert part(only(exact, INSTANCE), "rootBlockDevice") == {**stated, "tags": {"Name": "gpu-ci-vm-aws-gpu-vm"}}
     assert only(exact, INSTANCE).inputs["ami"] == "ami-0123456789abcdef0"
@@ -156,9 +154,7 @@ def test_the_limit_may_switch_its_own_machine_only(plan: Plan) -> None:
 
 
 @pytest.mark.parametrize(("release", "kind"), [("24.04", "gp3"), ("22.04", "gp2")])
-def test_the_newest_image_of_the_release_is_used_at_creation_and_never_replaces_the_machine(
-    release: str, kind: str
-) -> None:
+def test_a_machine_starts_from_the_newest_image_of_its_release_and_keeps_it(release: str, kind: str) -> None:
     plan = with_machine(lambda vm: vm.update(os=f"ubuntu-{release}"))
     parameter = f"/aws/service/canonical/ubuntu/server/{release}/stable/current/amd64/hvm/ebs-{kind}/ami-id"
 
