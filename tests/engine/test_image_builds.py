@@ -27,7 +27,7 @@ KEPT: Final = (image_builder.COMPONENT, image_builder.RECIPE, image_builder.IMAG
 MISSING: Final = "ghcr.io/example-org/runner@sha256:" + "0" * 64
 
 
-def image_only(section: str = "eks-image", **changes: Any) -> StackFile:
+def image_only(section: str = "eks-image", /, **changes: Any) -> StackFile:
     """Return a stack that only builds the image of EKS nodes, or that of another section."""
     original = stacks.stack_file(EXAMPLE)
     kept = ("pulumi:disable-default-providers", "gpu-ci:stack", "gpu-ci:aws")
