@@ -61,7 +61,7 @@ EXAMPLES: Final = frozenset(
     {
         "tests/engine/test_engine.py::test_a_destroy_deletes_everything_and_the_folder_is_removed",
         "tests/engine/test_engine.py::test_an_update_creates_every_resource_and_leaves_no_changes",
-        "tests/engine/test_image_builds.py::test_the_same_content_is_built_again_only_with_a_higher_number",
+        "tests/engine/test_image_builds.py::test_the_same_content_is_built_again_only_with_a_higher_number_and_a_destroy_keeps_images",
         "tests/engine/test_lives.py::test_a_committed_stack_passes_its_rehearsal[examples/cirun-aws.yaml]",
         "tests/machine/test_booted.py::test_the_first_boot_prepares_the_machine[aws]",
         "tests/report/test_edits.py::test_a_comparison_starts_few_processes",

@@ -65,13 +65,6 @@ def test_an_image_is_tested_and_its_build_may_take_longer_than_the_default(facto
 
     assert part(image, "imageTestsConfiguration")["imageTestsEnabled"] is True
     assert int(BUILD_LIMIT.removesuffix("h")) * 60 > BUILD_MINUTES > 60
-    assert image.retain_on_delete
-
-
-def test_an_image_that_is_replaced_stays_for_the_lifecycle_policy(factory: Plan) -> None:
-    kept = {resource.type.rpartition(":")[2] for resource in factory.resources if resource.retain_on_delete}
-
-    assert kept == {"Component", "ImageRecipe", "Image"}
 
 
 def test_every_part_of_the_recipe_has_the_version_of_the_content(factory: Plan) -> None:

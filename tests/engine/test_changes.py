@@ -12,12 +12,15 @@ import pytest
 from ops.engine.engine import Engine
 from ops.engine.events import Outcome
 from ops.engine.pulumi_cli import Found
+from ops.fakes.aws.names import INSTANCE, LAUNCH_TEMPLATE
+from ops.fakes.cloud.paths import value_at
 from ops.plan.stack_file import StackFile
 from tests.plan import stacks
 
 pytestmark = pytest.mark.engine
 
 SMALL = "examples/eks-arc.yaml"
+MACHINE = "examples/vm-aws.yaml"
 RELEASE = "kubernetes:helm.sh/v3:Release"
 
 
@@ -189,3 +192,22 @@ def test_public_addresses_are_removed_and_added_in_place(cli: Found) -> None:
         ("update", "host-image"),
         *(("delete", name) for name in gateways),
     }
+
+
+def test_another_disk_replaces_a_stock_machine_and_its_template_and_a_tag_replaces_nothing(cli: Found) -> None:
+    tagged = stacks.changed(MACHINE, "stack", lambda stack: stack.update(tags={"Team": "vision"}))
+    larger = stacks.changed(MACHINE, "runners", lambda runners: runners["gpu-vm"]["vm"].update(disk="200Gi"))
+    with Engine(cli, stacks.stack_file(MACHINE)) as engine:
+        assert engine.up().ok
+        engine.configure(tagged)
+        tags = engine.preview()
+        engine.configure(larger)
+        disk = engine.up()
+        unchanged = engine.preview()
+        (template,), (machine,) = engine.cloud.of(LAUNCH_TEMPLATE), engine.cloud.of(INSTANCE)
+
+    assert (disk.ok, unchanged.ok, unchanged.changes) == (True, True, ())
+    assert [str(step) for step in tags.changes] == ["update pulumi:providers:aws aws"]
+    assert {step.type for step in disk.changes if "replace" in step.op} >= {LAUNCH_TEMPLATE, INSTANCE}
+    assert machine.inputs["launchTemplate"] == {"id": template.id, "version": "1"}
+    assert value_at("blockDeviceMappings.0.ebs.volumeSize", template.inputs) == 200

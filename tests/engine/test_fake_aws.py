@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -53,19 +54,23 @@ def _gateway(client: Client) -> tuple[str, str, str]:
     return internet, address, client.create(aws.NAT_GATEWAY, subnetId=subnet, allocationId=address)
 
 
-def test_a_nat_gateway_blocks_deleting_the_internet_gateway(client: Client) -> None:
-    internet, _, nat = _gateway(client)
+def test_a_nat_gateway_blocks_deleting_the_internet_gateway_and_its_address(client: Client) -> None:
+    internet, address, nat = _gateway(client)
     with pytest.raises(RefusedError, match="has some mapped public address"):
         client.delete(aws.INTERNET_GATEWAY, internet)
+    with pytest.raises(RefusedError, match=f"InvalidIPAddress.InUse: Address with allocation id \\[{address}\\]"):
+        client.delete(aws.ADDRESS, address)
     client.delete(aws.NAT_GATEWAY, nat)
     client.delete(aws.INTERNET_GATEWAY, internet)
 
     assert client.cloud.find(aws.INTERNET_GATEWAY, internet) is None
 
 
-def _machine(client: Client, *, route: bool = True, **inputs: Any) -> str:
-    """Create an instance from an AMI in a subnet, with a role and a route to the internet."""
+def _machine(client: Client, *, route: bool = True, template: str = "", **inputs: Any) -> str:
+    """Create an instance from an AMI, or from that of a template, with a role and a route to the internet."""
     vpc, subnet = client.network()
+    if template:
+        inputs |= {"launchTemplate": {"id": client.create(aws.LAUNCH_TEMPLATE, imageId=template)}, "ami": None}
     if route:
         table = client.create(aws.ROUTE_TABLE, vpcId=vpc)
         client.create(aws.ROUTE_TABLE_ASSOCIATION, subnetId=subnet, routeTableId=table)
@@ -73,7 +78,8 @@ def _machine(client: Client, *, route: bool = True, **inputs: Any) -> str:
         client.create(aws.ROUTE, routeTableId=table, destinationCidrBlock="0.0.0.0/0", gatewayId=gateway)
     client.create(aws.ROLE, name="machine")
     client.create(aws.INSTANCE_PROFILE, name="machine", role="machine")
-    stated = {"ami": "ami-0123456789abcdef0", "subnetId": subnet, "iamInstanceProfile": "machine", **inputs}
+    own = {"ami": "ami-0123456789abcdef0", "rootBlockDevice": {"volumeSize": 9}, "iamInstanceProfile": "machine"}
+    stated = {**own, "subnetId": subnet, **inputs}
     return client.create(aws.INSTANCE, **{key: value for key, value in stated.items() if value is not None})
 
 
@@ -86,6 +92,8 @@ def _machine(client: Client, *, route: bool = True, **inputs: Any) -> str:
         ),
         ({"ami": None}, "MissingParameter: The request must contain the parameter ImageId"),
         ({"launchTemplate": {"id": "lt-0"}, "ami": None}, "InvalidLaunchTemplateId.NotFound"),
+        ({"ami": "resolve:ssm:/newest"}, 'Invalid id: "resolve:ssm:/newest"'),
+        ({"template": "resolve:ssm:/newest"}, "DescribeImages.*InvalidAMIID.Malformed"),
         ({"iamInstanceProfile": "other"}, r"Value \(other\) for parameter iamInstanceProfile.name is invalid"),
         ({"vpcSecurityGroupIds": ["sg-0"]}, "The security group 'sg-0' does not exist"),
         ({"userData": "x" * 16_385}, "User data is limited to 16384 bytes"),
@@ -101,10 +109,21 @@ def test_a_machine_that_ec2_cannot_start_is_refused(client: Client, inputs: dict
         _machine(client, **inputs)
 
 
-def test_the_role_of_a_machine_cannot_be_deleted_before_its_profile(client: Client) -> None:
-    _machine(client)
-    with pytest.raises(RefusedError, match="must remove roles from instance profile first"):
-        client.delete(aws.ROLE, "machine")
+@pytest.mark.parametrize(
+    ("create", "type_", "id_", "words"),
+    [
+        (_machine, aws.ROLE, "machine", "must remove roles from instance profile first"),
+        (lambda client: client.role("worker", CLUSTER_POLICY), aws.ROLE, "worker", "must detach all policies first"),
+        (Client.ready_cluster, aws.CLUSTER, "ci", "ResourceInUseException: Cluster has nodegroups attached"),
+        (lambda client: client.cluster(deletionProtection=True), aws.CLUSTER, "ci", "deletion protection"),
+    ],
+)
+def test_what_is_in_use_cannot_be_deleted(
+    client: Client, create: Callable[[Client], str], type_: str, id_: str, words: str
+) -> None:
+    create(client)
+    with pytest.raises(RefusedError, match=words):
+        client.delete(type_, id_)
 
 
 def test_a_subnet_with_a_machine_cannot_be_deleted(client: Client) -> None:
@@ -152,24 +171,12 @@ def test_an_alarm_that_cloudwatch_cannot_evaluate_is_refused(
         client.create(aws.ALARM, **inputs)
 
 
-def test_an_address_in_use_cannot_be_deleted(client: Client) -> None:
-    _, address, _ = _gateway(client)
-    with pytest.raises(RefusedError, match=f"InvalidIPAddress.InUse: Address with allocation id \\[{address}\\]"):
-        client.delete(aws.ADDRESS, address)
-
-
 def test_a_nat_gateway_without_an_internet_route_is_refused(client: Client) -> None:
     vpc, subnet = client.network()
     table = client.create(aws.ROUTE_TABLE, vpcId=vpc)
     client.create(aws.ROUTE_TABLE_ASSOCIATION, subnetId=subnet, routeTableId=table)
     with pytest.raises(RefusedError, match="has no internet gateway route"):
         client.create(aws.NAT_GATEWAY, subnetId=subnet, allocationId=client.create(aws.ADDRESS, domain="vpc"))
-
-
-def test_a_role_with_a_policy_cannot_be_deleted(client: Client) -> None:
-    client.role("worker", CLUSTER_POLICY)
-    with pytest.raises(RefusedError, match="DeleteConflict: Cannot delete entity, must detach all policies first"):
-        client.delete(aws.ROLE, "worker")
 
 
 @pytest.mark.parametrize(
@@ -215,12 +222,6 @@ def test_a_cluster_whose_role_has_no_policy_is_refused(client: Client) -> None:
         client.create(aws.CLUSTER, name="ci", roleArn=client.role("cluster"), vpcConfig={"subnetIds": [subnet]})
 
 
-def test_a_cluster_with_nodes_cannot_be_deleted(client: Client) -> None:
-    client.ready_cluster()
-    with pytest.raises(RefusedError, match="ResourceInUseException: Cluster has nodegroups attached"):
-        client.delete(aws.CLUSTER, "ci")
-
-
 @pytest.mark.parametrize(
     ("other", "words"),
     [
@@ -259,12 +260,6 @@ def test_a_cluster_cannot_change_its_network(client: Client) -> None:
         client.cloud.update(aws.CLUSTER, cluster.id, {**cluster.inputs, "vpcConfig": {"subnetIds": [subnet]}})
 
 
-def test_a_protected_cluster_cannot_be_deleted(client: Client) -> None:
-    client.cluster(deletionProtection=True)
-    with pytest.raises(RefusedError, match="deletion protection"):
-        client.delete(aws.CLUSTER, "ci")
-
-
 def test_deleting_a_cluster_deletes_its_parts(client: Client) -> None:
     client.cluster()
     client.grant_access()
@@ -289,12 +284,6 @@ def test_a_log_group_deleted_before_its_cluster_is_recreated(client: Client) -> 
     client.delete(aws.LOG_GROUP, group)
 
     assert [(obj.id, obj.urn) for obj in client.cloud.of(aws.LOG_GROUP)] == [(group, "")]
-
-
-def test_nodes_of_a_missing_cluster_are_refused(client: Client) -> None:
-    _, subnet = client.network()
-    with pytest.raises(RefusedError, match="ResourceNotFoundException: No cluster found for name: ci"):
-        client.nodes(subnet)
 
 
 def test_nodes_without_a_network_add_on_cannot_join(client: Client) -> None:
@@ -324,10 +313,11 @@ def test_an_empty_group_needs_no_network_add_on(client: Client) -> None:
             "Minimum capacity 2 can't be greater than desired size 1",
         ),
         ({"scalingConfig": {"minSize": 0, "desiredSize": 3, "maxSize": 2}}, "desired capacity 3 can't be greater than"),
+        ({"clusterName": "none"}, "ResourceNotFoundException: No cluster found for name: none"),
         ({"subnetIds": ["subnet-0"]}, "The subnet ID 'subnet-0' does not exist"),
         ({"nodeRoleArn": "arn:aws:iam::123456789012:role/unknown"}, "could not be assumed because it does not exist"),
     ],
-    ids=["taint", "capacity", "image", "name", "small", "large", "subnet", "role"],
+    ids=["taint", "capacity", "image", "name", "small", "large", "cluster", "subnet", "role"],
 )
 def test_an_invalid_node_group_is_refused(client: Client, inputs: dict[str, Any], words: str) -> None:
     subnet = client.cluster()

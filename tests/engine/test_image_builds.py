@@ -14,6 +14,7 @@ from ops.engine.pulumi_cli import Found
 from ops.fakes.aws import image_builder
 from ops.fakes.aws.eks_nodes import autoscale
 from ops.fakes.aws.names import LAUNCH_TEMPLATE, NODE_GROUP
+from ops.fakes.cloud.kinds import RefusedError
 from ops.fakes.cloud.paths import values_at
 from ops.plan.stack_file import StackFile
 from tests.engine.lifecycle import run_lifecycle
@@ -22,24 +23,16 @@ from tests.plan import stacks
 pytestmark = pytest.mark.engine
 
 EXAMPLE: Final = "examples/eks-own-image.yaml"
+KEPT: Final = (image_builder.COMPONENT, image_builder.RECIPE, image_builder.IMAGE)
 MISSING: Final = "ghcr.io/example-org/runner@sha256:" + "0" * 64
 
 
-def image_only(**changes: Any) -> StackFile:
-    """Return a stack that only builds the image of EKS nodes."""
+def image_only(section: str = "eks-image", /, **changes: Any) -> StackFile:
+    """Return a stack that only builds the image of EKS nodes, or that of another section."""
     original = stacks.stack_file(EXAMPLE)
     kept = ("pulumi:disable-default-providers", "gpu-ci:stack", "gpu-ci:aws")
-    stated = {**json.loads(original.config["gpu-ci:eks-image"]), **changes}
-    config = {**{key: original.config[key] for key in kept}, "gpu-ci:eks-image": json.dumps(stated)}
-    return replace(original, config=config, secret_keys=frozenset())
-
-
-def ec2_only(**changes: Any) -> StackFile:
-    """Return a stack that only builds the image of machines on EC2."""
-    original = stacks.stack_file(EXAMPLE)
-    kept = ("pulumi:disable-default-providers", "gpu-ci:stack", "gpu-ci:aws")
-    stated = {**json.loads(original.config["gpu-ci:ec2-image"]), **changes}
-    config = {**{key: original.config[key] for key in kept}, "gpu-ci:ec2-image": json.dumps(stated)}
+    stated = {**json.loads(original.config[f"gpu-ci:{section}"]), **changes}
+    config = {**{key: original.config[key] for key in kept}, f"gpu-ci:{section}": json.dumps(stated)}
     return replace(original, config=config, secret_keys=frozenset())
 
 
@@ -91,14 +84,14 @@ def test_a_failed_build_fails_the_update_until_the_image_is_built_again(cli: Fou
 
 
 def test_an_image_that_fails_its_tests_is_never_used_although_its_ami_exists(cli: Found) -> None:
-    with Engine(cli, ec2_only()) as engine:
+    with Engine(cli, image_only("ec2-image")) as engine:
         engine.cloud.gpus_work = False
         failed = engine.up()
         existing = engine.cloud.of(image_builder.IMAGE)
         again = engine.up()
         used = engine.cloud.of(image_builder.EC2_TAG)
         engine.cloud.gpus_work = True
-        engine.configure(ec2_only(build=2))
+        engine.configure(image_only("ec2-image", build=2))
         built = engine.up()
 
     assert not failed.ok
@@ -110,7 +103,7 @@ def test_an_image_that_fails_its_tests_is_never_used_although_its_ami_exists(cli
     assert built.ok
 
 
-def test_the_same_content_is_built_again_only_with_a_higher_number(cli: Found) -> None:
+def test_the_same_content_is_built_again_only_with_a_higher_number_and_a_destroy_keeps_images(cli: Found) -> None:
     with Engine(cli, image_only()) as engine:
         assert engine.up().ok
         engine.configure(image_only(packages=["git"]))
@@ -119,10 +112,15 @@ def test_the_same_content_is_built_again_only_with_a_higher_number(cli: Found) -
         refused = engine.up()
         engine.configure(image_only(build=2))
         accepted = engine.up()
+        for named in (one for one in engine.cloud if one.type in KEPT[:2]):
+            with pytest.raises(RefusedError, match=r"ResourceDependencyException: .* other resources depended on it"):
+                engine.cloud.delete(named.type, named.id)
+        destroyed = engine.destroy()
+        remaining = {one.type for one in engine.cloud}
 
     assert not refused.ok
     assert "ResourceAlreadyExistsException" in refused.fault
-    assert accepted.ok
+    assert (accepted.ok, destroyed.ok, remaining) == (True, True, {*KEPT})
 
 
 def test_a_pool_changes_to_its_own_image_and_back(cli: Found) -> None:

@@ -27,6 +27,7 @@ pytestmark = pytest.mark.plan
 
 EXAMPLE: Final = "examples/vm-aws.yaml"
 INSTANCE: Final = "aws:ec2/instance:Instance"
+TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
 ALARM: Final = "aws:cloudwatch/metricAlarm:MetricAlarm"
 SCHEDULE: Final = "aws:scheduler/schedule:Schedule"
 ROLE_POLICY: Final = "aws:iam/rolePolicy:RolePolicy"
@@ -91,13 +92,21 @@ def test_the_metadata_needs_a_token_and_stays_on_the_machine(plan: Plan) -> None
     options = {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": 1}
 
     assert part(only(plan, INSTANCE), "metadataOptions") == options
-    assert part(only(plan, "aws:ec2/launchTemplate:LaunchTemplate"), "metadataOptions") == options
+    assert part(only(plan, TEMPLATE), "metadataOptions") == options
 
 
-def test_the_root_disk_is_encrypted_and_has_the_stated_size(plan: Plan) -> None:
-    disk = part(only(plan, INSTANCE), "rootBlockDevice")
+def test_the_root_disk_is_encrypted_has_the_stated_size_and_is_stated_once(plan: Plan) -> None:
+    """The provider refuses the disk of a machine whose template names its image by a parameter."""
+    exact = with_machine(lambda vm: (vm.pop("driver"), vm.update(image="ami-0123456789abcdef0")))
+    stated = {"volumeType": "gp3", "volumeSize": 100, "encrypted": True, "deleteOnTermination": True}
+    (mapping,) = only(plan, TEMPLATE).inputs["blockDeviceMappings"]
 
-    assert (disk["encrypted"], disk["volumeType"], disk["volumeSize"]) == (True, "gp3", 100)
+    texts = {"encrypted": "true", "deleteOnTermination": "true"}
+    assert mapping == {"deviceName": "/dev/sda1", "ebs": {**stated, **texts}}
+    assert "rootBlockDevice" not in only(plan, INSTANCE).inputs
+    assert part(only(exact, INSTANCE), "rootBlockDevice") == {**stated, "tags": {"Name": "gpu-ci-vm-aws-gpu-vm"}}
+    assert only(exact, INSTANCE).inputs["ami"] == "ami-0123456789abcdef0"
+    assert not exact.of(TEMPLATE)
 
 
 def test_user_data_is_within_the_limit_and_no_input_has_a_secret(plan: Plan) -> None:
@@ -144,29 +153,14 @@ def test_the_limit_may_switch_its_own_machine_only(plan: Plan) -> None:
     assert granted["ec2:StopInstances"] == granted["ec2:StartInstances"] == granted["ec2:CreateTags"] == own
 
 
-def test_the_newest_ubuntu_image_is_used_at_creation_and_never_replaces_the_machine(plan: Plan) -> None:
-    template, instance = only(plan, "aws:ec2/launchTemplate:LaunchTemplate"), only(plan, INSTANCE)
+@pytest.mark.parametrize(("release", "kind"), [("24.04", "gp3"), ("22.04", "gp2")])
+def test_a_machine_starts_from_the_newest_image_of_its_release_and_keeps_it(release: str, kind: str) -> None:
+    plan = with_machine(lambda vm: vm.update(os=f"ubuntu-{release}"))
+    parameter = f"/aws/service/canonical/ubuntu/server/{release}/stable/current/amd64/hvm/ebs-{kind}/ami-id"
 
-    assert template.inputs["imageId"] == (
-        "resolve:ssm:/aws/service/canonical/ubuntu/server/24.04/stable/current/amd64/hvm/ebs-gp3/ami-id"
-    )
-    assert part(instance, "launchTemplate", "version") == "1"
-    assert "ami" not in instance.inputs
-
-
-def test_the_older_release_of_ubuntu_has_its_own_image() -> None:
-    template = only(with_machine(lambda vm: vm.update(os="ubuntu-22.04")), "aws:ec2/launchTemplate:LaunchTemplate")
-
-    assert template.inputs["imageId"] == (
-        "resolve:ssm:/aws/service/canonical/ubuntu/server/22.04/stable/current/amd64/hvm/ebs-gp2/ami-id"
-    )
-
-
-def test_an_exact_image_needs_no_template() -> None:
-    plan = with_machine(lambda vm: (vm.pop("driver"), vm.update(image="ami-0123456789abcdef0")))
-
-    assert only(plan, INSTANCE).inputs["ami"] == "ami-0123456789abcdef0"
-    assert not plan.of("aws:ec2/launchTemplate:LaunchTemplate")
+    assert only(plan, TEMPLATE).inputs["imageId"] == f"resolve:ssm:{parameter}"
+    assert part(only(plan, INSTANCE), "launchTemplate", "version") == "1"
+    assert "ami" not in only(plan, INSTANCE).inputs
 
 
 @pytest.mark.parametrize("spot", [False, True])

@@ -4,8 +4,11 @@
 command asks Image Builder for the state of the image, and nothing gets the AMI before.
 
 The old images stay at Image Builder, and its lifecycle policy deletes them with their AMIs: deleting an `Image` alone
-leaves the AMI and its snapshots without an owner (AWS, DeleteImage, 2026). A recipe that an image depends on cannot be
-deleted, so that recipes and components stay, too; they cost nothing.
+leaves the AMI and its snapshots without an owner (AWS, DeleteImage, 2026). AWS refuses to delete a recipe that an image
+names, and a component that a recipe names (hashicorp/terraform-provider-aws#40037, #40128, #22127;
+pulumi/pulumi#6919), so that recipes and components stay, too; they cost nothing. Infrastructure and distribution
+configurations do not stay: only a pipeline keeps AWS from deleting them, and there is none
+(https://docs.aws.amazon.com/imagebuilder/latest/userguide/delete-infra-config.html, 2026).
 """
 
 from __future__ import annotations

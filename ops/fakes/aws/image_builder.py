@@ -36,6 +36,17 @@ DATA_LIMIT: Final = 16_000
 ACTIONS: Final = frozenset({"ExecuteBash", "Reboot"})
 _EKS: Final = re.compile(r"/(?P<version>1\.\d\d)/.*-nvidia-1\.\d\d-v(?P<date>\d{8})/image_id$")
 _NO_ARN: Final = "ResourceNotFoundException: The resource dependency with ARN '{value}' does not exist."
+_IN_USE: Final = (
+    "ResourceDependencyException: Resource dependency error: "
+    "The resource ARN '{id}' has other resources depended on it."
+)
+"""A recipe blocks the delete of its components, and an image that of its recipe
+(https://github.com/hashicorp/terraform-provider-aws/issues/40037, 40128, 22127; pulumi/pulumi/issues/6919).
+
+Only a pipeline blocks the delete of an infrastructure or a distribution configuration, and no stack has one
+(https://docs.aws.amazon.com/imagebuilder/latest/userguide/delete-infra-config.html, and DeleteDistributionConfiguration
+in the API reference).
+"""
 
 
 def _versioned(noun: str) -> Answer:
@@ -175,7 +186,7 @@ TABLE: Final = (
         identity=("name", "version"),
         taken="ResourceAlreadyExistsException: The component {0} version {1} already exists.",
         keeps_name=True,
-        in_use="ResourceDependencyException: The resource ARN '{id}' has other resources depended on it.",
+        in_use=_IN_USE,
         max_lengths={"name": 128},
         before_create=[document_is_valid],
     ),
@@ -186,7 +197,7 @@ TABLE: Final = (
         taken="ResourceAlreadyExistsException: The image recipe {0} version {1} already exists.",
         keeps_name=True,
         references=[Reference("components.*.componentArn", COMPONENT, missing=_NO_ARN)],
-        in_use="ResourceDependencyException: The resource ARN '{id}' has other resources depended on it.",
+        in_use=_IN_USE,
         max_lengths={"name": 128},
         before_create=[recipe_installs],
     ),
@@ -203,9 +214,13 @@ TABLE: Final = (
                 missing="InvalidParameterValueException: The instance profile {value} does not exist.",
                 blocks=False,
             ),
-            Reference("subnetId", SUBNET, missing="InvalidParameterValueException: The subnet {value} does not exist."),
+            Reference(
+                "subnetId",
+                SUBNET,
+                missing="InvalidParameterValueException: The subnet {value} does not exist.",
+                blocks=False,
+            ),
         ],
-        in_use="ResourceDependencyException: The resource ARN '{id}' has other resources depended on it.",
         delete_first="name",
     ),
     Kind(

@@ -53,13 +53,22 @@ def _instance_profile(request: Request) -> Created:
 
 
 def _has_an_image(cloud: Objects, instance: CloudObject) -> str | None:
-    """Refuse an AMI that does not exist in the region, and a machine without any."""
-    image = instance.inputs.get("ami")
+    """Refuse an AMI that does not exist in the region, a machine without any, and a root disk whose AMI has no id.
+
+    For a root disk the provider itself asks EC2 for the image, also for that of a launch template
+    (https://github.com/hashicorp/terraform-provider-aws/issues/43488).
+    """
+    template = cloud.find(LAUNCH_TEMPLATE, str(value_at("launchTemplate.id", instance.inputs)))
+    image = instance.inputs.get("ami") or (template.inputs.get("imageId") if template is not None else None)
+    if image is None:
+        return "MissingParameter: The request must contain the parameter ImageId"
     if image == UNKNOWN_IMAGE:
         return f"InvalidAMIID.NotFound: The image id '[{image}]' does not exist"
-    template = cloud.find(LAUNCH_TEMPLATE, str(value_at("launchTemplate.id", instance.inputs)))
-    if image is None and (template is None or not template.inputs.get("imageId")):
-        return "MissingParameter: The request must contain the parameter ImageId"
+    if instance.inputs.get("rootBlockDevice") and not str(image).startswith("ami-"):
+        return (
+            "collecting instance settings: operation error EC2: DescribeImages, https response error StatusCode: 400, "
+            f'api error InvalidAMIID.Malformed: Invalid id: "{image}" (expecting "ami-...")'
+        )
     return None
 
 

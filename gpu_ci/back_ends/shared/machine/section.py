@@ -79,6 +79,7 @@ class MachineSection(Section):
     packages: Annotated[tuple[PackageName, ...], Field(max_length=30)] = ()
     """For `image: stock`: more packages of Ubuntu that jobs need. A job itself cannot install any."""
     disk: Size = "100Gi"
+    """The root disk. Another size replaces the machine, except a larger one on EC2 if the image is not `stock`."""
     spot: bool = False
     """Use spot capacity. The cloud stops the machine when it needs the capacity, and the running job is lost."""
     docker: bool = False

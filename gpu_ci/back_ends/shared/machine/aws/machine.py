@@ -107,13 +107,17 @@ class Ec2Machine(pulumi.ComponentResource):
                 "http_tokens": "required",
                 "http_put_response_hop_limit": _HOPS,
             },
+            # With a template, the disk is there. For this block the provider looks up the template's image, and
+            # DescribeImages refuses `resolve:ssm:` (https://github.com/hashicorp/terraform-provider-aws/issues/43488).
             root_block_device={
                 "volume_type": "gp3",
                 "volume_size": args.disk_gib,
                 "encrypted": True,
                 "delete_on_termination": True,
                 "tags": {"Name": args.title},
-            },
+            }
+            if args.image is not None
+            else None,
             user_data=args.user_data,
             # cloud-init reads user data at the first boot only. A machine that keeps running on the old one would
             # contradict the stack file.
@@ -171,10 +175,11 @@ class Ec2Machine(pulumi.ComponentResource):
 
 
 def _template(name: str, args: Ec2MachineArgs, child: ResourceOptions) -> aws.ec2.InstanceLaunchTemplateArgs | None:
-    """Return a launch template that names the newest image of Ubuntu; none for a machine with an AMI.
+    """Return a launch template with the newest image of Ubuntu and the root disk; none for a machine with an AMI.
 
-    EC2 resolves the parameter when the machine is created. The machine starts from the first version of the template,
-    so that a later one, for example with other tags, does not replace it. Another release has another template.
+    EC2 resolves the parameter when the machine is created, so that a later image does not replace it. Another release
+    of Ubuntu has another template, and another disk replaces the template; each replaces the machine. Tags do not
+    update the template: no machine would start from the new version, and the provider tags instance and disk itself.
     """
     if args.image is not None:
         return None
@@ -185,7 +190,12 @@ def _template(name: str, args: Ec2MachineArgs, child: ResourceOptions) -> aws.ec
         block_device_mappings=[
             {
                 "device_name": _ROOT_DEVICE,
-                "ebs": {"volume_type": "gp3", "volume_size": args.disk_gib, "encrypted": "true"},
+                "ebs": {
+                    "volume_type": "gp3",
+                    "volume_size": args.disk_gib,
+                    "encrypted": "true",
+                    "delete_on_termination": "true",
+                },
             }
         ],
         metadata_options={
@@ -196,6 +206,9 @@ def _template(name: str, args: Ec2MachineArgs, child: ResourceOptions) -> aws.ec
         tag_specifications=[
             {"resource_type": kind, "tags": {**args.tags, "Name": args.title}} for kind in ("instance", "volume")
         ],
-        opts=child,
+        opts=ResourceOptions.merge(
+            child,
+            ResourceOptions(replace_on_changes=["blockDeviceMappings"], ignore_changes=["tagSpecifications"]),
+        ),
     )
     return aws.ec2.InstanceLaunchTemplateArgs(id=template.id, version="1")
