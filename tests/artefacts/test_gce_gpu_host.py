@@ -257,11 +257,14 @@ def test_uv_is_installed_with_a_pinned_hash(machine: Machine) -> None:
 def test_the_image_contains_no_state_of_the_builder(machine: Machine) -> None:
     (machine.root / "etc/systemd/system").mkdir(parents=True)
     (machine.root / "etc/systemd/system/gpu-host-install.service").touch()
+    (machine.root / "var/log/journal/0123").mkdir(parents=True)
+    machine.stubs.add("journalctl", f'[ "$*" = --relinquish-var ] && [ -s "{machine.root}/etc/machine-id" ]')
     machine.installed()
 
     assert (machine.root / "etc/machine-id").read_text() == ""
     assert list((machine.root / "etc/ssh").iterdir()) == []
     assert list((machine.root / "var/lib/apt/lists").iterdir()) == []
+    assert list((machine.root / "var/log/journal").iterdir()) == []
     assert not (machine.root / "etc/systemd/system/gpu-host-install.service").exists()
     assert machine.called("cloud-init clean --logs")
 
