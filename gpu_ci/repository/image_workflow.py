@@ -25,6 +25,7 @@ _RECIPE: Final = Path(__file__).resolve().parents[2] / "docker" / "gpu-tests"
 _FILES: Final = (
     ".dockerignore",
     "Dockerfile",
+    "check-image",
     "requirements.in",
     "requirements.txt",
     "run-gpu-tests",

@@ -241,7 +241,9 @@ def test_a_good_image_passes_and_lists_its_tools(box: Box, image: str, last: str
         ("g++", "", "g++"),
     ],
 )
-def test_an_image_must_compile_c_and_c_plus_plus(box: Box, image: str, compiler: str, broken: str, message: str) -> None:
+def test_an_image_must_compile_c_and_c_plus_plus(
+    box: Box, image: str, compiler: str, broken: str, message: str
+) -> None:
     """Break the real compiler as a missing package does: libc6-dev, libstdc++-dev, crt1.o, g++."""
     for name in {compiler, "cc"} if compiler == "gcc" else {compiler}:
         (box.stubs.path / name).unlink()
@@ -272,7 +274,7 @@ def test_without_a_number_of_gpus_nvidia_smi_is_not_called(box: Box) -> None:
 def test_devel_needs_the_compiler_of_the_stated_version_and_compiles_cuda(box: Box) -> None:
     """Compile the program as C++ after the parts of CUDA that only nvcc knows are defined."""
     missing = box.check("devel", "12.9")
-    cuda = f'-D__global__= -DCUDNN_MAJOR=9 -DCUBLAS_STATUS_SUCCESS=0 -x c++ -I{box.root}'
+    cuda = f"-D__global__= -DCUDNN_MAJOR=9 -DCUBLAS_STATUS_SUCCESS=0 -x c++ -I{box.root}"
     compiles = f'PATH={os.environ["PATH"]} exec {linter("g++")} {cuda} "$@"'
     for version in ("13.0", "12.9"):
         version_or = f'[ "$1" != --version ] || {{ echo "release {version}, V"; exit; }}\n'

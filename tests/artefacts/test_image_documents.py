@@ -72,8 +72,8 @@ class Machine(FakeCommands):
             self.file(path, text)
         (self.root / "etc/sysctl.d/99-sysctl.conf").symlink_to("../sysctl.conf")
         order = f"{linter('systemd-analyze')} cat-config --root={self.root} sysctl.d"
-        self.add("sysctl", f"value=$({order} | sed -n \"s/^$2 *= *//p\" | tail -n 1); echo \"$value\"")
-        self.add("systemctl", 'case $1 in is-active) echo active;; is-enabled) echo masked;; esac')
+        self.add("sysctl", f'value=$({order} | sed -n "s/^$2 *= *//p" | tail -n 1); echo "$value"')
+        self.add("systemctl", "case $1 in is-active) echo active;; is-enabled) echo masked;; esac")
         self.add("docker", 'case $* in *json*) echo "{}";; esac')
         self.add("jq", "case $* in *Runtime) echo nvidia;; *) echo cgroupfs;; esac")
         self.add("stat", "echo 750:runner:runner")
@@ -94,7 +94,9 @@ class Machine(FakeCommands):
 
     def step(self, kind: str, document: str, name: str, **options: object) -> Run:
         script = rendered(kind, document, **(options or OPTIONS))[name]
-        return self.run(["bash", "-c", re.sub(r"(?<![\w.])/(?=etc/|var/|usr/src|usr/bin/nodeadm)", f"{self.root}/", script)])
+        return self.run(
+            ["bash", "-c", re.sub(r"(?<![\w.])/(?=etc/|var/|usr/src|usr/bin/nodeadm)", f"{self.root}/", script)]
+        )
 
 
 @pytest.fixture
@@ -153,14 +155,24 @@ def test_a_machine_whose_gpu_works_passes(machine: Machine, kind: str) -> None:
 
     runs = {name: machine.step(kind, "test", name) for name in rendered(kind, "test")}
     assert {name: run.err for name, run in runs.items() if run.code != 0} == {}
-    kernel = "ctr run --rm --runc-binary /usr/bin/nvidia-container-runtime" if kind == "eks" else "docker run --rm --gpus all"
+    kernel = (
+        "ctr run --rm --runc-binary /usr/bin/nvidia-container-runtime"
+        if kind == "eks"
+        else "docker run --rm --gpus all"
+    )
     assert [call for call in machine.calls() if call.startswith(kernel)]
 
 
 @pytest.mark.parametrize(
     ("kind", "step", "name", "body", "message"),
     [
-        ("eks", "Driver", "nvidia-smi", "echo No devices were found; exit 6", "nvidia-smi fails: No devices were found"),
+        (
+            "eks",
+            "Driver",
+            "nvidia-smi",
+            "echo No devices were found; exit 6",
+            "nvidia-smi fails: No devices were found",
+        ),
         ("ec2", "Driver", "nvidia-smi", "exit 9", "nvidia-smi fails: "),
         ("eks", "Driver", "nvidia-smi", "", "branch of the driver : '580' is expected, and '' was found"),
         (
@@ -187,7 +199,13 @@ def test_a_machine_whose_gpu_works_passes(machine: Machine, kind: str) -> None:
         ("eks", "Kernel", "ctr", 'echo "ctr: no GPU" >&2; [ "$1" != run ]', "ctr: no GPU"),
         ("eks", "Kernel", "ctr", 'echo "ctr: no image" >&2; [ "$2" != pull ]', "ctr: no image"),
         ("ec2", "Kernel", "docker", "echo no GPU >&2; exit 1", "no GPU"),
-        ("eks", "Content", "ctr", f"echo {IMAGE}", f"{IMAGE}: the label io.cri-containerd.pinned=pinned is expected, and"),
+        (
+            "eks",
+            "Content",
+            "ctr",
+            f"echo {IMAGE}",
+            f"{IMAGE}: the label io.cri-containerd.pinned=pinned is expected, and",
+        ),
         ("ec2", "Users", "runuser", "true", "runner can become root"),
         ("ec2", "Users", "jq", "echo runc", "default runtime of Docker: 'nvidia' is expected, and 'runc' was found"),
         ("ec2", "Users", "stat", "echo 755:root:root", "/var/cache/ccache: '750:runner:runner' is expected"),
@@ -248,7 +266,12 @@ def test_warnings_of_cloud_init_do_not_end_a_build(machine: Machine, code: int, 
 def test_an_update_waits_for_the_lock_of_the_lists(machine: Machine, place: str) -> None:
     """Run the real apt-get while another process has the lock. The fake pause ends that process."""
     lists = machine.root / "var/lib/apt/lists"
-    for path in ("var/lib/apt/lists/partial", "var/lib/dpkg", "var/cache/apt/archives/partial", "etc/apt/sources.list.d"):
+    for path in (
+        "var/lib/apt/lists/partial",
+        "var/lib/dpkg",
+        "var/cache/apt/archives/partial",
+        "etc/apt/sources.list.d",
+    ):
         (machine.root / path).mkdir(parents=True)
     machine.file("var/lib/dpkg/status")
     (machine.root / "var/tmp").mkdir()

@@ -21,7 +21,9 @@ FILES: Final = [
     and not name.startswith(("docs/", "examples/", "ops/doctor/log/", "tests/"))
 ]
 IMAGES: Final = [path for path in FILES if path.is_relative_to(ROOT / "ami") or path.is_relative_to(ROOT / "docker")]
-ENDS_EARLY: Final = re.compile(r"\|\s*(grep\s+(-\S+\s+)*(-\w*[qm]|--quiet|--max-count)|head\b|sed\s+\S*\dq|awk\s[^|]*\bexit\b)")
+ENDS_EARLY: Final = re.compile(
+    r"\|\s*(grep\s+(-\S+\s+)*(-\w*[qm]|--quiet|--max-count)|head\b|sed\s+\S*\dq|awk\s[^|]*\bexit\b)"
+)
 """A reader that ends before its input does: the writer fails with SIGPIPE, and with pipefail the whole pipe."""
 CHECK: Final = re.compile(r"\s*(\[{1,2}|test|grep\s+(-\S+\s+)*(-\w*q|--quiet))\s")
 APT: Final = re.compile(r"(?<![\w/-])apt-get(?= )")
@@ -63,7 +65,13 @@ def test_machine_images_call_apt_get_in_one_place() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["ldconfig -p | grep -q libicuuc", "a | grep --fixed-strings --quiet b", 'x=$("$tool" | head -n 1)', "a | sed 1q", "a|grep -m1 b"],
+    [
+        "ldconfig -p | grep -q libicuuc",
+        "a | grep --fixed-strings --quiet b",
+        'x=$("$tool" | head -n 1)',
+        "a | sed 1q",
+        "a|grep -m1 b",
+    ],
 )
 def test_a_reader_that_ends_early_is_found(line: str) -> None:
     assert ends_early(line)
