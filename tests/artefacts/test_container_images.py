@@ -122,22 +122,6 @@ def test_the_runner_is_the_newest_known_release_by_digest() -> None:
     assert re.fullmatch(rf"ghcr\.io/actions/actions-runner:{re.escape(NEWEST)}@sha256:[0-9a-f]{{64}}", pin)
 
 
-def test_the_runner_image_has_no_cuda_version_of_its_own() -> None:
-    text = (RUNNER / "Dockerfile").read_text()
-
-    assert re.findall(r"^ARG CUDA.*$", text, re.MULTILINE) == ["ARG CUDA", "ARG CUDA"]
-    assert '"${CUDA:?' in text
-    assert "NVIDIA_VISIBLE_DEVICES=" not in text
-    assert "LD_LIBRARY_PATH=" not in text
-
-
-def test_cuda_is_in_the_first_layers() -> None:
-    text = (RUNNER / "Dockerfile").read_text()
-    order = [text.index(word) for word in ("cuda-keyring.deb", "cuda-libraries-", "git-lfs", "check-image runtime")]
-
-    assert order == sorted(order)
-
-
 @pytest.mark.parametrize("path", LOCKS, ids=lambda path: path.stem)
 def test_a_lock_is_a_known_build_of_torch_with_a_hash_for_every_package(path: Path) -> None:
     version, _, cuda = path.stem.partition("-cuda")
@@ -263,12 +247,6 @@ def test_the_last_step_of_every_target_checks_the_image(image: str) -> None:
 
     assert last != []
     assert [step for step in last if not step.startswith("RUN check-image")] == []
-
-
-def test_without_a_number_of_gpus_nvidia_smi_is_not_called(box: Box) -> None:
-    box.stubs.add("nvidia-smi", "exit 9")
-
-    assert box.check("runtime", "12.9").code == 0
 
 
 def test_devel_needs_the_compiler_of_the_stated_version_and_compiles_cuda(box: Box) -> None:

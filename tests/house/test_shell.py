@@ -25,8 +25,8 @@ ENDS_EARLY: Final = re.compile(
     r"\|\s*(grep\s+(-\S+\s+)*(-\w*[qm]|--quiet|--max-count)|head\b|sed\s+\S*\dq|awk\s[^|]*\bexit\b)"
 )
 """A reader that ends before its input does: the writer fails with SIGPIPE, and with pipefail the whole pipe."""
-CHECK: Final = re.compile(r"\s*(\[{1,2}|test|grep\s+(-\S+\s+)*(-\w*q|--quiet))\s")
-APT: Final = re.compile(r"(?<![\w/-])apt-get(?= )")
+CHECK: Final = re.compile(r"\s*(\[{1,2}|test|grep\s+(-\S+\s+)*(-\w*q\w*|--quiet))\s")
+APT: Final = re.compile(r"(?<![\w/-])apt-get(?= )(?! \$1 failed| \$\*)")
 
 
 def lines(path: Path) -> Iterator[tuple[str, str, str]]:
@@ -56,30 +56,25 @@ def test_every_check_of_an_image_has_a_message() -> None:
 
 
 def test_machine_images_call_apt_get_in_one_place() -> None:
-    calls = [place for path in IMAGES if "ami" in path.parts for place, line, _ in lines(path) if APT.search(line)]
-    messages = [place for place in calls if "failed with" in (ROOT / place.partition(":")[0]).read_text()]
+    calls = [place.partition(":")[0] for path in IMAGES for place, line, _ in lines(path) if APT.search(line)]
 
-    assert sorted({place.partition(":")[0] for place in calls}) == ["ami/ec2-gpu/build.yaml", "ami/gce-gpu-host/lib.sh"]
-    assert len(calls) == len(messages) == 4
+    assert [name for name in calls if name.startswith("ami/")] == ["ami/ec2-gpu/build.yaml", "ami/gce-gpu-host/lib.sh"]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "ldconfig -p | grep -q libicuuc",
-        "a | grep --fixed-strings --quiet b",
+def test_a_reader_that_ends_early_is_found() -> None:
+    pipes = (
+        "ldconfig -p | grep -q a",
+        "a | grep -F --quiet b",
         'x=$("$tool" | head -n 1)',
         "a | sed 1q",
         "a|grep -m1 b",
-    ],
-)
-def test_a_reader_that_ends_early_is_found(line: str) -> None:
-    assert ends_early(line)
-    assert not ends_early("ps | grep root | tail -n 1")
+    )
+
+    assert [line for line in (*pipes, "ps | grep root | tail -n 1") if ends_early(line)] == list(pipes)
 
 
-@pytest.mark.parametrize("line", ["  test -x /usr/bin/nodeadm", '[ "$a" = b ]', "  [[ $a == b ]]", "grep -qx a file"])
-def test_a_check_without_a_message_is_found(line: str) -> None:
-    assert silent(line, "next")
-    assert not silent(f"{line} || die 'a is missing'", "next")
-    assert not silent(line, "}")
+def test_a_check_without_a_message_is_found() -> None:
+    checks = ("  test -x /usr/bin/nodeadm", '[ "$a" = b ]', "  [[ $a == b ]]", "grep -qx a file")
+
+    assert [line for line in (*checks, "test a || die 'a is missing'") if silent(line, "next")] == list(checks)
+    assert not silent(checks[0], "}")

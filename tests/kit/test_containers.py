@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from components.aws.images.image_push import role_arn
-from gpu_ci.repository.container_workflow import ContainerBuild, Ecr, Variant, container_files
+from gpu_ci.repository.container_workflow import ContainerBuild, Variant, container_files
 from gpu_ci.repository.documents import FileError
 from gpu_ci.stack_file.identity import Identity
 from ops.kit import stack as kit
@@ -160,55 +160,40 @@ def test_a_build_gets_the_newest_runner_by_digest(tmp_path: Path, digest: str, c
         assert outputs == f"version=2.338.0\nimage=ghcr.io/actions/actions-runner:2.338.0@{digest}\n"
 
 
+def runs(*states: tuple[int, str, str | None, str]) -> str:
+    """Return an answer of GitHub: runs with their number, status, conclusion and event."""
+    keys = ("run_number", "status", "conclusion", "event")
+    return json.dumps({"workflow_runs": [dict(zip(keys, state, strict=True)) for state in states]})
+
+
 @pytest.mark.artefacts
 @pytest.mark.parametrize(
-    ("answers", "code", "pauses"),
+    ("answers", "result", "pauses"),
     [
-        (["success"], 0, 0),
-        (["missing", "unfinished", "exit 1", "success"], 0, 3),
-        (["unfinished", "failure"], 1, 1),
-        (["cancelled"], 1, 0),
-        (["missing"], 1, 20),
+        ([runs((4, "completed", "success", "push"))], "success", 0),
+        ([runs(), runs((4, "queued", None, "push")), "502", runs((4, "completed", "success", "push"))], "success", 3),
+        ([runs((3, "completed", "success", "push"), (5, "completed", "failure", "push"))], "failure", 0),
+        ([runs((4, "completed", "success", "pull_request"))], "missing", 20),
     ],
 )
 def test_an_image_is_built_after_the_gpu_tests_of_its_commit(
-    tmp_path: Path, answers: list[str], code: int, pauses: int
+    tmp_path: Path, answers: list[str], result: str, pauses: int
 ) -> None:
+    """Give the answers one after another, the last one again and again. The filter of the workflow reads them."""
     commands = FakeCommands(tmp_path)
     commands.add("sleep")
     for number, answer in enumerate(answers):
-        (tmp_path / str(number)).write_text(answer if answer.startswith("exit") else f"echo {answer}")
-    number = f"$(grep -c ^gh {commands.log})"
-    commands.add(
-        "gh", f"n=$(({number} - 1)); if [ $n -ge {len(answers)} ]; then n={len(answers) - 1}; fi; . {tmp_path}/$n"
-    )
+        (tmp_path / str(number)).write_text(answer)
+    last = f'n=$(($(grep -c ^sleep "{commands.log}") < {len(answers)} ? $(grep -c ^sleep "{commands.log}") : {len(answers) - 1}))'
+    commands.add("gh", f'{last}; {linter("jq")} --raw-output "${{@: -1}}" "{tmp_path}/$n"')
     jobs = workflow(ON_GITHUB)["jobs"]
     (wait,) = jobs["tests"]["steps"]
     run = commands.run(["bash", "-eo", "pipefail", "-c", wait["run"]], {**wait["env"], **VALUES})
 
-    assert (run.code, commands.calls().count("sleep 30")) == (code, pauses)
-    assert (f"gpu-tests.yml of c0ffee ended with {answers[-1]}" in run.out) is (code == 1)
+    assert (run.code, commands.calls().count("sleep 30")) == (int(result != "success"), pauses)
+    assert (f"gpu-tests.yml of c0ffee ended with {result}" in run.out) is (result != "success")
     assert (jobs["build"]["needs"], jobs["test"]["needs"]) == ("tests", "build")
-    assert wait["env"]["TESTS"] == "gpu-tests.yml"
     assert {call.split()[4] for call in commands.calls() if call.startswith("gh")} == {"w/gpu-tests.yml/runs"}
-
-
-@pytest.mark.artefacts
-def test_the_result_of_the_gpu_tests_is_that_of_the_last_run() -> None:
-    """Run the filter of the workflow over answers as GitHub gives them."""
-    (wait,) = workflow(ON_GITHUB)["jobs"]["tests"]["steps"]
-    found = re.search(r"--jq '(.*?)'", wait["run"], re.DOTALL)
-    assert found is not None
-
-    def runs(*states: tuple[int, str, str | None, str]) -> str:
-        keys = ("run_number", "status", "conclusion", "event")
-        stated = json.dumps({"workflow_runs": [dict(zip(keys, state, strict=True)) for state in states]})
-        return subprocess.check_output([linter("jq"), "--raw-output", found[1]], input=stated, text=True).strip()
-
-    assert runs() == "missing"
-    assert runs((4, "completed", "success", "pull_request")) == "missing"
-    assert runs((3, "completed", "success", "push"), (4, "in_progress", None, "workflow_dispatch")) == "unfinished"
-    assert runs((5, "completed", "failure", "push"), (4, "completed", "success", "push")) == "failure"
 
 
 @pytest.mark.pure
@@ -352,13 +337,6 @@ def test_a_combination_without_a_lock_is_refused_with_the_way_to_create_it() -> 
 
     with pytest.raises(FileError, match=r"docker/pytorch/locks/2\.14\.1-cuda12\.6\.txt is missing"):
         written(changes)
-
-
-@pytest.mark.pure
-def test_images_of_pytorch_can_be_in_ecr() -> None:
-    registry = next(build.registry for build in container_builds(stacks.settings(changes=TORCH_ON_ECR), IDENTITY))
-
-    assert isinstance(registry, Ecr)
 
 
 @pytest.mark.pure
