@@ -16,7 +16,7 @@ from typing import Final
 
 from gpu_ci.repository.actions import AUTH, AWS_CREDENTIALS, BUILD_PUSH, CHECKOUT, SETUP_BUILDX, SETUP_GCLOUD
 from gpu_ci.repository.documents import BRANCH, check_values
-from gpu_ci.repository.image_workflow import PROVIDER
+from gpu_ci.repository.image_workflow import PROVIDER, google_hosts
 from gpu_ci.repository.render import render
 
 RECIPES: Final = Path(__file__).resolve().parents[2] / "docker"
@@ -140,6 +140,8 @@ def container_files(build: ContainerBuild) -> dict[str, str]:
         "build_push": BUILD_PUSH,
     }
     folder = f"docker/{build.recipe}"
-    workflow = render("container-image.yml.j2", build=build, folder=folder, provider=PROVIDER, **pins)
+    bases = [value for variant in build.variants for name, value in variant.arguments if name == "BASE_IMAGE"]
+    hosts = google_hosts(build.repository, *bases)
+    workflow = render("container-image.yml.j2", build=build, hosts=hosts, folder=folder, provider=PROVIDER, **pins)
     recipe = {f"{folder}/{name}": (RECIPES / build.recipe / name).read_text(encoding="utf-8") for name in build.files}
     return {build.file: workflow, **recipe}

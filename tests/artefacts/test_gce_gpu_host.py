@@ -333,7 +333,7 @@ def test_a_key_with_another_fingerprint_is_rejected(machine: Machine, host: str,
         ("id", "ci-gpu-runner docker google-sudoers", "is in google-sudoers, and could become root by it"),
     ],
 )
-def test_a_machine_that_is_no_gpu_host_fails_the_build(
+def test_a_wrong_part_of_the_host_fails_the_build(
     machine: Machine, command: str, answer: str, report: str
 ) -> None:
     machine.stubs.add(command, f"echo {answer}")

@@ -301,6 +301,9 @@ def test_images_of_pytorch_have_the_tags_of_their_combination() -> None:
     assert variants[0]["arguments"] == (
         "TORCH=2.15.0-cuda13.2\nBASE_IMAGE=cgr.dev/chainguard/wolfi-base:20261101\nPACKAGES=ffmpeg g++\n"
     )
+    assert step(document, "Sign in to the registry")["run"].endswith(
+        "configure-docker us-central1-docker.pkg.dev --quiet"
+    )
     assert build["tags"].split("\n")[1:] == [
         "us-central1-docker.pkg.dev/gpu-test-runners/gpu-tests/pytorch:${{ matrix.name }}",
         "",
