@@ -23,9 +23,6 @@ pytestmark = pytest.mark.artefacts
 
 ROOT: Final = Path(__file__).parents[2]
 DOCKERFILES: Final = sorted((ROOT / "docker").glob("*/Dockerfile"))
-SCRIPTS: Final = [
-    path for path in sorted((ROOT / "docker").glob("*/*")) if path.is_file() and path.read_text().startswith("#!")
-]
 LOCKS: Final = sorted((ROOT / "docker" / "pytorch" / "locks").glob("*.txt"))
 PYTORCH: Final = ROOT / "docker" / "pytorch" / "Dockerfile"
 RUNNER: Final = ROOT / "docker" / "runner-gpu"
@@ -48,13 +45,6 @@ def arguments(path: Path) -> dict[str, str]:
 @each_dockerfile
 def test_a_dockerfile_passes_hadolint(path: Path) -> None:
     result = subprocess.run([linter("hadolint"), "--no-color", str(path)], capture_output=True, text=True, check=False)
-
-    assert (result.returncode, result.stdout) == (0, "")
-
-
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
-def test_a_script_passes_shellcheck(path: Path) -> None:
-    result = subprocess.run([linter("shellcheck"), str(path)], capture_output=True, text=True, check=False)
 
     assert (result.returncode, result.stdout) == (0, "")
 

@@ -333,9 +333,7 @@ def test_a_key_with_another_fingerprint_is_rejected(machine: Machine, host: str,
         ("id", "ci-gpu-runner docker google-sudoers", "is in google-sudoers, and could become root by it"),
     ],
 )
-def test_a_wrong_part_of_the_host_fails_the_build(
-    machine: Machine, command: str, answer: str, report: str
-) -> None:
+def test_a_wrong_part_of_the_host_fails_the_build(machine: Machine, command: str, answer: str, report: str) -> None:
     machine.stubs.add(command, f"echo {answer}")
 
     assert machine.installed().code == 1
@@ -559,21 +557,6 @@ def test_a_disk_with_foreign_or_unknown_content_is_not_formatted(disks: Machine,
 
     assert disks.script("local-ssd.sh", LOCAL_SSD_DEVICE="/dev/sdb").code != 0
     assert disks.called("mkfs") == []
-
-
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
-def test_a_script_passes_bash_and_shellcheck(script: Path) -> None:
-    parsed = subprocess.run(["bash", "-n", str(script)], capture_output=True, text=True, check=False)
-    checked = subprocess.run(
-        [linter("shellcheck"), "--external-sources", str(script.relative_to(FOLDER.parents[1]))],
-        cwd=FOLDER.parents[1],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert (parsed.returncode, parsed.stderr) == (0, "")
-    assert (checked.returncode, checked.stdout) == (0, "")
 
 
 @pytest.mark.parametrize("unit", sorted(FOLDER.glob("*.service")), ids=lambda path: path.name)

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-pytestmark = pytest.mark.pure
+from tests.artefacts.linters import linter
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 FILES: Final = [
@@ -47,20 +47,33 @@ def silent(line: str, after: str) -> bool:
     return CHECK.match(line) is not None and not goes_on
 
 
+@pytest.mark.artefacts
+def test_the_scripts_pass_shellcheck() -> None:
+    scripts = [path for path in FILES if path.suffix == ".sh" or (path.suffix == "" and path.read_text()[:2] == "#!")]
+    command = [linter("shellcheck"), "--external-sources", *(str(path.relative_to(ROOT)) for path in scripts)]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert (len(scripts) > 20, ended.stdout) == (True, "")
+
+
+@pytest.mark.pure
 def test_no_pipe_has_a_reader_that_ends_early() -> None:
     assert [place for path in FILES for place, line, _ in lines(path) if ends_early(line)] == []
 
 
+@pytest.mark.pure
 def test_every_check_of_an_image_has_a_message() -> None:
     assert [place for path in IMAGES for place, line, after in lines(path) if silent(line, after)] == []
 
 
+@pytest.mark.pure
 def test_machine_images_call_apt_get_in_one_place() -> None:
     calls = [place.partition(":")[0] for path in IMAGES for place, line, _ in lines(path) if APT.search(line)]
 
     assert [name for name in calls if name.startswith("ami/")] == ["ami/ec2-gpu/build.yaml", "ami/gce-gpu-host/lib.sh"]
 
 
+@pytest.mark.pure
 def test_a_reader_that_ends_early_is_found() -> None:
     pipes = (
         "ldconfig -p | grep -q a",
@@ -73,6 +86,7 @@ def test_a_reader_that_ends_early_is_found() -> None:
     assert [line for line in (*pipes, "ps | grep root | tail -n 1") if ends_early(line)] == list(pipes)
 
 
+@pytest.mark.pure
 def test_a_check_without_a_message_is_found() -> None:
     checks = ("  test -x /usr/bin/nodeadm", '[ "$a" = b ]', "  [[ $a == b ]]", "grep -qx a file")
 
