@@ -389,7 +389,13 @@ def verifying(machine: Machine, host: str = GOOD, inside: str = GOOD, **options:
     shutil.copytree(machine.home, own)
     lines = "".join(f"{name}={value!r}\n" for name, value in ({"GPU_HOST_HASH": HASH} | options).items())
     (own / "options.env").write_text(lines)
-    return machine.stubs.run(["/bin/bash", str(own / "verify.sh")], {"GPU_HOST_ROOT": str(machine.root)})
+    return verified(machine)
+
+
+def verified(machine: Machine) -> Run:
+    """The verifier, once more."""
+    script = str(machine.root / "run" / "verify" / "verify.sh")
+    return machine.stubs.run(["/bin/bash", script], {"GPU_HOST_ROOT": str(machine.root)})
 
 
 def test_a_valid_image_passes_the_verification_on_its_gpu(machine: Machine) -> None:
@@ -480,9 +486,7 @@ def test_an_image_that_differs_from_its_options_fails_the_verification(
 def test_every_failed_check_fails_the_verification(machine: Machine, command: str, body: str, stage: str) -> None:
     verifying(machine)
     machine.stubs.add(command, body)
-    run = machine.stubs.run(
-        ["/bin/bash", str(machine.root / "run/verify/verify.sh")], {"GPU_HOST_ROOT": str(machine.root)}
-    )
+    run = verified(machine)
 
     assert run.code != 0
     assert machine.reports()[-1].startswith(f"fail:{stage}")
@@ -492,9 +496,7 @@ def test_an_unavailable_registry_is_not_reported_as_a_fault_of_the_image(machine
     verifying(machine)
     machine.stubs.add("sleep")
     machine.stubs.add("docker", 'case "$1" in pull) exit 1;; esac')
-    run = machine.stubs.run(
-        ["/bin/bash", str(machine.root / "run/verify/verify.sh")], {"GPU_HOST_ROOT": str(machine.root)}
-    )
+    run = verified(machine)
 
     assert run.code == 1
     assert machine.reports()[-1].startswith(f"fail:{ELSEWHERE[0]}:1:nvidia/cuda:12.9.1-base-ubuntu24.04")
@@ -507,9 +509,7 @@ def test_a_failed_pull_is_repeated(machine: Machine) -> None:
     machine.stubs.add("sleep")
     docker = f'case "$1" in pull) if [ ! -e {once} ]; then touch {once}; exit 1; fi;; *) printf "%s\\n" {GOOD!r};; esac'
     machine.stubs.add("docker", docker)
-    run = machine.stubs.run(
-        ["/bin/bash", str(machine.root / "run/verify/verify.sh")], {"GPU_HOST_ROOT": str(machine.root)}
-    )
+    run = verified(machine)
 
     assert (run.code, machine.reports()[-1]) == (0, f"ok:{HASH}")
 
@@ -522,11 +522,6 @@ def disks(machine: Machine) -> Machine:
     machine.stubs.add("blkid", "exit 2")
     (machine.root / "dev/disk/by-id").mkdir(parents=True)
     return machine
-
-
-def test_a_machine_without_a_local_ssd_boots(disks: Machine) -> None:
-    assert disks.script("local-ssd.sh").code == 0
-    assert disks.stubs.calls() == []
 
 
 def test_a_blank_local_ssd_is_formatted_and_stores_the_data_of_docker(disks: Machine) -> None:
@@ -543,20 +538,23 @@ def test_a_blank_local_ssd_is_formatted_and_stores_the_data_of_docker(disks: Mac
     ]
 
 
-def test_a_local_ssd_that_has_a_file_system_is_not_formatted_again(disks: Machine) -> None:
-    disks.stubs.add("blkid", "echo ext4")
-
-    assert disks.script("local-ssd.sh", LOCAL_SSD_DEVICE="/dev/nvme0n1").code == 0
-    assert disks.called("mkfs") == []
-    assert disks.called("mount -o discard,noatime /dev/nvme0n1")
-
-
-@pytest.mark.parametrize("answer", ["echo LVM2_member", "exit 4"])
-def test_a_disk_with_foreign_or_unknown_content_is_not_formatted(disks: Machine, answer: str) -> None:
+@pytest.mark.parametrize(
+    ("device", "answer", "boots", "mounts"),
+    [
+        ("", "exit 4", True, False),
+        ("/dev/sdb", "echo ext4", True, True),
+        ("/dev/sdb", "echo LVM2_member", False, False),
+        ("/dev/sdb", "exit 4", False, False),
+    ],
+)
+def test_a_disk_with_content_is_not_formatted(
+    disks: Machine, device: str, answer: str, boots: bool, mounts: bool
+) -> None:
     disks.stubs.add("blkid", answer)
 
-    assert disks.script("local-ssd.sh", LOCAL_SSD_DEVICE="/dev/sdb").code != 0
+    assert (disks.script("local-ssd.sh", LOCAL_SSD_DEVICE=device).code == 0) is boots
     assert disks.called("mkfs") == []
+    assert bool(disks.called("mount -o discard,noatime /dev/sdb")) is mounts
 
 
 @pytest.mark.parametrize("unit", sorted(FOLDER.glob("*.service")), ids=lambda path: path.name)

@@ -142,26 +142,21 @@ def test_without_a_command_the_project_is_installed_from_its_lock_and_tested(
     assert container.calls()[2].endswith("-m project")
 
 
-def test_a_command_replaces_the_default_tests_of_the_project(container: Container) -> None:
-    run = container.run("uv", "run", "pytest", "-k", "two words")
+@pytest.mark.parametrize(
+    ("smoke", "words", "code", "calls", "message"),
+    [
+        ("", ("uv", "run", "pytest", "-k", "two words"), 0, ["uv run pytest -k two words"], ""),
+        ("exit 1", ("uv", "run", "pytest"), 1, [], ""),
+        ("", (), 2, [], "mount the repository at /workspace"),
+    ],
+)
+def test_the_smoke_test_comes_before_a_command(
+    container: Container, smoke: str, words: tuple[str, ...], code: int, calls: list[str], message: str
+) -> None:
+    container.stubs.add("pytest-of-the-image", smoke)
+    run = container.run(*words)
 
-    assert run.code == 0
-    assert container.calls()[1:] == ["uv run pytest -k two words"]
-
-
-def test_no_command_runs_if_the_smoke_test_fails(container: Container) -> None:
-    container.stubs.add("pytest-of-the-image", "exit 1")
-    run = container.run("uv", "run", "pytest")
-
-    assert run.code == 1
-    assert len(container.calls()) == 1
-
-
-def test_a_missing_repository_is_reported_and_fails(container: Container) -> None:
-    run = container.run()
-
-    assert run.code == 2
-    assert "mount the repository at /workspace" in run.err
+    assert (run.code, container.calls()[1:], message in run.err) == (code, calls, True)
 
 
 def test_a_user_without_a_home_folder_gets_a_temporary_home_folder(container: Container) -> None:
