@@ -46,7 +46,7 @@ apt_get() {
 go_tool_actionlint() {
     local wanted
     wanted=$(sed -n 's|.*github.com/rhysd/actionlint v\([0-9.]*\).*|\1|p' tools/go-tools/go.mod)
-    if have actionlint && actionlint -version | grep -qx "v\{0,1\}$wanted"; then
+    if have actionlint && grep -qx "v\{0,1\}$wanted" <<<"$(actionlint -version)"; then
         printf '  %-16s %s\n' actionlint "$(command -v actionlint)"
     elif ! have go; then
         missing+=("actionlint $wanted (its build needs Go, which is not on PATH: https://go.dev/dl)")

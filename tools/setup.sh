@@ -41,7 +41,7 @@ interpreter() {
 # uv does not read the configuration of pip. If only pip has an index configured, use pip.
 only_pip_has_an_index() {
     [ -z "${UV_DEFAULT_INDEX:-}${UV_INDEX_URL:-}${UV_INDEX:-}" ] || return 1
-    [ -n "${PIP_INDEX_URL:-}${PIP_NO_INDEX:-}" ] || "$1" -m pip config list 2>/dev/null | grep -qE '\.(no-)?index(-url)?='
+    [[ -n "${PIP_INDEX_URL:-}${PIP_NO_INDEX:-}" || $("$1" -m pip config list 2>/dev/null) =~ \.(no-)?index(-url)?= ]]
 }
 
 with_uv() {

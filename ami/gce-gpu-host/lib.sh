@@ -63,10 +63,22 @@ put() {
 
 # dpkg asks about a changed configuration file even where debconf is noninteractive, and fails without a terminal
 # (dstackai/dstack 3367: google-compute-engine). It takes its default answer, and without one the installed file stays.
+# Every call waits for the locks of dpkg. No option waits for the lock of the lists, so update is repeated.
 apt() {
-  DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 \
-    apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=5 \
-    -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold --yes --no-install-recommends "$@"
+  local tries=1 code
+  if [ "$1" = update ]; then
+    tries=10
+  fi
+  until DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 \
+    apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=5 -o APT::Update::Error-Mode=any \
+    -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold --yes --no-install-recommends "$@"; do
+    code=$? tries=$((tries - 1))
+    if [ "$tries" = 0 ]; then
+      FAILED_AT="apt-get $*"
+      exit "$code"
+    fi
+    sleep 15
+  done
 }
 
 # A signing key is taken over only with the fingerprint that its owner publishes, and only alone: apt would trust every

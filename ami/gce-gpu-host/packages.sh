@@ -24,7 +24,8 @@ stage_upgrade() {
 stage_docker() {
   local old=() name
   for name in docker.io docker-compose docker-compose-v2 docker-doc podman-docker containerd runc; do
-    if dpkg-query --show --showformat '${db:Status-Status}' "$name" 2>/dev/null | grep -qx installed; then
+    # An unknown package has no state.
+    if [ "$(dpkg-query --show --showformat '${db:Status-Status}' "$name" 2>/dev/null)" = installed ]; then
       old+=("$name")
     fi
   done

@@ -20,11 +20,13 @@ stage_cleanup() {
   apt clean
   rm -rf "$ROOT/var/lib/apt/lists"/*
   cloud-init clean --logs
+  # From here on, the journal is in memory only. Its folder on the disk has the name of this machine.
+  journalctl --relinquish-var
+  rm -rf "$ROOT/var/log/journal"/*
   # Every machine from this image makes its own.
   : >"$ROOT/etc/machine-id"
   rm -f "$ROOT/var/lib/dbus/machine-id" "$ROOT"/etc/ssh/ssh_host_*
   rm -f "$ROOT/root/.bash_history" "$ROOT"/home/*/.bash_history
-  journalctl --rotate --vacuum-time=1s
   fstrim "${ROOT:-/}"
   systemctl disable gpu-host-install.service
   rm -f "$ROOT/etc/systemd/system/gpu-host-install.service"

@@ -25,7 +25,7 @@ grep -qx "GPU_HOST_HASH=$GPU_HOST_HASH" "$ROOT/opt/gpu-host/options.env" ||
 
 STAGE=driver
 # A query fails on a driver that has crashed; the plain table does not always.
-host=$("${QUERY[@]}")
+host=$("${QUERY[@]}") || die "nvidia-smi fails with $?: $host"
 say "$host"
 found=$(wc -l <<<"$host")
 [ "$found" -eq "$GPUS" ] || die "$found GPUs answer, and the machine was made with $GPUS"
@@ -59,7 +59,7 @@ pull "$CUDA_IMAGE"
 pull "$SAMPLE_IMAGE"
 
 STAGE=docker
-container=$(docker run --rm --gpus all "$CUDA_IMAGE" "${QUERY[@]}")
+container=$(docker run --rm --gpus all "$CUDA_IMAGE" "${QUERY[@]}") || die "a container fails with $?: $container"
 [ "$container" = "$host" ] || die "a container sees '$container', and the host '$host'"
 
 # nvidia-smi needs neither nvidia-uvm nor a working CUDA driver, and jobs need both.

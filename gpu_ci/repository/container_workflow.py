@@ -1,4 +1,6 @@
-"""The workflows that build container images and push them without a key, and the recipes in `docker/` that they build.
+"""The workflows that build container images and push them, and the recipes in `docker/` that they build.
+
+They push to a cloud without a key, to ghcr.io with the token of the job, and to Docker Hub with secrets.
 
 Every image has an immutable tag with its commit; users state its digest. The cache of the build is in the same
 repository, under tags that the build overwrites: GitHub's own cache has 10 GB for each repository (GitHub Docs,
@@ -14,7 +16,7 @@ from typing import Final
 
 from gpu_ci.repository.actions import AUTH, AWS_CREDENTIALS, BUILD_PUSH, CHECKOUT, SETUP_BUILDX, SETUP_GCLOUD
 from gpu_ci.repository.documents import BRANCH, check_values
-from gpu_ci.repository.image_workflow import PROVIDER
+from gpu_ci.repository.image_workflow import PROVIDER, google_hosts
 from gpu_ci.repository.render import render
 
 RECIPES: Final = Path(__file__).resolve().parents[2] / "docker"
@@ -29,6 +31,23 @@ class Ecr:
     role: str
     """The ARN of the role."""
     region: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Login:
+    """The user and the password of a registry, as expressions of GitHub."""
+
+    user: str
+    password: str
+    packages: bool
+    """Whether the password is the token of the job, which needs permissions for packages."""
+
+
+LOGINS: Final = {
+    "docker.io": Login(user="secrets.DOCKERHUB_USERNAME", password="secrets.DOCKERHUB_TOKEN", packages=False),  # noqa: S106
+    "ghcr.io": Login(user="github.actor", password="github.token", packages=True),  # noqa: S106
+}
+"""Registries without a cloud."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,17 +84,24 @@ class ContainerBuild:
     repository: str
     """The repository that is pushed to, with its registry and without a tag."""
     registry: Ecr | None
-    """None for Artifact Registry, where the job signs in by Workload Identity Federation."""
+    """None for Artifact Registry, where the job signs in by Workload Identity Federation, and for `LOGINS`."""
     variants: tuple[Variant, ...]
     branch: str
     """The protected branch that builds."""
     schedule: str
     """A cron expression."""
     section: str
-    """The lines of the stack file above the digest, each with its indent."""
+    """The lines of the stack file above the digest of an image of runners, each with its indent."""
     moving: bool = False
     """Whether the name of a variant is also a tag, which every build overwrites."""
     test: GpuTest | None = None
+    tested_by: tuple[str, ...] = ()
+    """The workflows that must pass on a commit before its images are built, as in `gpu-tests.yml`."""
+
+    @property
+    def login(self) -> Login | None:
+        """Return the login of a registry without a cloud."""
+        return LOGINS.get(self.host)
 
     @property
     def host(self) -> str:
@@ -114,6 +140,8 @@ def container_files(build: ContainerBuild) -> dict[str, str]:
         "build_push": BUILD_PUSH,
     }
     folder = f"docker/{build.recipe}"
-    workflow = render("container-image.yml.j2", build=build, folder=folder, provider=PROVIDER, **pins)
+    bases = [value for variant in build.variants for name, value in variant.arguments if name == "BASE_IMAGE"]
+    hosts = google_hosts(build.repository, *bases)
+    workflow = render("container-image.yml.j2", build=build, hosts=hosts, folder=folder, provider=PROVIDER, **pins)
     recipe = {f"{folder}/{name}": (RECIPES / build.recipe / name).read_text(encoding="utf-8") for name in build.files}
     return {build.file: workflow, **recipe}

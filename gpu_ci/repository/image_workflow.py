@@ -25,6 +25,7 @@ _RECIPE: Final = Path(__file__).resolve().parents[2] / "docker" / "gpu-tests"
 _FILES: Final = (
     ".dockerignore",
     "Dockerfile",
+    "check-image",
     "requirements.in",
     "requirements.txt",
     "run-gpu-tests",
@@ -48,9 +49,15 @@ class GpuTestsImage:
     """More arguments of the build."""
 
     @property
-    def host(self) -> str:
-        """Return the host of the registry."""
-        return self.reference.partition("/")[0]
+    def hosts(self) -> str:
+        """Return the registries of Google Cloud for the image and its base."""
+        return google_hosts(self.reference, self.cuda_image)
+
+
+def google_hosts(*images: str) -> str:
+    """Return the registries of Google Cloud for these images, as `gcloud auth configure-docker` takes them."""
+    hosts = dict.fromkeys(image.partition("/")[0] for image in images)
+    return ",".join(host for host in hosts if host.endswith("-docker.pkg.dev"))
 
 
 def image_files(image: GpuTestsImage) -> dict[str, str]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Final
 
 from components.aws.images.image_push import role_arn
@@ -11,36 +14,47 @@ from gpu_ci.repository.container_workflow import RECIPES, ContainerBuild, Ecr, G
 from gpu_ci.repository.documents import FileError
 from gpu_ci.stack_file.faults import Fault
 from gpu_ci.stack_file.identity import Identity
-from gpu_ci.stack_file.sections.images import ImageBuildSettings
+from gpu_ci.stack_file.sections.images import ImageBuildSettings, WorkflowSettings
 from gpu_ci.stack_file.sections.settings import Settings
 from ops.kit.gpu_tests import branches
 
-_RUNNER_FILES: Final = (".dockerignore", "Dockerfile", "README.md", "check-image")
+_TESTS: Final = re.compile(r"^name: GPU tests( on .+)?$", re.MULTILINE)
+"""The name of a workflow that tests every push to the main branch on a GPU."""
+_Build = tuple[ContainerBuild, str | None, str | None]
+"""Images with a workflow, the name of the repository that pushes them, and the key by which they wait for GPU tests."""
+_FILES: Final = (".dockerignore", "Dockerfile", "README.md", "check-image")
 
 
 def container_builds(
-    settings: Settings, identity: Identity, *, repository: str | None = None
+    settings: Settings, identity: Identity, *, repository: str | None = None, written: Mapping[str, str] | None = None
 ) -> tuple[ContainerBuild, ...]:
-    """Return the images that workflows of `repository` build; of every repository if it is None."""
+    """Return the images that workflows of `repository` build; of every repository if it is None.
+
+    Builds can wait for the GPU tests in `written`, the other files of the repository.
+    """
     found = [*_runner_images(settings, identity), *_pytorch(settings, identity)]
-    return tuple(build for build, pusher in found if repository is None or pusher in {None, repository})
+    return tuple(
+        replace(build, tested_by=_tests(waits, written or {})) if waits else build
+        for build, pusher, waits in found
+        if repository is None or pusher in {None, repository}
+    )
 
 
-def _runner_images(settings: Settings, identity: Identity) -> Iterator[tuple[ContainerBuild, str | None]]:
-    """Yield each image of runners with a workflow, and the name of the repository that pushes it."""
+def _runner_images(settings: Settings, identity: Identity) -> Iterator[_Build]:
+    """Yield each image of runners with a workflow."""
     for name, image in settings.images.items():
-        if image.build is None or image.repository is None:
+        stated = image.build
+        if stated is None:
             continue
-        pushed = _ecr(settings, identity, image.repository)
+        pushed = _pushed(settings, identity, stated, image.repository, image.reference)
         if pushed is None:
             continue
         address, registry, pusher, branch = pushed
-        stated = image.build
         yield (
             ContainerBuild(
                 name=name,
                 recipe="runner-gpu",
-                files=_RUNNER_FILES,
+                files=_FILES,
                 repository=address,
                 registry=registry,
                 variants=(Variant(name=stated.target, target=stated.target, arguments=(("CUDA", image.cuda),)),),
@@ -50,10 +64,11 @@ def _runner_images(settings: Settings, identity: Identity) -> Iterator[tuple[Con
                 test=_test(settings, name, stated, image.cuda),
             ),
             pusher,
+            f"images.{name}.build.after-gpu-tests" if stated.after_gpu_tests else None,
         )
 
 
-def _pytorch(settings: Settings, identity: Identity) -> Iterator[tuple[ContainerBuild, str | None]]:
+def _pytorch(settings: Settings, identity: Identity) -> Iterator[_Build]:
     """Yield the images of PyTorch. Every repository of `github-federation` can push to Artifact Registry."""
     stated = settings.pytorch_images
     if stated is None:
@@ -64,23 +79,16 @@ def _pytorch(settings: Settings, identity: Identity) -> Iterator[tuple[Container
         fix = "create it as docker/pytorch/README.md describes"
         path = "pytorch-images.combinations"
         raise FileError(path, [Fault(path, f"docker/pytorch/{lock} is missing", fix) for lock in missing])
-    if stated.repository in settings.ecr:
-        pushed = _ecr(settings, identity, stated.repository)
-        if pushed is None:
-            return
-        address, registry, pusher, branch = pushed
-    elif settings.gcp is not None and stated.repository in settings.artifact_registry:
-        region = settings.artifact_registry[stated.repository].region or settings.gcp.region
-        address = f"{region}-docker.pkg.dev/{settings.gcp.project}/{stated.repository}/pytorch"
-        registry, pusher, branch = None, None, branches(settings)[0]
-    else:
+    pushed = _pushed(settings, identity, stated, stated.repository, stated.reference)
+    if pushed is None:
         return
+    address, registry, pusher, branch = pushed
     packages = (("PACKAGES", " ".join(stated.packages)),) if stated.packages else ()
     yield (
         ContainerBuild(
             name="pytorch",
             recipe="pytorch",
-            files=(".dockerignore", "Dockerfile", "README.md", "install-packages", *locks),
+            files=(*_FILES, "install-packages", *locks),
             repository=address,
             registry=registry,
             variants=tuple(
@@ -98,11 +106,21 @@ def _pytorch(settings: Settings, identity: Identity) -> Iterator[tuple[Container
             moving=True,
         ),
         pusher,
+        "pytorch-images.after-gpu-tests" if stated.after_gpu_tests else None,
     )
 
 
-def _ecr(settings: Settings, identity: Identity, repository: str) -> tuple[str, Ecr, str, str] | None:
-    """Return the address of an ECR repository, its role, and the repository at GitHub and the branch that push."""
+def _pushed(
+    settings: Settings, identity: Identity, build: WorkflowSettings, repository: str | None, reference: str | None
+) -> tuple[str, Ecr | None, str | None, str] | None:
+    """Return the address of the images, its role on AWS, and the repository at GitHub and the branch that push."""
+    if repository is None:
+        owner = build.pushed_by
+        return (reference, None, owner.partition("/")[2], branches(settings)[0]) if reference and owner else None
+    if repository not in settings.ecr and settings.gcp is not None:
+        region = settings.artifact_registry[repository].region or settings.gcp.region
+        address = f"{region}-docker.pkg.dev/{settings.gcp.project}/{repository}/pytorch"
+        return address, None, None, branches(settings)[0]
     pusher = settings.ecr[repository].pushed_by
     if settings.aws is None or pusher is None:
         return None
@@ -110,6 +128,20 @@ def _ecr(settings: Settings, identity: Identity, repository: str) -> tuple[str, 
     address = f"{account}.dkr.ecr.{region}.amazonaws.com/{prefix}/{repository}"
     registry = Ecr(role=role_arn(account, prefix, repository), region=region)
     return address, registry, pusher.repository.partition("/")[2], pusher.branch
+
+
+def _tests(path: str, written: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the workflows of GPU tests that a build waits for.
+
+    Raises:
+        FileError: no workflow tests every commit.
+
+    """
+    found = {PurePosixPath(file).name: text for file, text in written.items() if _TESTS.search(text)}
+    if found and not any("\n    paths:\n" in text for text in found.values()):
+        return tuple(found)
+    problem = "its GPU tests skip commits by their paths" if found else "the repository has no GPU tests"
+    raise FileError(path, [Fault(path, problem, "remove it, or the key paths" if found else "remove it")])
 
 
 def _test(settings: Settings, name: str, stated: ImageBuildSettings, cuda: str) -> GpuTest | None:

@@ -55,6 +55,6 @@ def files(
     entry = settings.gpu_tests.get(repository) if repository is not None else None
     if entry is not None and entry.docs:
         found |= docs_workflow(entry.docs, branch=branches(settings)[0], python=entry.python or PYTHON)
-    for build in container_builds(settings, identity, repository=repository):
+    for build in container_builds(settings, identity, repository=repository, written=found):
         found |= container_files(build)
     return found

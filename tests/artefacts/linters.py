@@ -11,9 +11,13 @@ from pathlib import Path
 import pytest
 
 GOT = {
+    "apt-get": "this system has another package manager",
     "actionlint": "go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12",
     "cloud-init": "apt-get install cloud-init",
+    "g++": "apt-get install build-essential",
+    "gcc": "apt-get install build-essential",
     "jq": "apt-get install jq",
+    "make": "apt-get install build-essential",
     "shellcheck": "apt-get install shellcheck",
     "systemd-analyze": "apt-get install systemd",
     "zizmor": "pip install zizmor",

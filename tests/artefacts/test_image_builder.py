@@ -256,12 +256,6 @@ def test_a_quota_without_gpus_is_reported_before_the_first_machine(
     assert (cloud.calls("instances create") != []) is built
 
 
-def test_one_region_with_quota_is_enough(cloud: Cloud) -> None:
-    cloud.plan(quotas={"project": {"GPUS_ALL_REGIONS": 1}, "us-central1": {T4: 0}, "us-east1": {T4: 1}})
-
-    assert cloud.run(GPU_IMAGE_ZONES="us-central1-b us-east1-c").returncode == 0
-
-
 @pytest.mark.parametrize("base", [None, {"status": "READY", "deprecated": {"state": "OBSOLETE"}}])
 def test_a_withdrawn_base_image_is_reported_before_the_first_machine(cloud: Cloud, base: dict[str, Any] | None) -> None:
     cloud.plan(base=base)
@@ -273,17 +267,30 @@ def test_a_withdrawn_base_image_is_reported_before_the_first_machine(cloud: Clou
     assert cloud.calls("instances create") == []
 
 
-def test_a_deprecated_base_image_still_works(cloud: Cloud) -> None:
-    cloud.plan(base={"status": "READY", "deprecated": {"state": "DEPRECATED"}})
-
-    assert cloud.run().returncode == 0
+NO_QUOTA = {"project": {"GPUS_ALL_REGIONS": 0}, "us-central1": {T4: 0}}
+ONE_REGION = {"project": {"GPUS_ALL_REGIONS": 1}, "us-central1": {T4: 0}, "us-east1": {T4: 1}}
 
 
-def test_an_existing_image_needs_neither_its_base_image_nor_quota(cloud: Cloud) -> None:
-    cloud.set(images={IMAGE: image(IMAGE, STACK)})
-    cloud.plan(base=None, quotas={"project": {"GPUS_ALL_REGIONS": 0}, "us-central1": {T4: 0}})
+@pytest.mark.parametrize(
+    ("plan", "present", "builds"),
+    [
+        ({"quotas": ONE_REGION}, {}, 1),
+        ({"base": {"status": "READY", "deprecated": {"state": "DEPRECATED"}}}, {}, 1),
+        ({"base": None, "quotas": NO_QUOTA}, {IMAGE: image(IMAGE, STACK)}, None),
+        ({}, {IMAGE: image(IMAGE, STACK, verified=False, status="FAILED")}, 1),
+        ({"lost-at-stop": 1}, {}, 2),
+        ({"attributes": False}, {}, 1),
+    ],
+    ids=["quota in one region", "old base", "existing image", "failed image", "preemption at the stop", "serial port"],
+)
+def test_a_build_succeeds(cloud: Cloud, plan: dict[str, Any], present: dict[str, Any], builds: int | None) -> None:
+    cloud.set(images=present)
+    cloud.plan(**plan)
+    run = cloud.run(GPU_IMAGE_ZONES="us-central1-b us-east1-c")
 
-    assert cloud.run().returncode == 0
+    assert run.returncode == 0, run.stderr
+    assert (cloud.state["made"].get("build"), cloud.state["images"][IMAGE]["status"]) == (builds, "READY")
+    assert bool(cloud.calls("get-serial-port-output")) is ("attributes" in plan)
 
 
 def test_an_existing_image_is_not_built_again(cloud: Cloud) -> None:
@@ -323,13 +330,6 @@ def test_a_failure_leaves_no_image_and_no_machine(
     assert cloud.calls("images update") == []
 
 
-def test_a_failed_image_of_an_earlier_run_is_built_again(cloud: Cloud) -> None:
-    cloud.set(images={IMAGE: image(IMAGE, STACK, verified=False, status="FAILED")})
-
-    assert cloud.run().returncode == 0
-    assert cloud.state["images"][IMAGE]["status"] == "READY"
-
-
 @pytest.mark.parametrize("fate", ["preempted", "terminated", "no-capacity"])
 def test_a_machine_that_is_lost_is_replaced_in_another_zone(cloud: Cloud, fate: str) -> None:
     cloud.plan(build=[fate, "ok"], verify=[fate, "ok"])
@@ -339,13 +339,6 @@ def test_a_machine_that_is_lost_is_replaced_in_another_zone(cloud: Cloud, fate: 
     assert run.returncode == 0, run.stderr
     assert zones == ["--zone=us-central1-b", "--zone=us-central1-a"] * 2
     assert cloud.state["machines"] == {}
-
-
-def test_a_machine_preempted_between_report_and_stop_is_replaced(cloud: Cloud) -> None:
-    cloud.plan(**{"lost-at-stop": 1})
-
-    assert cloud.run().returncode == 0
-    assert cloud.state["made"]["build"] == 2
 
 
 @pytest.mark.parametrize(
@@ -494,13 +487,6 @@ def test_leftover_machines_of_this_stack_are_deleted(cloud: Cloud, verb: str) ->
 
     assert run.returncode == 0, run.stderr
     assert list(cloud.state["machines"]) == ["theirs"]
-
-
-def test_without_guest_attributes_the_report_is_read_from_the_serial_port(cloud: Cloud) -> None:
-    cloud.plan(attributes=False)
-
-    assert cloud.run().returncode == 0
-    assert cloud.calls("get-serial-port-output")
 
 
 def test_older_images_are_deprecated_or_deleted(cloud: Cloud) -> None:

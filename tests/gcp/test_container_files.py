@@ -41,21 +41,10 @@ def checked(repository: Path, *words: str) -> tuple[int, str]:
     return result.returncode, result.stdout
 
 
-def test_the_workflows_pass_actionlint(repository: Path) -> None:
+def test_the_files_pass_the_linters(repository: Path) -> None:
     assert checked(repository, "actionlint") == (0, "")
-
-
-def test_the_workflows_pass_zizmor(repository: Path) -> None:
     assert zizmor(repository, ".github/workflows") == NOTHING_FOUND
-
-
-def test_the_scripts_pass_bash_and_shellcheck(repository: Path) -> None:
-    scripts = [RUN_FILE, f"{FOLDER}/run-gpu-tests"]
-
-    assert [checked(repository, "shellcheck", script) for script in scripts] == [(0, ""), (0, "")]
-
-
-def test_the_recipe_passes_hadolint(repository: Path) -> None:
+    assert checked(repository, "shellcheck", RUN_FILE) == (0, "")
     assert checked(repository, "hadolint", "--no-color", f"{FOLDER}/Dockerfile") == (0, "")
 
 

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.plan
 
 DIGEST = f"sha256:{'0' * 64}"
 TAG = "13.0.3-base-ubuntu24.04"
+OTHER = f"europe-docker.pkg.dev/project/mirror/cuda:{TAG}@{DIGEST}"
 COPY = f"us-central1-docker.pkg.dev/project/gpu-tests/cuda:{TAG}@{DIGEST}"
 
 
@@ -31,6 +32,7 @@ COPY = f"us-central1-docker.pkg.dev/project/gpu-tests/cuda:{TAG}@{DIGEST}"
         (f"{TAG}@{DIGEST}", f"nvidia/cuda:{TAG}@{DIGEST}"),
         (f"nvcr.io/nvidia/cuda:{TAG}", f"nvcr.io/nvidia/cuda:{TAG}"),
         (COPY, COPY),
+        (OTHER, OTHER),
         (f"localhost:5000/mirror_1/cuda:{TAG}@{DIGEST}", f"localhost:5000/mirror_1/cuda:{TAG}@{DIGEST}"),
     ],
 )
@@ -43,6 +45,8 @@ def test_the_workflow_has_the_stated_base_image(tmp_path: Path, stated: str, bas
     assert [step["with"]["build-args"] for step in steps if "build-args" in step.get("with", {})] == [
         f"CUDA_IMAGE={base}"
     ]
+    hosts = "us-central1-docker.pkg.dev" + ",europe-docker.pkg.dev" * (stated == OTHER)
+    assert f"run: gcloud auth configure-docker {hosts} --quiet\n" in written[IMAGE_FILE]
 
 
 @pytest.mark.parametrize(("stated", "base"), [(TAG, f"nvidia/cuda:{TAG}"), (COPY, COPY)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from collections.abc import Mapping
@@ -12,13 +13,15 @@ import pytest
 import yaml
 
 from components.aws.images.image_push import role_arn
-from gpu_ci.repository.container_workflow import ContainerBuild, Ecr, Variant, container_files
+from gpu_ci.repository.container_workflow import ContainerBuild, Variant, container_files
 from gpu_ci.repository.documents import FileError
 from gpu_ci.stack_file.identity import Identity
 from ops.kit import stack as kit
 from ops.kit.containers import container_builds
+from tests.artefacts.fake_commands import FakeCommands
 from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
 from tests.stack_file import stacks
+from tests.tables import OUT
 
 IDENTITY: Final = Identity(project="gpu-ci", stack="staging")
 PUSHED: Final = {"repository": "example-org/gpu-images", "repository-id": 84632179, "owner-id": 9919, "branch": "trunk"}
@@ -45,9 +48,29 @@ TORCH_ON_GCP: Final[Mapping[str, Any]] = {
         "packages": ["ffmpeg", "g++"],
     },
 }
+ON_GITHUB: Final[Mapping[str, Any]] = {
+    "images/runner-gpu/repository": OUT,
+    "images/runner-gpu/reference": "ghcr.io/example-org/runner-gpu",
+    "images/runner-gpu/build": {
+        "pushed-by": "example-org/gpu-images",
+        "test-on": "gpu-t4-steady",
+        "after-gpu-tests": True,
+    },
+    "runners/gpu-t4-steady/arc/container-mode": "kubernetes-novolume",
+    "github-federation/branches": ["trunk"],
+}
+TORCH_ON_DOCKER_HUB: Final[Mapping[str, Any]] = {
+    "pytorch-images/reference": "docker.io/example/pytorch",
+    "pytorch-images/pushed-by": "example-org/vision",
+    "pytorch-images/combinations": ["2.14.1-cuda13.0"],
+}
+VALUES: Final = {"WORKFLOWS": "w", "COMMIT": "c0ffee", "BRANCH": "trunk"}
+NO_CLOUD: Final = "examples/jarvis.yaml"
 FORMS: Final = {
     "runner": ON_ECR,
+    "runner on ghcr.io": ON_GITHUB,
     "tested": TESTED,
+    "torch on Docker Hub": {**TORCH_ON_DOCKER_HUB},
     "torch on ECR": TORCH_ON_ECR,
     "torch on Artifact Registry": TORCH_ON_GCP,
 }
@@ -57,7 +80,8 @@ TORCH_FILE: Final = ".github/workflows/image-pytorch.yml"
 
 
 def written(changes: Mapping[str, Any], repository: str | None = None) -> dict[str, str]:
-    return kit.files(stacks.settings(changes=changes), IDENTITY, repository=repository)
+    name = NO_CLOUD if changes is TORCH_ON_DOCKER_HUB else stacks.STAGING
+    return kit.files(stacks.settings(name, changes), IDENTITY, repository=repository)
 
 
 def workflow(changes: Mapping[str, Any], path: str = RUNNER_FILE) -> Any:
@@ -74,7 +98,7 @@ def repository(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     for path, text in written(FORMS[request.param]).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text, encoding="utf-8")
-    (tmp_path / ".github" / "actionlint.yaml").write_text("self-hosted-runner: {labels: [gpu-t4-steady]}\n")
+    (tmp_path / ".github" / "actionlint.yaml").write_text("self-hosted-runner: {labels: [gpu-t4-steady, jarvis-l4]}\n")
     return tmp_path
 
 
@@ -84,17 +108,9 @@ def test_the_workflows_pass_actionlint_and_zizmor(repository: Path) -> None:
 
     assert (result.returncode, result.stdout) == (0, "")
     assert zizmor(repository, ".github/workflows") == NOTHING_FOUND
-
-
-@pytest.mark.artefacts
-def test_the_recipes_are_complete_and_pass_hadolint(repository: Path) -> None:
-    for dockerfile in (repository / "docker").glob("*/Dockerfile"):
-        command = [linter("hadolint"), "--no-color", str(dockerfile)]
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
-        copied = re.findall(r"^COPY (?:--chmod=\d+ )?([\w-]+) /", dockerfile.read_text(), re.MULTILINE)
-
-        assert (result.returncode, result.stdout) == (0, "")
-        assert [name for name in copied if not (dockerfile.parent / name).exists()] == []
+    for context in (repository / "docker").glob("*"):
+        allowed = re.findall(r"^!(\S+)$", (context / ".dockerignore").read_text(), re.MULTILINE)
+        assert [name for name in allowed if not list(context.glob(name))] == []
 
 
 @pytest.mark.artefacts
@@ -105,6 +121,7 @@ def test_the_summary_has_the_lines_of_the_stack_file(tmp_path: Path) -> None:
         "NAME": "devel",
         "IMAGE": REGISTRY,
         "DIGEST": f"sha256:{'a' * 64}",
+        "RUNNER": "2.338.0",
         "GITHUB_STEP_SUMMARY": str(summary),
     }
     subprocess.run(["bash", "-euo", "pipefail", "-c", script], env={"PATH": "/usr/bin:/bin", **environment}, check=True)
@@ -112,7 +129,105 @@ def test_the_summary_has_the_lines_of_the_stack_file(tmp_path: Path) -> None:
     stated = yaml.safe_load(text.partition("```yaml\n")[2].partition("```")[0])
 
     assert f"`{REGISTRY}@sha256:{'a' * 64}`" in text
-    assert stated == {"gpu-ci:images": {"runner-gpu": {"digest": f"sha256:{'a' * 64}"}}}
+    assert stated == {"gpu-ci:images": {"runner-gpu": {"digest": f"sha256:{'a' * 64}", "runner": "2.338.0"}}}
+
+
+@pytest.mark.artefacts
+@pytest.mark.parametrize(("digest", "code"), [(f"sha256:{'b' * 64}", 0), ("null", 1)])
+def test_a_build_gets_the_newest_runner_by_digest(tmp_path: Path, digest: str, code: int) -> None:
+    commands = FakeCommands(tmp_path)
+    commands.add("gh", "echo v2.338.0")
+    commands.add("docker", f'echo \'{{"mediaType": "index", "digest": "{digest}"}}\'')
+    commands.add("jq", f'exec {linter("jq")} "$@"')
+    script = step(workflow(ON_ECR), "Find the newest runner")
+    environment = {"RUNNER": script["env"]["RUNNER"], "GITHUB_OUTPUT": str(tmp_path / "output")}
+    run = commands.run(["bash", "-eo", "pipefail", "-c", script["run"]], environment)
+    arguments = step(workflow(ON_ECR), "Build and push")["with"]["build-args"]
+
+    assert (run.code, "has no digest" in run.out) == (code, code == 1)
+    assert any("imagetools inspect ghcr.io/actions/actions-runner:2.338.0 " in call for call in commands.calls())
+    assert arguments.split("\n")[1] == "RUNNER_IMAGE=${{ steps.runner.outputs.image }}"
+    if code == 0:
+        outputs = (tmp_path / "output").read_text()
+        assert outputs == f"version=2.338.0\nimage=ghcr.io/actions/actions-runner:2.338.0@{digest}\n"
+
+
+def runs(*states: tuple[int, str, str | None, str]) -> str:
+    """Return an answer of GitHub: runs with their number, status, conclusion and event."""
+    keys = ("run_number", "status", "conclusion", "event")
+    return json.dumps({"workflow_runs": [dict(zip(keys, state, strict=True)) for state in states]})
+
+
+@pytest.mark.artefacts
+@pytest.mark.parametrize(
+    ("answers", "result", "pauses"),
+    [
+        ([runs((4, "completed", "success", "push"))], "success", 0),
+        ([runs(), runs((4, "queued", None, "push")), "502", runs((4, "completed", "success", "push"))], "success", 3),
+        ([runs((3, "completed", "success", "push"), (5, "completed", "failure", "push"))], "failure", 0),
+        ([runs((4, "completed", "success", "pull_request"))], "missing", 20),
+    ],
+)
+def test_an_image_is_built_after_the_gpu_tests_of_its_commit(
+    tmp_path: Path, answers: list[str], result: str, pauses: int
+) -> None:
+    """Give the answers one after another, the last one again and again. The filter of the workflow reads them."""
+    commands = FakeCommands(tmp_path)
+    commands.add("sleep")
+    for number, answer in enumerate(answers):
+        (tmp_path / str(number)).write_text(answer)
+    last = f'n=$(($(grep -c ^sleep "{commands.log}") < {len(answers)} ? $(grep -c ^sleep "{commands.log}") : {len(answers) - 1}))'
+    commands.add("gh", f'{last}; {linter("jq")} --raw-output "${{@: -1}}" "{tmp_path}/$n"')
+    jobs = workflow(ON_GITHUB)["jobs"]
+    (wait,) = jobs["tests"]["steps"]
+    run = commands.run(["bash", "-eo", "pipefail", "-c", wait["run"]], {**wait["env"], **VALUES})
+
+    assert (run.code, commands.calls().count("sleep 30")) == (int(result != "success"), pauses)
+    assert (f"gpu-tests.yml of c0ffee ended with {result}" in run.out) is (result != "success")
+    assert (jobs["build"]["needs"], jobs["test"]["needs"]) == ("tests", "build")
+    assert {call.split()[4] for call in commands.calls() if call.startswith("gh")} == {"w/gpu-tests.yml/runs"}
+
+
+@pytest.mark.pure
+def test_a_build_waits_for_the_tests_that_a_repository_has() -> None:
+    stated = {**TORCH_ON_DOCKER_HUB, "pytorch-images/after-gpu-tests": True}
+    found = kit.files(stacks.settings(NO_CLOUD, stated), IDENTITY, repository="vision")
+    assert "\n          TESTS: gpu-start-stop-jarvis-l4.yml\n" in found[TORCH_FILE]
+
+    paths = {**stated, "gpu-tests/vision": {"paths": ["src/**"]}}
+    for settings, problem in (
+        (stacks.settings(changes=paths), "its GPU tests skip commits by their paths"),
+        (stacks.settings(NO_CLOUD, {**stated, "runners": OUT}), "the repository has no GPU tests"),
+    ):
+        with pytest.raises(FileError, match=rf"pytorch-images\.after-gpu-tests: {problem}"):
+            kit.files(settings, IDENTITY, repository="vision")
+
+
+@pytest.mark.pure
+def test_images_are_pushed_to_github_and_docker_hub_without_a_cloud() -> None:
+    github, hub = workflow(ON_GITHUB), workflow(TORCH_ON_DOCKER_HUB, TORCH_FILE)
+    login = [step(document, "Sign in to the registry") for document in (github, hub)]
+
+    assert [job["permissions"] for job in (github["jobs"]["build"], github["jobs"]["test"])] == [
+        {"contents": "read", "packages": "write"},
+        {"packages": "read"},
+    ]
+    assert hub["jobs"]["build"]["permissions"] == {"contents": "read"}
+    assert [one["env"] for one in login] == [
+        {"REGISTRY": "ghcr.io", "USERNAME": "${{ github.actor }}", "PASSWORD": "${{ github.token }}"},
+        {
+            "REGISTRY": "docker.io",
+            "USERNAME": "${{ secrets.DOCKERHUB_USERNAME }}",
+            "PASSWORD": "${{ secrets.DOCKERHUB_TOKEN }}",
+        },
+    ]
+    assert github["jobs"]["build"]["if"] == "github.ref == 'refs/heads/trunk'"
+    assert step(hub, "Build and push")["with"]["tags"].split("\n")[1] == "docker.io/example/pytorch:${{ matrix.name }}"
+    assert [one["name"] for one in hub["jobs"]["build"]["strategy"]["matrix"]["include"]] == [
+        "2.14.1-cuda13.0-uv-development",
+        "2.14.1-cuda13.0-uv-runtime",
+    ]
+    assert TORCH_FILE not in written(TORCH_ON_DOCKER_HUB, "audio")
 
 
 @pytest.mark.pure
@@ -178,6 +293,9 @@ def test_images_of_pytorch_have_the_tags_of_their_combination() -> None:
     assert variants[0]["arguments"] == (
         "TORCH=2.15.0-cuda13.2\nBASE_IMAGE=cgr.dev/chainguard/wolfi-base:20261101\nPACKAGES=ffmpeg g++\n"
     )
+    assert step(document, "Sign in to the registry")["run"].endswith(
+        "configure-docker us-central1-docker.pkg.dev --quiet"
+    )
     assert build["tags"].split("\n")[1:] == [
         "us-central1-docker.pkg.dev/gpu-test-runners/gpu-tests/pytorch:${{ matrix.name }}",
         "",
@@ -214,13 +332,6 @@ def test_a_combination_without_a_lock_is_refused_with_the_way_to_create_it() -> 
 
     with pytest.raises(FileError, match=r"docker/pytorch/locks/2\.14\.1-cuda12\.6\.txt is missing"):
         written(changes)
-
-
-@pytest.mark.pure
-def test_images_of_pytorch_can_be_in_ecr() -> None:
-    registry = next(build.registry for build in container_builds(stacks.settings(changes=TORCH_ON_ECR), IDENTITY))
-
-    assert isinstance(registry, Ecr)
 
 
 @pytest.mark.pure

@@ -56,7 +56,7 @@ def test_every_file_that_a_repository_needs_is_written() -> None:
         *(
             f"{FOLDER}/{name}"
             for name in (
-                ".dockerignore", "Dockerfile", "requirements.in", "requirements.txt", "run-gpu-tests",
+                ".dockerignore", "Dockerfile", "check-image", "requirements.in", "requirements.txt", "run-gpu-tests",
                 "tests/pytest.ini", "tests/test_gpu_smoke.py",
             )
         ),
@@ -197,16 +197,16 @@ def test_layers_are_cached_outside_the_registry() -> None:
 
 def test_every_file_that_the_dockerfile_copies_is_written() -> None:
     found = image_files(IMAGE)
-    sources = re.findall(r"^COPY (?:--chmod=\d+ )?([\w.-]+) /", found[f"{FOLDER}/Dockerfile"], re.MULTILINE)
+    copied = re.findall(r"^COPY (?!--from)(.+) /", found[f"{FOLDER}/Dockerfile"], re.MULTILINE)
     bound = re.findall(r"source=([\w.-]+)", found[f"{FOLDER}/Dockerfile"])
 
-    assert sources == ["run-gpu-tests", "tests"]
-    assert [name for name in [*sources, *bound] if not any(path.startswith(f"{FOLDER}/{name}") for path in found)] == []
-
-
-def test_the_command_is_executable_in_the_container() -> None:
-    """The files are written as text, without a mode."""
-    assert "COPY --chmod=0755 run-gpu-tests " in image_files(IMAGE)[f"{FOLDER}/Dockerfile"]
+    # The files are written as text, without a mode.
+    assert copied == ["--chmod=0755 check-image run-gpu-tests", "tests"]
+    assert [
+        name
+        for name in ["check-image", "run-gpu-tests", "tests", *bound]
+        if not any(path.startswith(f"{FOLDER}/{name}") for path in found)
+    ] == []
 
 
 def test_the_commands_run_in_the_container() -> None:

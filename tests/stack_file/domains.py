@@ -270,7 +270,24 @@ FULL: Final[Mapping[str, Any]] = {
 }
 """The changes to the staging stack after which it states every field, except those of `OTHERWISE`."""
 
+ON_GITHUB: Final = {
+    "pytorch-images": {
+        "reference": "ghcr.io/example-org/pytorch",
+        "pushed-by": "example-org/images",
+        "combinations": ["2.14.1-cuda13.0"],
+    }
+}
 OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
+    "pytorch-images/reference": ON_GITHUB,
+    "pytorch-images/pushed-by": ON_GITHUB,
+    "images/hub": {
+        "images/hub": {
+            "reference": "docker.io/example/runner",
+            "tag": "1.0.0",
+            "cuda": "12.9",
+            "build": {"pushed-by": "example-org/images", "after-gpu-tests": True},
+        }
+    },
     "gpu-pools/t4-on-demand/sharing": {"gpu-pools/t4-on-demand/sharing": {"mode": "time-slicing", "replicas": 2}},
     "network/existing": EXISTING_VPC,
     "cluster/existing": {
@@ -487,6 +504,9 @@ REFUSED: Final[Mapping[str, tuple[Any, ...]]] = {
     "images/runner-gpu/build/schedule": ("", "hourly", "* * * *", "61 4 2 * *"),
     "images/runner-gpu/build/test-on": ("", "unknown", "Upper"),
     "images/private/image-pull-secret": ("", "Upper", "a_b", "-a", "a-", "a" * 254, "a b", "a..b"),
+    "images/hub/build/pushed-by": ("", "gpu-images", "a/b/c", "https://github.com/a/b"),
+    "pytorch-images/pushed-by": ("", "gpu-images", "a/b/c", "https://github.com/a/b", "other-org/images"),
+    "pytorch-images/reference": ("", "quay.io/a/b", "nvidia/cuda", "docker.io/a", "ghcr.io/a", "ghcr.io/a/b:1", "ghcr.io/other/a"),
     "pytorch-images/repository": ("", "unknown", "Upper", "a b"),
     "pytorch-images/combinations": ([], ["2.14.1-cuda13.0", "2.14.1-cuda13.0"]),
     "pytorch-images/combinations/0": ("", "2.14.1", "2.14-cuda13.0", "2.14.1-cu130", "2.14.1-cuda12.4", "9.9.9-cuda13.0"),
@@ -839,6 +859,9 @@ ACCEPTED: Final[Mapping[str, tuple[Any, ...]]] = {
     "ecr/runner-gpu/pushed-by/branch": ("release/2", "v1.x"),
     "images/private/image-pull-secret": ("a", "ghcr-read.v1", "s" * 253),
     "images/runner-gpu/build/schedule": ("0 0 1 1 *",),
+    "images/hub/build/pushed-by": ("a/.github",),
+    "pytorch-images/pushed-by": ("Example-Org/a.b",),
+    "pytorch-images/reference": ("docker.io/example/pytorch", "ghcr.io/example-org/team/pytorch"),
     "pytorch-images/combinations": (["2.15.0-cuda13.2", "2.14.1-cuda12.6"],),
     "pytorch-images/base": ("cgr.dev/chainguard/wolfi-base:20261101", "ubuntu:24.04@sha256:" + "0" * 64, "localhost:5000/a/b:1"),
     "pytorch-images/packages": ([], ["libstdc++6", "g++"]),

@@ -77,6 +77,17 @@ CASES = (
         "gr6f, p3, p3dn, p4d, p4de, p5, p5e, p5en, p6-b200, p6-b300",
     ),
     broken(
+        "parameters_of_nodes_stay",
+        {"eks-image": {**EKS, "sysctl": {"vm.overcommit_memory": 0, "kernel.panic": 10, "vm.swappiness": 0}}},
+        "eks-image.sysctl.vm.overcommit_memory: 0 has no effect: nodes of EKS have 1; remove it",
+    ),
+    broken(
+        "pulled_images_have_a_login",
+        {"ec2-image": {**EC2, "pre-pull": [f"123456789012.dkr-ecr.us-east-1.on.aws/a@{DIGEST}"]}},
+        "ec2-image.pre-pull[0]: the builder has no login for this address of ECR; write "
+        "123456789012.dkr.ecr.us-east-1.amazonaws.com",
+    ),
+    broken(
         "amis_are_in_one_region",
         {
             "cirun/aws": True,

@@ -29,11 +29,11 @@ LINES: Final = {
             "it, or remove storage"
         ),
     ),
-    "built_images_are_in_the_own_registry": (
+    "workflows_can_push": (
         "a built image in another registry",
         (
-            "images.runner-gpu.build: the workflow pushes to the stack's own ECR, and the image is elsewhere; "
-            "state repository in place of reference, or remove build"
+            "images.runner-gpu.reference: no workflow can push to quay.io/example-org/runner; state repository, or "
+            "docker.io/USER/NAME or ghcr.io/OWNER/NAME as reference"
         ),
     ),
     "built_images_have_packages": (

@@ -31,6 +31,7 @@ NONE: Final = "-"
 _VERSIONS: Final = 2**30
 """The number of values of each part of a version."""
 _CONSTANT: Final = re.compile(r"\{\{ ([A-Z]+) \}\}")
+_COMMENT: Final = re.compile(r"^ *# .*\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,13 +71,14 @@ class ImageContent:
 
 
 def document(text: str, constants: Mapping[str, str]) -> str:
-    """Return a component document with the constants that it uses.
+    """Return a component document without its comments, and with the constants that it uses.
 
     Raises:
         KeyError: it uses a constant that is not given.
         ValueError: the document is too long.
 
     """
+    text = _COMMENT.sub("", text)
     used = sorted(set(_CONSTANT.findall(text)))
     added = "".join(f"  - {name}:\n      type: string\n      value: {json.dumps(constants[name])}\n" for name in used)
     rendered = f"{text}constants:\n{added}" if used else text

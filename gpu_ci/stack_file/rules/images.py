@@ -21,6 +21,9 @@ PUBLIC: Final = ("mcr.microsoft.com", "public.ecr.aws", "registry.k8s.io")
 UBUNTU: Final = (12, 5)
 """The first CUDA version that NVIDIA packages for Ubuntu 24.04, the system of the runner image."""
 PUSHER: Final = "state {repository: OWNER/NAME, repository-id: NUMBER, owner-id: NUMBER}"
+REGISTRIES: Final = {"docker.io": "docker.io/USER/NAME", "ghcr.io": "ghcr.io/OWNER/NAME"}
+"""Other registries that workflows push to, with their addresses: GitHub's takes the token of a job (GitHub Docs,
+"Working with the Container registry", 2026), and Docker Hub secrets of the repository."""
 
 
 def pushed_images_have_a_pusher(settings: Settings) -> Iterator[Fault]:
@@ -44,17 +47,33 @@ def _built(settings: Settings) -> Iterator[tuple[str, str, Mapping[str, str]]]:
         if image.build is not None and image.repository is not None:
             yield f"images.{name}.build", image.repository, {CACHE: f"cache-{image.build.target}"}
     torch = settings.pytorch_images
-    if torch is not None and torch.repository in settings.ecr:
+    if torch is not None and torch.repository is not None and torch.repository in settings.ecr:
         tag = f"{torch.combinations[0]}-uv-{torch.targets[0]}"
         yield "pytorch-images", torch.repository, {"*-uv-*": tag, CACHE: f"cache-{tag}"}
 
 
-def built_images_are_in_the_own_registry(settings: Settings) -> Iterator[Fault]:
-    """Reject a workflow that would push to a registry without a role."""
-    for name, image in settings.images.items():
-        if image.build is not None and image.repository is None:
-            problem = "the workflow pushes to the stack's own ECR, and the image is elsewhere"
-            yield Fault(f"images.{name}.build", problem, "state repository in place of reference, or remove build")
+def workflows_can_push(settings: Settings) -> Iterator[Fault]:
+    """Reject a registry without a login, and compare its owner with that of the workflow."""
+    builds = {f"images.{name}": (one.build, one.reference) for name, one in settings.images.items()}
+    if (torch := settings.pytorch_images) is not None:
+        builds["pytorch-images"] = torch, torch.reference
+    for path, (build, reference) in builds.items():
+        if build is None:
+            continue
+        pusher = f"{path}.pushed-by" if path == "pytorch-images" else f"{path}.build.pushed-by"
+        host, _, rest = (reference or "").partition("/")
+        if reference is None:
+            if build.pushed_by is not None:
+                yield Fault(pusher, "has no effect without reference", "remove it")
+        elif host not in REGISTRIES or "/" not in rest:
+            problem = f"no workflow can push to {reference}"
+            fix = f"state repository, or {' or '.join(sorted(REGISTRIES.values()))} as reference"
+            yield Fault(f"{path}.reference", problem, fix)
+        elif build.pushed_by is None:
+            yield Fault(pusher, f"missing, but the workflow needs it to push to {host}", "write OWNER/NAME")
+        elif host == "ghcr.io" and rest.split("/")[0] != (owner := build.pushed_by.split("/")[0].lower()):
+            problem = f"the workflow of {build.pushed_by} can only push to ghcr.io/{owner}"
+            yield Fault(f"{path}.reference", problem, f"write ghcr.io/{owner}/{rest.split('/')[-1]}")
 
 
 def secrets_are_for_other_registries(settings: Settings) -> Iterator[Fault]:
@@ -76,7 +95,7 @@ def secrets_are_for_other_registries(settings: Settings) -> Iterator[Fault]:
 def tags_of_pytorch_can_change(settings: Settings) -> Iterator[Fault]:
     """Require tags that change in Artifact Registry: a rebuild has the tag of its combination."""
     torch = settings.pytorch_images
-    repository = settings.artifact_registry.get(torch.repository) if torch is not None else None
+    repository = settings.artifact_registry.get(torch.repository or "") if torch is not None else None
     if torch is not None and repository is not None and repository.immutable_tags:
         problem = "each build of pytorch-images overwrites its tags, which are immutable"
         yield Fault(f"artifact-registry.{torch.repository}.immutable-tags", problem, "write false")
@@ -118,7 +137,7 @@ def images_name_what_exists(settings: Settings, stated: Stated) -> Iterator[Faul
         if runner is not None and runner not in stated.entries["runners"]:
             fix = did_you_mean(runner, stated.entries["runners"])
             yield Fault(f"images.{name}.build.test-on", f'"{runner}" is not in runners', fix)
-    if settings.pytorch_images is None:
+    if settings.pytorch_images is None or settings.pytorch_images.repository is None:
         return
     path, repository = "pytorch-images.repository", settings.pytorch_images.repository
     amazon, google = stated.entries["ecr"], stated.entries["artifact-registry"]
@@ -133,11 +152,11 @@ def images_name_what_exists(settings: Settings, stated: Stated) -> Iterator[Faul
 
 
 RULES: Final[tuple[Rule, ...]] = (
-    built_images_are_in_the_own_registry,
     pushed_images_have_a_pusher,
     secrets_are_for_other_registries,
     tags_of_pytorch_can_change,
     built_images_have_packages,
     combinations_exist,
+    workflows_can_push,
 )
 REFERENCES: Final[tuple[Reference, ...]] = (images_name_what_exists,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -17,6 +18,23 @@ from gpu_ci.stack_file.sections.machines import IMAGE_ROOT_GIB, OWN
 from gpu_ci.stack_file.sections.section import kebab
 from gpu_ci.stack_file.sections.settings import Settings
 from gpu_ci.stack_file.values.general import gibibytes
+
+NODE_PARAMETERS: Final = {
+    "kernel.keys.root_maxbytes": 25_000_000,
+    "kernel.keys.root_maxkeys": 1_000_000,
+    "kernel.panic": 10,
+    "kernel.panic_on_oops": 1,
+    "net.bridge.bridge-nf-call-ip6tables": 1,
+    "net.bridge.bridge-nf-call-iptables": 1,
+    "net.ipv4.ip_forward": 1,
+    "vm.overcommit_memory": 1,
+    "vm.panic_on_oom": 0,
+}
+"""Kernel parameters of every node: the kubelet sets them when it starts (kubernetes/kubernetes,
+pkg/kubelet/cm/container_manager_linux.go, setupKernelTunables), and the network of pods needs those that begin with net
+(awslabs/amazon-eks-ami, 99-kubernetes-cri.conf, 2026)."""
+
+_DUAL_STACK: Final = re.compile(r"(\d{12})\.dkr-ecr(?:-fips)?\.([a-z0-9-]+)\.on\.aws/")
 
 
 def images(settings: Settings) -> dict[str, MachineImageSettings]:
@@ -92,6 +110,24 @@ def own_nodes_fit_their_image(settings: Settings) -> Iterator[Fault]:
             yield Fault(f"{path}.fast-image-pull", problem, "write false, or remove eks-image.pre-pull")
 
 
+def parameters_of_nodes_stay(settings: Settings) -> Iterator[Fault]:
+    """Reject other values of parameters that the kubelet sets: they would be lost when a node joins."""
+    for key, value in settings.eks_image.sysctl.items() if settings.eks_image is not None else ():
+        needed = NODE_PARAMETERS.get(key, value)
+        if value != needed:
+            yield Fault(f"eks-image.sysctl.{key}", f"{value} has no effect: nodes of EKS have {needed}", "remove it")
+
+
+def pulled_images_have_a_login(settings: Settings) -> Iterator[Fault]:
+    """Reject addresses of ECR for which the builder's tools get no token."""
+    for path, image in images(settings).items():
+        for index, reference in enumerate(image.pre_pull):
+            if (dual := _DUAL_STACK.match(reference)) is not None:
+                problem = "the builder has no login for this address of ECR"
+                fix = f"write {dual[1]}.dkr.ecr.{dual[2]}.amazonaws.com"
+                yield Fault(f"{path}.pre-pull[{index}]", problem, fix)
+
+
 def amis_are_in_one_region(settings: Settings) -> Iterator[Fault]:
     """Compare the regions in which each AMI is used: an AMI exists in one region only."""
     used = [
@@ -116,5 +152,7 @@ RULES: Final[tuple[Rule, ...]] = (
     builders_are_in_the_region,
     copies_include_the_original,
     own_nodes_fit_their_image,
+    parameters_of_nodes_stay,
+    pulled_images_have_a_login,
 )
 REFERENCES: Final[tuple[Reference, ...]] = (builders_have_a_gpu, own_nodes_have_an_image)

@@ -23,7 +23,7 @@ from gpu_ci.stack_file.values.general import (
     Version,
     mebibytes,
 )
-from gpu_ci.stack_file.values.github import Cron
+from gpu_ci.stack_file.values.github import Cron, FullName
 
 Combination = Annotated[
     str,
@@ -47,12 +47,21 @@ Package = Annotated[
 ]
 
 
-class ImageBuildSettings(Section):
-    """The workflow that builds `docker/runner-gpu` with the CUDA version of the image and pushes it to ECR."""
+class WorkflowSettings(Section):
+    """The workflow that builds and pushes container images."""
+
+    pushed_by: FullName | None = None
+    """The GitHub repository whose workflow pushes to a `reference` at ghcr.io or docker.io."""
+    after_gpu_tests: bool = False
+    """Build a commit only after the workflow *GPU tests* of the same repository has passed on it."""
+
+
+class ImageBuildSettings(WorkflowSettings):
+    """The workflow that builds `docker/runner-gpu` with the CUDA version of the image and the newest runner."""
 
     target: Literal["runtime", "devel"] = "runtime"
     """`devel` also has `nvcc` and headers, for repositories that build CUDA code."""
-    schedule: Cron = "23 4 2 * *"
+    schedule: Cron = "23 4 * * 2"
     """The rebuild with the newest packages, in UTC. GitHub gives no jobs to runners that are a month old."""
     test_on: RunnerName | None = None
     """A runner whose jobs can state a container. The workflow then tests each new image on its GPU."""
@@ -77,7 +86,8 @@ class ImageSettings(Section):
     """The Kubernetes Secret in the namespace `arc-runners` with the credentials of a private registry. Nodes read the
     stack's own ECR without one."""
     build: ImageBuildSettings | None = None
-    """A workflow of the GitHub repository in `ecr.NAME.pushed-by` builds the image. `make kit` writes it."""
+    """A workflow builds the image: that of the GitHub repository in `ecr.NAME.pushed-by`, or in its own `pushed-by`.
+    `make kit` writes it."""
 
     @model_validator(mode="after")
     def _one_place_and_a_pin(self) -> ImageSettings:
@@ -101,11 +111,13 @@ class ImageSettings(Section):
         return mebibytes(self.compressed) / 1024 if self.compressed else USUAL_IMAGE_GIB
 
 
-class PytorchImagesSettings(Section):
+class PytorchImagesSettings(WorkflowSettings):
     """Images of PyTorch with CUDA on a plain base, which a workflow builds: one for each combination and target."""
 
-    repository: RepositoryName
+    repository: RepositoryName | None = None
     """The repository of this stack that they are pushed to, by its key in `ecr` or in `artifact-registry`."""
+    reference: ImageReference | None = None
+    """Another place to push them to, at ghcr.io or docker.io, without a tag. It needs `pushed-by`, and no cloud."""
     combinations: Annotated[tuple[Combination, ...], Field(min_length=1, max_length=12)]
     """Versions of torch and CUDA. Each has a lock in `docker/pytorch/locks`."""
     targets: Annotated[tuple[Literal["development", "runtime"], ...], Field(min_length=1)] = ("development", "runtime")
@@ -116,3 +128,12 @@ class PytorchImagesSettings(Section):
     """More packages of the base."""
     schedule: Cron = "23 5 2 * *"
     """The rebuild with the newest packages of the base, in UTC."""
+
+    @model_validator(mode="after")
+    def _one_place(self) -> PytorchImagesSettings:
+        if (self.repository is None) == (self.reference is None):
+            raise Invalid(
+                "exactly one of repository and reference is needed",
+                "state repository (of this stack) or reference (ghcr.io/OWNER/NAME or docker.io/USER/NAME)",
+            )
+        return self

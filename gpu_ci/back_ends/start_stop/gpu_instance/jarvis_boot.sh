@@ -29,7 +29,7 @@ install_packages() {
     command -v "$one" >/dev/null || wanted+=("$one" ca-certificates)
   done
   # .NET needs a version of ICU. Its package has the version in its name; the -dev package depends on the right one.
-  ldconfig -p | grep -q libicuuc || wanted+=(libicu-dev)
+  [[ $(ldconfig -p) == *libicuuc* ]] || wanted+=(libicu-dev)
   [[ ${#wanted[@]} -gt 0 ]] || return 0
   export DEBIAN_FRONTEND=noninteractive
   local try
