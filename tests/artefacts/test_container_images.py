@@ -226,8 +226,6 @@ def test_devel_needs_the_compiler_of_the_stated_version(box: Box) -> None:
         ("id", "echo 0", "the user has the id 0, but the volumes of a runner belong to 1001"),
         ("ldconfig", "echo nothing", "cuDNN 9 is missing"),
         ("nvidia-smi", "echo No devices were found; exit 6", "nvidia-smi fails: No devices were found"),
-        ("nvidia-smi", f"echo '{T4}'; echo '{T4}'", "2 GPUs respond, not 1"),
-        ("nvidia-smi", "true", "0 GPUs respond, not 1"),
     ],
 )
 def test_a_fault_of_the_image_is_reported(box: Box, command: str, body: str, message: str) -> None:
