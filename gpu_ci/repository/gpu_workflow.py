@@ -108,6 +108,8 @@ class GpuTests:
     machine. The machine pulls it with its service account, which only machines on Google Cloud have."""
     job_container: str | None = None
     """The image of the job's `container:`."""
+    docker: bool = False
+    """Whether the Docker of the machine runs that container, and not a cluster."""
     switch: str | None = None
     """A repository variable. The tests only run if it is "true"; otherwise the required check fails."""
     cache: str = "none"
@@ -159,6 +161,7 @@ def entry(
     suffix: bool = False,
     container: str | None = None,
     job_container: str | None = None,
+    docker: bool = False,
 ) -> GpuTests:
     """Return the tests of an entry of `gpu-tests` on a runner."""
     tests = stated.test_commands
@@ -186,6 +189,7 @@ def entry(
         nightly=stated.nightly,
         container=container,
         job_container=job_container,
+        docker=docker,
         switch=stated.switch or (SWITCH if stated.paths else None),
         cache=stated.cache,
         ccache=stated.ccache,

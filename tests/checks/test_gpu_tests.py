@@ -50,7 +50,7 @@ def test_a_supported_option_gets_no_verdict(stack: str, entry: Mapping[str, Any]
     ("stack", "entry", "option", "reason", "fix"),
     [
         (ARC, {"runner": "gpu-light", "container": IMAGE}, "container", ("gpu-light has no Docker, so its jobs cannot "
-         "state a container"), "runners.gpu-light.arc.container-mode: kubernetes-novolume, or remove container"),
+         "state a container"), "state container-mode: kubernetes-novolume in runners.gpu-light.arc, or remove container"),
         (VM_AWS, {"container": IMAGE}, "container", "gpu-vm has no Docker, so its jobs cannot state a container",
          "state docker: true in runners.gpu-vm.vm, or remove container"),
         (VM_AWS, {"cache": "/cache"}, "cache", "the machines of gpu-vm keep no files between jobs",

@@ -269,7 +269,9 @@ def test_only_an_earlier_success_passes_the_check(repository: Repository, conclu
 
 def test_a_request_that_github_does_not_answer_is_repeated(repository: Repository) -> None:
     repository.happens(ASKED)
-    fails = f'[ -e "{repository.folder}/later" ] && exec cat "{repository.folder}/runs.json"; echo "HTTP 502" >&2; exit 1'
+    fails = (
+        f'[ -e "{repository.folder}/later" ] && exec cat "{repository.folder}/runs.json"; echo "HTTP 502" >&2; exit 1'
+    )
     repository.command("gh", fails)
     repository.command("sleep", f'touch "{repository.folder}/later"')
     run = repository.happens(LABELLED)

@@ -189,18 +189,26 @@ def test_the_variables_of_an_entry_reach_the_container() -> None:
     assert "  --env DEVICE \\\n" in script
 
 
+IMAGE: Final = f"ghcr.io/example-org/tests@sha256:{'a' * 64}"
+
+
 @pytest.mark.parametrize(
-    ("runner", "stack", "image"),
+    ("entry", "stack", "container"),
     [
-        ("gpu-l4", "examples/eks-arc.yaml", "ghcr.io/example-org/actions-runner-cuda"),
-        ("gpu-light", "examples/eks-arc.yaml", None),
+        ({"runner": "gpu-light"}, "examples/eks-arc.yaml", None),
+        ({"runner": "gpu-l4", "container": IMAGE}, "examples/eks-arc.yaml", {"image": IMAGE}),
+        ({"container": IMAGE}, stacks.AWS, {"image": IMAGE, "options": "--gpus all"}),
+        ({"container": IMAGE}, stacks.GCP, {"image": IMAGE, "options": "--gpus all"}),
     ],
 )
-def test_a_runner_that_needs_a_container_gets_its_own_image(runner: str, stack: str, image: str | None) -> None:
-    found = job({"runner": runner}, stack)
+def test_a_container_on_a_machine_gets_its_gpus(entry: Mapping[str, Any], stack: str, container: Any) -> None:
+    assert job(entry, stack).get("container") == container
 
-    assert found.get("container", {}).get("image", "").startswith(image or "")
-    assert ("container" in found) is (image is not None)
+
+def test_a_runner_that_needs_a_container_gets_its_own_image() -> None:
+    found = job({"runner": "gpu-l4"}, "examples/eks-arc.yaml")["container"]
+
+    assert found["image"].startswith("ghcr.io/example-org/actions-runner-cuda")
 
 
 def test_options_reach_the_workflow_that_starts_its_machine() -> None:
