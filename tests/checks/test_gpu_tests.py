@@ -11,6 +11,8 @@ from gpu_ci.back_ends.registry import stack_of
 from gpu_ci.checks import gpu_tests
 from gpu_ci.knowledge.verdict import Level
 from gpu_ci.stack_file.identity import Identity
+from gpu_ci.stack_file.sections.gpu_tests import GpuTestsSettings
+from tests.kit import options
 from tests.stack_file import stacks
 from tests.tables import OUT
 
@@ -63,6 +65,13 @@ def test_a_supported_option_gets_no_verdict(stack: str, entry: Mapping[str, Any]
          "s3://b-c"), "write cache: actions, or use another runner"),
         (VM_AWS, {"cache": "gs://b-c"}, "cache", ("the machines of gpu-vm have no identity of Google Cloud that could "
          "read gs://b-c"), "write cache: actions, or use another runner"),
+        (stacks.GCP, {"matrix": {"python": ["3.13"]}}, "matrix.python", ("the tests run in the image of test-image, which "
+         "has its own Python"), "remove it, or state container with an image"),
+        (stacks.GCP, {"tool": "micromamba"}, "tool", "the tests run in the image of test-image, which has no micromamba",
+         "write uv or pip, or state container with an image that has it"),
+        (ARC, {"runner": "gpu-l4", "smoke-test": True, "smoke-schedule": "7 3 * * 1"}, "smoke-schedule",
+         "no runner has machines of its own, so no gpu-smoke.yml is written",
+         "remove it; `make smoke` tests the GPUs of a cluster"),
         (stacks.GCP, {"cache": "actions", "ccache": True}, "ccache", ("the tests run in the image of test-image, which "
          "has no ccache"), "remove ccache, or state container with an image that has it"),
     ],
@@ -75,3 +84,47 @@ def test_an_unsupported_option_is_an_error(
 
 def test_an_entry_without_a_runner_uses_the_first_runner() -> None:
     assert found(ARC, {"cache": "/cache"})[0][1] == "the machines of gpu-l4 keep no files between jobs"
+
+
+STATED: dict[str, dict[str, Any]] = {
+    "tool": {"tool": "pip"},
+    "install": {"install": ["make install"]},
+    "tests": {"tests": ["make test -m gpu"]},
+    "cpu": {"cpu": ["make test"]},
+    "python": {"python": "3.13"},
+    "matrix": {"matrix": {"torch": ["2.9.1", "2.10.0"]}},
+    "docs": {"docs": ["uvx mkdocs build"]},
+    "env": {"env": {"DEVICE": "gpu"}},
+    "container": {"container": IMAGE},
+    "paths": {"paths": ["src/**"]},
+    "cache": {"cache": "actions"},
+    "ccache": {"cache": "actions", "ccache": True},
+    "smoke_test": {"smoke-test": True},
+    "smoke_schedule": {"smoke-test": True, "smoke-schedule": "17 12 * * 1"},
+    "reusable": {"reusable": True},
+    "codecov_flag": {"codecov-flag": "gpu"},
+    "nightly": {"nightly": "17 12 * * 1-5"},
+    "switch": {"switch": "GPU"},
+    "run_label": {"run-label": "test on gpu"},
+    "skip_label": {"skip-label": "no gpu"},
+}
+"""A value of each key, with the keys that it needs."""
+PLACES = {**options.RUNNERS, "an instance of Jarvis Labs": ("examples/jarvis.yaml", "jarvis-l4")}
+
+
+def test_a_key_without_an_effect_is_an_error_on_every_kind_of_runner() -> None:
+    assert STATED.keys() | {"runner"} == GpuTestsSettings.model_fields.keys()
+    ignored = []
+    for place, (stack, runner) in PLACES.items():
+        for key, entry in STATED.items():
+            # Where a workflow starts its machine, the runner is often not named.
+            for first in (
+                ({"runner": runner}, {}) if "workflow" in place or "Jarvis" in place else ({"runner": runner},)
+            ):
+                stated = {**first, **entry}
+                rest = {name: value for name, value in stated.items() if name != key.replace("_", "-")}
+                written = options.files(stack, stated)
+                if written is not None and not found(stack, stated) and written == options.files(stack, rest):
+                    ignored.append((place, key, "runner" in first))
+
+    assert ignored == []

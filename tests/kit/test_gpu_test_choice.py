@@ -170,15 +170,6 @@ def test_other_commands_need_no_lock_and_no_dependency() -> None:
     assert warnings(raw, "vision", Found(files=frozenset({".git"}))) == []
 
 
-def test_a_python_version_that_the_container_ignores_gets_a_warning() -> None:
-    raw = stacks.sections(GCP, {"gpu-tests": {"vision": {"python": "3.13"}}})
-    on_the_machine = {name: section for name, section in raw.items() if name != "test-image"}
-    found = Found(files=REPOSITORY, lock=LOCK)
-
-    assert [path for path, _ in warnings(raw, "vision", found)] == ["gpu-tests.vision.python"]
-    assert warnings(on_the_machine, "vision", found) == []
-
-
 @pytest.mark.parametrize("words", [(), ("--repo", "vision"), ("--repo", "owner/vision")])
 def test_the_command_writes_the_commands_of_the_entry(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
