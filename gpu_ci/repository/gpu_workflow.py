@@ -138,7 +138,12 @@ class GpuTests:
         """The environment variables of the job."""
         ccache = {"CC": "ccache gcc", "CXX": "ccache g++", "CMAKE_CUDA_COMPILER_LAUNCHER": "ccache"}
         return {
-            **({"XDG_CACHE_HOME": self.cache} if self.cache_kind == "folder" else {}),
+            # micromamba keeps its downloads in its own folder, which does not follow the first variable.
+            **(
+                {"XDG_CACHE_HOME": self.cache, "CONDA_PKGS_DIRS": f"{self.cache}/micromamba"}
+                if self.cache_kind == "folder"
+                else {}
+            ),
             **(ccache if self.ccache else {}),
             **self.matrix_variables,
             **self.env,

@@ -129,7 +129,9 @@ def test_a_bucket_is_copied_before_and_after_and_a_failure_only_warns(
 
 
 def test_a_folder_is_the_place_of_every_cache() -> None:
-    assert job({"cache": "/mnt/cache", "ccache": True})["env"]["XDG_CACHE_HOME"] == "/mnt/cache"
+    found = job({"cache": "/mnt/cache", "ccache": True})["env"]
+
+    assert (found["XDG_CACHE_HOME"], found["CONDA_PKGS_DIRS"]) == ("/mnt/cache", "/mnt/cache/micromamba")
 
 
 def test_the_cache_of_github_depends_on_the_locked_packages() -> None:
@@ -137,6 +139,7 @@ def test_the_cache_of_github_depends_on_the_locked_packages() -> None:
     compiled = step(job({"cache": "actions", "ccache": True}), "Restore and save the caches")["with"]
 
     assert plain["path"].split() == [f"~/.cache/{name}" for name in ("uv", "pip", "huggingface", "torch", "ccache")]
+    assert "'.github/gpu-tests/environment.yml'" in plain["key"]
     assert "hashFiles('uv.lock', 'pyproject.toml'" in plain["key"]
     assert compiled["key"].endswith("-${{ strategy.job-index }}-${{ github.run_id }}")
 

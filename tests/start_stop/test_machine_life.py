@@ -86,6 +86,17 @@ def test_a_report_from_before_the_start_is_ignored(report: str) -> None:
     assert world.clock.time - BEGIN >= CHANGE + BOOT
 
 
+def test_a_report_that_never_changes_is_believed_after_a_while() -> None:
+    world = World()
+    world.machine.report = world.machine.first = "online"
+
+    world.life.start(LIMIT)
+
+    assert timedelta(minutes=5) <= world.clock.time - BEGIN < timedelta(minutes=6)
+    assert "gpu-ci-test-gpu runs, but has not reported since its start; before it was: online" in world.lines
+    assert not [line for line in world.lines if "not online: online" in line]
+
+
 def test_a_failed_runner_ends_the_start_with_its_reason() -> None:
     world = World()
     world.machine.word = "failed: the driver is not loaded"
