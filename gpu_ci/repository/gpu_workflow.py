@@ -108,8 +108,8 @@ class GpuTests:
     machine. The machine pulls it with its service account, which only machines on Google Cloud have."""
     job_container: str | None = None
     """The image of the job's `container:`."""
-    docker: bool = False
-    """Whether the Docker of the machine runs that container, and not a cluster."""
+    own_machine: bool = False
+    """Whether a machine runs the job, and its Docker that container. Otherwise a pod of a cluster does."""
     switch: str | None = None
     """A repository variable. The tests only run if it is "true"; otherwise the required check fails."""
     cache: str = "none"
@@ -166,7 +166,7 @@ def entry(
     suffix: bool = False,
     container: str | None = None,
     job_container: str | None = None,
-    docker: bool = False,
+    own_machine: bool = False,
 ) -> GpuTests:
     """Return the tests of an entry of `gpu-tests` on a runner."""
     tests = stated.test_commands
@@ -194,7 +194,7 @@ def entry(
         nightly=stated.nightly,
         container=container,
         job_container=job_container,
-        docker=docker,
+        own_machine=own_machine,
         switch=stated.switch or (SWITCH if stated.paths else None),
         cache=stated.cache,
         ccache=stated.ccache,

@@ -75,7 +75,7 @@ def gpu_tests(
         branches=branches(settings),
         container=container if on_gcp else None,
         job_container=job_container,
-        docker=asked.job_container is None,
+        own_machine=offer.own is not None,
     )
 
 

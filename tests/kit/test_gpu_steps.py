@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
+import http.server
 import os
 import subprocess
 import sys
+import threading
+import zipfile
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 import yaml
 
+from gpu_ci.repository.actions import UV
+from ops.cli.options import ROOT
 from tests.kit.options import files
 from tests.stack_file import stacks
 
@@ -126,6 +133,45 @@ def test_a_bucket_is_copied_before_and_after_and_a_failure_only_warns(
     assert len(machine.asked) == 10
     assert ("::warning::The cache uv could not be restored." in before.stdout) is not works
     assert step(found, "Save the caches")["if"] == "github.event_name != 'pull_request'"
+
+
+@pytest.mark.parametrize(("changed", "there"), [(False, False), (True, False), (False, True)])
+def test_uv_is_installed_with_its_checksum_where_the_machine_has_none(
+    tmp_path: Path, changed: bool, there: bool
+) -> None:
+    served = tmp_path / "served"
+    served.mkdir()
+    with zipfile.ZipFile(served / "uv.whl", "w") as wheel:
+        for name in ("uv", "uvx"):
+            wheel.writestr(f"uv-{UV}.data/scripts/{name}", f"#!/bin/sh\necho {name} {UV}\n")
+    known = hashlib.sha256((served / "uv.whl").read_bytes()).hexdigest()
+    if changed:
+        (served / "uv.whl").write_bytes(b"another")
+    found = step(job({}, "examples/vm-aws.yaml"), "Set up uv")
+    assert (found["env"]["SHA256"] in (ROOT / "ami/gce-gpu-host/options.sh").read_text()) is True
+    machine = Machine(tmp_path, **({"uv": f"echo uv {UV}"} if there else {"uv": "exit 127"}))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Served, directory=str(served))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        (served / "json").write_text(f'{{"urls": [{{"url": "{address}/uv.whl", "digests": {{"sha256": "{known}"}}}}]}}')
+        env = {**found["env"], "PACKAGE": f"{address}/json", "SHA256": known}
+        files = {name: str(tmp_path / name) for name in ("GITHUB_ENV", "GITHUB_PATH")}
+        ended = machine.runs({**found, "env": env}, RUNNER_TEMP=str(tmp_path), **files)
+        server.shutdown()
+
+    assert (ended.returncode, "does not have the checksum" in ended.stderr) == (int(changed), changed)
+    assert (tmp_path / "uv" / "uv").exists() is not (changed or there)
+    if not changed and not there:
+        ran = subprocess.run([tmp_path / "uv" / "uv"], capture_output=True, check=True, text=True)
+        assert (ran.stdout, (tmp_path / "GITHUB_PATH").read_text()) == (f"uv {UV}\n", f"{tmp_path}/uv\n")
+    assert changed or (tmp_path / "GITHUB_ENV").read_text() == "UV_PYTHON=3.12\n"
+
+
+class Served(http.server.SimpleHTTPRequestHandler):
+    """The files of a folder, without a log."""
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name of its base class
+        """Print nothing."""
 
 
 def test_a_folder_is_the_place_of_every_cache() -> None:

@@ -69,7 +69,7 @@ def test_every_key_of_an_entry_is_in_the_workflow() -> None:
     job = document["jobs"]["test"]
     steps = {step["name"]: step for step in job["steps"]}
 
-    assert steps["Set up uv"]["with"]["python-version"] == "3.13"
+    assert steps["Set up uv"]["env"]["PYTHON_VERSION"] == "3.13"
     assert steps["Install"]["run"] == "uv sync --locked --extra cu13\n"
     assert steps["Test"]["run"] == "uv run pytest -m gpu -n 4 --cov --cov-context=test\nuv run coverage xml\n"
     assert steps["Upload coverage"]["with"]["flags"] == "gpu-tests"

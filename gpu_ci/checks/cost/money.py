@@ -153,7 +153,7 @@ def _running(group: MachineGroup, machine: Standing, loads: Sequence[JobLoad]) -
     hours, priced = group_hours(group, loads), expected_machine(group)
     needed = busy_hours(loads, group.expected_rate)
     if needed > hours.worst:
-        keys = [key for key in (machine.schedule_key, machine.most_hours_key) if machine.schedule_key and key]
+        keys = [key for key in (machine.schedule_key, machine.most_hours_key) if machine.time.schedule and key]
         longer = f"lengthen {' or '.join(keys)}, " if keys else ""
         reason = f"the stated jobs need {needed:.0f} machine hours a month, and at most {hours.worst:.0f} are available"
         most = int(sum(load.jobs_per_month for load in loads) * hours.worst / needed)
