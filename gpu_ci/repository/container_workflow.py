@@ -76,6 +76,8 @@ class ContainerBuild:
     moving: bool = False
     """Whether the name of a variant is also a tag, which every build overwrites."""
     test: GpuTest | None = None
+    after: tuple[str, ...] = ()
+    """The workflows whose tests of the commit must pass before the build."""
 
     @property
     def host(self) -> str:

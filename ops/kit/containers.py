@@ -19,10 +19,18 @@ _RUNNER_FILES: Final = (".dockerignore", "Dockerfile", "README.md", "check-image
 
 
 def container_builds(
-    settings: Settings, identity: Identity, *, repository: str | None = None
+    settings: Settings, identity: Identity, *, repository: str | None = None, tested: tuple[str, ...] = ()
 ) -> tuple[ContainerBuild, ...]:
-    """Return the images that workflows of `repository` build; of every repository if it is None."""
-    found = [*_runner_images(settings, identity), *_pytorch(settings, identity)]
+    """Return the images that workflows of `repository` build; of every repository if it is None.
+
+    Args:
+        settings: the stack.
+        identity: its names.
+        repository: the repository.
+        tested: the workflows in it that test a commit on a GPU.
+
+    """
+    found = [*_runner_images(settings, identity), *_pytorch(settings, identity, tested)]
     return tuple(build for build, pusher in found if repository is None or pusher in {None, repository})
 
 
@@ -53,11 +61,17 @@ def _runner_images(settings: Settings, identity: Identity) -> Iterator[tuple[Con
         )
 
 
-def _pytorch(settings: Settings, identity: Identity) -> Iterator[tuple[ContainerBuild, str | None]]:
+def _pytorch(
+    settings: Settings, identity: Identity, tested: tuple[str, ...]
+) -> Iterator[tuple[ContainerBuild, str | None]]:
     """Yield the images of PyTorch. Every repository of `github-federation` can push to Artifact Registry."""
     stated = settings.pytorch_images
     if stated is None:
         return
+    path = "pytorch-images.after-tests"
+    if stated.after_tests and not tested:
+        problem = "no workflow of the repository tests each commit on a GPU"
+        raise FileError(path, [Fault(path, problem, "state a runner with a GPU, or remove it")])
     locks = [f"locks/{one}.txt" for one in stated.combinations]
     missing = [lock for lock in locks if not (RECIPES / "pytorch" / lock).is_file()]
     if missing:
@@ -96,6 +110,7 @@ def _pytorch(settings: Settings, identity: Identity) -> Iterator[tuple[Container
             schedule=stated.schedule,
             section="",
             moving=True,
+            after=tested if stated.after_tests else (),
         ),
         pusher,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from gpu_ci.back_ends.protocol import Repository
 from gpu_ci.back_ends.registry import BACK_ENDS, stack_of
@@ -55,6 +55,12 @@ def files(
     entry = settings.gpu_tests.get(repository) if repository is not None else None
     if entry is not None and entry.docs:
         found |= docs_workflow(entry.docs, branch=branches(settings)[0], python=entry.python or PYTHON)
-    for build in container_builds(settings, identity, repository=repository):
+    tested = tuple(
+        PurePosixPath(path).name
+        for path, text in found.items()
+        # Where `paths` limits the tests, a commit may have none.
+        if "- name: Check the GPU" in text and "\n  push:" in text and "\n    paths:" not in text
+    )
+    for build in container_builds(settings, identity, repository=repository, tested=tested):
         found |= container_files(build)
     return found

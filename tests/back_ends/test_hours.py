@@ -15,7 +15,9 @@ pytestmark = pytest.mark.pure
 
 WORK = ("mon", "tue", "wed", "thu", "fri")
 TIMES = st.builds("{:02}:{:02}".format, st.integers(0, 23), st.integers(0, 59))
-ZONES = st.sampled_from(["UTC", "Europe/Prague", "America/Los_Angeles", "Asia/Kolkata", "Pacific/Auckland"])
+ZONES = st.sampled_from(
+    ["UTC", "Europe/Prague", "America/Los_Angeles", "Asia/Kolkata", "Pacific/Auckland", "Africa/Casablanca"]
+)
 
 
 @pytest.mark.parametrize(

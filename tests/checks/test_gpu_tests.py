@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -86,45 +87,24 @@ def test_an_entry_without_a_runner_uses_the_first_runner() -> None:
     assert found(ARC, {"cache": "/cache"})[0][1] == "the machines of gpu-l4 keep no files between jobs"
 
 
-STATED: dict[str, dict[str, Any]] = {
-    "tool": {"tool": "pip"},
-    "install": {"install": ["make install"]},
-    "tests": {"tests": ["make test -m gpu"]},
-    "cpu": {"cpu": ["make test"]},
-    "python": {"python": "3.13"},
-    "matrix": {"matrix": {"torch": ["2.9.1", "2.10.0"]}},
-    "docs": {"docs": ["uvx mkdocs build"]},
-    "env": {"env": {"DEVICE": "gpu"}},
-    "container": {"container": IMAGE},
-    "paths": {"paths": ["src/**"]},
-    "cache": {"cache": "actions"},
-    "ccache": {"cache": "actions", "ccache": True},
-    "smoke_test": {"smoke-test": True},
-    "smoke_schedule": {"smoke-test": True, "smoke-schedule": "17 12 * * 1"},
-    "reusable": {"reusable": True},
-    "codecov_flag": {"codecov-flag": "gpu"},
-    "nightly": {"nightly": "17 12 * * 1-5"},
-    "switch": {"switch": "GPU"},
-    "run_label": {"run-label": "test on gpu"},
-    "skip_label": {"skip-label": "no gpu"},
-}
-"""A value of each key, with the keys that it needs."""
 PLACES = {**options.RUNNERS, "an instance of Jarvis Labs": ("examples/jarvis.yaml", "jarvis-l4")}
 
 
 def test_a_key_without_an_effect_is_an_error_on_every_kind_of_runner() -> None:
-    assert STATED.keys() | {"runner"} == GpuTestsSettings.model_fields.keys()
+    keys = {name.replace("_", "-"): field for name, field in GpuTestsSettings.model_fields.items() if name != "runner"}
+    assert {*keys} == {key for entry in options.OPTIONS.values() for key in entry}
     ignored = []
     for place, (stack, runner) in PLACES.items():
-        for key, entry in STATED.items():
-            # Where a workflow starts its machine, the runner is often not named.
-            for first in (
-                ({"runner": runner}, {}) if "workflow" in place or "Jarvis" in place else ({"runner": runner},)
-            ):
-                stated = {**first, **entry}
-                rest = {name: value for name, value in stated.items() if name != key.replace("_", "-")}
-                written = options.files(stack, stated)
-                if written is not None and not found(stack, stated) and written == options.files(stack, rest):
-                    ignored.append((place, key, "runner" in first))
+        # Where a workflow starts its machine, the runner is often not named.
+        own = "workflow" in place or "Jarvis" in place
+        for first, key in itertools.product([{"runner": runner}, {}] if own else [{"runner": runner}], keys):
+            for entry in options.OPTIONS.values():
+                if entry.get(key, keys[key].default) == keys[key].default:
+                    continue
+                if (written := options.files(stack, {**first, **entry})) is not None:
+                    rest = {name: value for name, value in entry.items() if name != key}
+                    if not found(stack, {**first, **entry}) and written == options.files(stack, {**first, **rest}):
+                        ignored.append((place, key, first))
+                    break
 
     assert ignored == []

@@ -102,16 +102,6 @@ def test_several_shares_may_belong_to_one_gpu(runner: Runner, seen: int, code: i
     assert runner.run("job-started.sh", 2, at_least=1).code == code
 
 
-def test_a_job_does_not_start_on_a_crashed_driver(runner: Runner) -> None:
-    runner.gpus("Unable to determine the device handle: Unknown Error", code=255)
-    ended = runner.run("job-started.sh", 1)
-
-    assert ended.code == 1
-    assert ended.err == (
-        "gpu-ci: the driver does not answer on this node:\nUnable to determine the device handle: Unknown Error\n"
-    )
-
-
 @pytest.mark.parametrize("gpus", [0, None])
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_nvidia_smi_is_not_called_in_a_container_without_a_gpu(runner: Runner, name: str, gpus: int | None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import subprocess
 from collections.abc import Mapping
@@ -43,6 +45,7 @@ TORCH_ON_GCP: Final[Mapping[str, Any]] = {
         "combinations": ["2.15.0-cuda13.2", "2.14.1-cuda13.0"],
         "base": "cgr.dev/chainguard/wolfi-base:20261101",
         "packages": ["ffmpeg", "g++"],
+        "after-tests": True,
     },
 }
 FORMS: Final = {
@@ -113,11 +116,6 @@ def test_the_summary_has_the_lines_of_the_stack_file(tmp_path: Path) -> None:
 
     assert f"`{REGISTRY}@sha256:{'a' * 64}`" in text
     assert stated == {"gpu-ci:images": {"runner-gpu": {"digest": f"sha256:{'a' * 64}"}}}
-
-
-@pytest.mark.pure
-def test_a_stack_without_containers_builds_no_image() -> None:
-    assert container_builds(stacks.settings(), IDENTITY) == ()
 
 
 @pytest.mark.pure
@@ -198,6 +196,44 @@ def test_a_new_image_is_tested_on_a_gpu_by_its_digest() -> None:
     assert jobs["test"]["permissions"] == {}
     assert jobs["test"]["container"] == {"image": f"{REGISTRY}@${{{{ needs.build.outputs.digest }}}}"}
     assert jobs["test"]["steps"][-1]["run"] == "check-image runtime 12.9 1"
+
+
+GITHUB: Final = """\
+#!/bin/bash
+case $0 in
+  *gh) cat "$0.$(cat "$0.turn")" 2>/dev/null || { echo HTTP 502 >&2; exit 1; } ;;
+  *) echo $(($(cat "${0%sleep}gh.turn") + 1)) >"${0%sleep}gh.turn" ;;
+esac
+"""
+
+
+@pytest.mark.artefacts
+@pytest.mark.parametrize(
+    ("answers", "code", "words"),
+    [
+        ([None, "in_progress", 502, "success"], 0, ""),
+        (["failure"], 1, "ended with failure in gpu-tests.yml, so no image is built"),
+        ([None] * 20, 1, "No run of gpu-tests.yml tests this commit"),
+    ],
+)
+def test_an_image_is_built_after_the_tests_of_its_commit(
+    tmp_path: Path, answers: list[Any], code: int, words: str
+) -> None:
+    jobs = workflow(TORCH_ON_GCP, TORCH_FILE)["jobs"]
+    for name in ("gh", "sleep"):
+        (tmp_path / name).write_text(GITHUB)
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "gh.turn").write_text("0")
+    for turn, answer in enumerate(answers):
+        run = {"run_number": 7, "status": answer if answer == "in_progress" else "completed", "conclusion": answer}
+        if answer != 502:
+            (tmp_path / f"gh.{turn}").write_text(json.dumps({"workflow_runs": [run] if answer else []}))
+    (waits,) = jobs["tested"]["steps"]
+    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "WORKFLOWS": waits["env"]["WORKFLOWS"], "RUNS": "", "COMMIT": ""}
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", waits["run"]]
+    ended = subprocess.run(command, env=env, capture_output=True, check=False, text=True)
+
+    assert (jobs["build"]["needs"], ended.returncode, words in ended.stdout) == ("tested", code, True)
 
 
 @pytest.mark.pure

@@ -96,7 +96,7 @@ def test_every_kind_of_runner_has_every_option_that_its_workflow_can_have() -> N
     assert refused == {
         (OWN, option)
         for option, entry in OPTIONS.items()
-        if entry.keys() & {"cpu", "matrix", "container", "paths", "reusable", "skip-label"}
+        if entry.keys() & {"cpu", "matrix", "container", "paths", "reusable", "skip-label", "smoke-schedule"}
     }
 
 

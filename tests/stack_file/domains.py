@@ -117,6 +117,7 @@ FULL: Final[Mapping[str, Any]] = {
         "base": "ubuntu:24.04",
         "packages": ["ffmpeg"],
         "schedule": "23 5 2 * *",
+        "after-tests": True,
     },
     "github-federation/branches": ["main"],
     "artifact-registry/gpu-tests/region": "us-central1",

@@ -116,3 +116,5 @@ class PytorchImagesSettings(Section):
     """More packages of the base."""
     schedule: Cron = "23 5 2 * *"
     """The rebuild with the newest packages of the base, in UTC."""
+    after_tests: bool = False
+    """Build a commit only after its tests on a GPU passed, in the workflows that `make kit` writes."""
