@@ -75,8 +75,9 @@ class Life:
                 if state is State.RUNNING:
                     ran = ours and not runner.spent
                     fresh = fresh or runner != old or ((runner.ready or runner.failed) and self._has_settled())
-                    what = "its runner is not online" if fresh else "has not reported since its start; before it was"
-                    problem = TimedOut(f"{self.instance.name} runs, but {what}: {runner}")
+                    stale = "but has not reported since its start; before it was:"
+                    what = "but its runner is not online:" if fresh else stale
+                    problem = TimedOut(f"{self.instance.name} runs, {what} {runner}")
                     if fresh and runner.ready:
                         self.say(f"{self.instance.name} runs, and its runner is {runner}")
                         return
