@@ -58,7 +58,3 @@ def test_the_program_is_that_of_the_cluster_with_a_mark() -> None:
 @pytest.mark.parametrize("name", ["examples/eks-arc.yaml", "examples/start-stop.yaml"])
 def test_runners_without_their_own_machine_have_no_smoke_workflow(name: str) -> None:
     assert files(name, STATED) == {}
-
-
-def test_without_the_option_there_is_no_workflow() -> None:
-    assert files("examples/vm-aws.yaml", {}) == {}

@@ -94,15 +94,6 @@ def test_ccache_is_limited_and_its_statistics_begin_at_zero(tmp_path: Path) -> N
     )  # fmt: skip
 
 
-def test_without_ccache_on_the_machine_the_job_fails(tmp_path: Path) -> None:
-    machine = Machine(tmp_path)
-    ended = machine.runs(
-        step(job({"cache": "actions", "ccache": True}), "Start ccache"), GITHUB_ENV=str(tmp_path / "e")
-    )
-
-    assert (ended.returncode, "ccache: command not found" in ended.stderr) == (127, True)
-
-
 @pytest.mark.parametrize(
     ("stack", "bucket", "command", "words"),
     [
