@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpu_ci.back_ends.shared.machine.hours import Hours
 from gpu_ci.knowledge.kubernetes.pods import Pod
 from gpu_ci.knowledge.machines import InstanceType, MachineType
 from gpu_ci.knowledge.machines.groups import Placement
@@ -33,6 +34,8 @@ class Standing:
     """
 
     time: RunningTime
+    hours: Hours | None = None
+    """The hours of its schedule; None without one."""
     schedule_key: str = ""
     idle_key: str
     """The path of the minutes without a job after which it stops."""

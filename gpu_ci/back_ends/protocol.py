@@ -47,7 +47,7 @@ class RunsOn:
     job_container: bool | None = None
     """Whether a job must (True) or must not (False) state `container`; None where it may do either."""
     container_fix: str = ""
-    """The change in the stack file that allows a job to state `container`; empty where it may."""
+    """What allows a job to state `container`, as in `state docker: true in runners.gpu.vm`; empty where it may."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

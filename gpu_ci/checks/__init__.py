@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from gpu_ci.back_ends.stack import Stack
 from gpu_ci.checks import exceptions, gpu_tests, plausibility, untrusted_jobs
-from gpu_ci.checks.capacity import counts, gpu_zones, queue_time, quota
+from gpu_ci.checks.capacity import counts, gpu_zones, queue_time, quota, running_hours
 from gpu_ci.checks.cost import money, spot_plan
 from gpu_ci.checks.images import compatibility, image_pin, image_proof, image_region, runner_version
 from gpu_ci.checks.nodes import fit, floor, machine_fit, pool_shape, scale_from_zero, system_room
@@ -50,6 +50,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     money,
     spot_plan,
     queue_time,
+    running_hours,
     quota,
     untrusted_jobs,
     gpu_tests,
@@ -59,7 +60,7 @@ CHECKS: Final[tuple[Check, ...]] = (
 
 
 _WITHOUT_MACHINES: Final = frozenset(
-    one.CHECK for one in (image_region, runner_version, gpu_zones, image_proof, exceptions)
+    one.CHECK for one in (image_region, runner_version, gpu_zones, image_proof, running_hours, exceptions)
 )
 """Checks that read no facts of machine types."""
 

@@ -11,10 +11,11 @@ from typing import Final
 
 from gpu_ci.back_ends.registry import BACK_ENDS
 from gpu_ci.back_ends.stack import Stack
-from gpu_ci.derived.gpu_tests import runner_of
+from gpu_ci.derived.gpu_tests import runner_of, testable
 from gpu_ci.derived.outputs import gpu_test_image
 from gpu_ci.knowledge.regions import Cloud
 from gpu_ci.knowledge.verdict import Verdict, error
+from gpu_ci.stack_file.sections.gpu_tests import GpuTestsSettings
 
 CHECK: Final = "gpu-tests"
 BUCKETS: Final = {"s3": (Cloud.AWS, "AWS"), "gs": (Cloud.GCP, "Google Cloud")}
@@ -45,6 +46,22 @@ def check(stack: Stack) -> Iterator[Verdict]:
             reason = f"the machines of {runner} have no identity of {title} that could read {entry.cache}"
             yield error(CHECK, f"{path}.cache", reason, "write cache: actions, or use another runner")
         on_gcp = own is not None and own.cloud == Cloud.GCP and entry.container is None
-        if entry.ccache and on_gcp and gpu_test_image(settings) is not None:
-            reason = "the tests run in the image of test-image, which has no ccache"
-            yield error(CHECK, f"{path}.ccache", reason, "remove ccache, or state container with an image that has it")
+        if on_gcp and gpu_test_image(settings) is not None:
+            yield from _in_test_image(path, entry)
+        proved = [name for name in testable(settings) if stack.offers[name].own is not None]
+        if entry.smoke_schedule is not None and not proved:
+            reason = "no runner has machines of its own, so no gpu-smoke.yml is written"
+            yield error(CHECK, f"{path}.smoke-schedule", reason, "remove it; `make smoke` tests the GPUs of a cluster")
+
+
+def _in_test_image(path: str, entry: GpuTestsSettings) -> Iterator[Verdict]:
+    """Yield an error for each option that tests in the image of `test-image` cannot have."""
+    image = "the tests run in the image of test-image, which has"
+    fix = "or state container with an image that has it"
+    if entry.ccache:
+        yield error(CHECK, f"{path}.ccache", f"{image} no ccache", f"remove ccache, {fix}")
+    if entry.tool == "micromamba":
+        yield error(CHECK, f"{path}.tool", f"{image} no micromamba", f"write uv or pip, {fix}")
+    if entry.python is not None or "python" in entry.matrix:
+        key = "matrix.python" if entry.python is None else "python"
+        yield error(CHECK, f"{path}.{key}", f"{image} its own Python", f"remove it, {fix.replace(' that has it', '')}")

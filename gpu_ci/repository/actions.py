@@ -34,6 +34,8 @@ UPLOAD_PAGES: Final = "actions/upload-pages-artifact@fc324d3547104276b827a68afc5
 DEPLOY_PAGES: Final = "actions/deploy-pages@cd2ce8fcbc39b97be8ca5fce6e763baed58fa128 # v5.0.0"
 # renovate: datasource=pypi depName=uv
 UV: Final = "0.13.8"
+UV_SHA256: Final = "e18a57b8b352eb7c8feb317b9f6f533c8f0ad9673fd6cf34bbe3cf1a9f6a8984"
+"""The checksum of its wheel for manylinux on x86_64."""
 # renovate: datasource=github-releases depName=mamba-org/micromamba-releases versioning=loose
 MICROMAMBA: Final = "2.8.1-1"
 
@@ -46,6 +48,7 @@ STEPS: Final = {
     "setup_micromamba": SETUP_MICROMAMBA,
     "codecov": CODECOV,
     "uv": UV,
+    "uv_sha256": UV_SHA256,
     "micromamba": MICROMAMBA,
 }
 """The pins by their names in the templates of test steps."""

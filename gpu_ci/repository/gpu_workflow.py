@@ -108,6 +108,8 @@ class GpuTests:
     machine. The machine pulls it with its service account, which only machines on Google Cloud have."""
     job_container: str | None = None
     """The image of the job's `container:`."""
+    own_machine: bool = False
+    """Whether a machine runs the job, and its Docker that container. Otherwise a pod of a cluster does."""
     switch: str | None = None
     """A repository variable. The tests only run if it is "true"; otherwise the required check fails."""
     cache: str = "none"
@@ -136,7 +138,12 @@ class GpuTests:
         """The environment variables of the job."""
         ccache = {"CC": "ccache gcc", "CXX": "ccache g++", "CMAKE_CUDA_COMPILER_LAUNCHER": "ccache"}
         return {
-            **({"XDG_CACHE_HOME": self.cache} if self.cache_kind == "folder" else {}),
+            # micromamba keeps its downloads in its own folder, which does not follow the first variable.
+            **(
+                {"XDG_CACHE_HOME": self.cache, "CONDA_PKGS_DIRS": f"{self.cache}/micromamba"}
+                if self.cache_kind == "folder"
+                else {}
+            ),
             **(ccache if self.ccache else {}),
             **self.matrix_variables,
             **self.env,
@@ -159,6 +166,7 @@ def entry(
     suffix: bool = False,
     container: str | None = None,
     job_container: str | None = None,
+    own_machine: bool = False,
 ) -> GpuTests:
     """Return the tests of an entry of `gpu-tests` on a runner."""
     tests = stated.test_commands
@@ -186,6 +194,7 @@ def entry(
         nightly=stated.nightly,
         container=container,
         job_container=job_container,
+        own_machine=own_machine,
         switch=stated.switch or (SWITCH if stated.paths else None),
         cache=stated.cache,
         ccache=stated.ccache,

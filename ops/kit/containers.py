@@ -157,7 +157,8 @@ def _test(settings: Settings, name: str, stated: ImageBuildSettings, cuda: str) 
     asked = BACK_ENDS[runner.back_end].runs_on(stated.test_on, runner)
     if asked.job_container is not True:
         path = f"images.{name}.build.test-on"
-        fix = asked.container_fix and f"state {asked.container_fix}"
         problem = f"jobs of {stated.test_on} do not run in the container that they state"
-        raise FileError(path, [Fault(path, problem, fix or "name another runner, or remove it")])
+        if asked.job_container is None:
+            problem = f"the machine of {stated.test_on} cannot pull from the private repository of the image"
+        raise FileError(path, [Fault(path, problem, asked.container_fix or "name another runner, or remove it")])
     return GpuTest(runner=asked.label, command=f"check-image {stated.target} {cuda} {runner.needs.gpus}")

@@ -75,6 +75,7 @@ def gpu_tests(
         branches=branches(settings),
         container=container if on_gcp else None,
         job_container=job_container,
+        own_machine=offer.own is not None,
     )
 
 
@@ -110,7 +111,6 @@ def taken_for_granted(tests: GpuTests, settings: Settings, repository: str | Non
     path = f"gpu-tests.{repository or 'REPOSITORY'}"
     return (
         *_runner(tests, settings, repository, path),
-        *_container(tests, settings, repository, path),
         *_lock(tests, path, found),
     )
 
@@ -127,17 +127,6 @@ def _runner(tests: GpuTests, settings: Settings, repository: str | None, path: s
             f"{path}.runner",
             f"the workflow uses {tests.runner}; the stack also has {', '.join(others)}",
             f"state gpu-tests: {{{repository or 'REPOSITORY'}: {{runner: {others[0]}}}}} to use another",
-        )
-
-
-def _container(tests: GpuTests, settings: Settings, repository: str | None, path: str) -> Iterable[Verdict]:
-    stated = settings.gpu_tests.get(repository) if repository is not None else None
-    if tests.container is not None and stated is not None and (stated.python or "python" in stated.matrix):
-        yield warning(
-            CHECK,
-            f"{path}.python" if stated.python else f"{path}.matrix.python",
-            f"the tests run in {tests.container}, which has its own Python",
-            "remove it",
         )
 
 

@@ -220,8 +220,13 @@ def _container(path: str, runner: Served, job: Mapping[object, object]) -> Itera
         for key in ("container", "services"):
             if job.get(key) and OPENS not in str(job[key]):
                 reason = f"{runner.asked.label} has no Docker: its steps run in the container of the runner"
-                fix = f"remove {key}, or state {runner.asked.container_fix}"
+                fix = f"remove {key}, or {runner.asked.container_fix}"
                 yield error(CHECK, f"{path}.{key}", reason, fix)
     elif runner.asked.job_container and not job.get("container"):
         reason = f"{runner.asked.label} only accepts jobs with a container, which gets the GPU"
         yield error(CHECK, f"{path}.container", reason, "add container: IMAGE")
+    elif runner.asked.job_container is None and runner.gpu and (container := job.get("container")):
+        options = container.get("options") if isinstance(container, Mapping) else None
+        if "--gpus" not in str(options) and OPENS not in f"{container}{options}":
+            reason = "Docker gives a container no GPU without an option, unless its image sets NVIDIA_VISIBLE_DEVICES"
+            yield warning(CHECK, f"{path}.container", reason, "add options: --gpus all")

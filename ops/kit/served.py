@@ -33,6 +33,8 @@ class Served:
     minutes: int
     """The longest job that it accepts."""
     asked: RunsOn
+    gpu: bool
+    """Whether it has a GPU."""
     group: str | None
     """Its runner group at GitHub; None where the service that starts it chooses one."""
 
@@ -44,6 +46,7 @@ def served(settings: Settings) -> tuple[Served, ...]:
             runner=name,
             minutes=runner.timeout_minutes,
             asked=BACK_ENDS[runner.back_end].runs_on(name, runner),
+            gpu=bool(runner.needs.gpu),
             group=_group(BACK_ENDS[runner.back_end].offer(name, runner, settings)),
         )
         for name, runner in settings.runners.items()

@@ -10,13 +10,13 @@ from typing import Final
 from components.kubernetes.gpus.smoke_job import PROGRAM
 from gpu_ci.back_ends.registry import BACK_ENDS
 from gpu_ci.derived.gpu_tests import testable
-from gpu_ci.repository.actions import CHECKOUT, SETUP_UV, UV
+from gpu_ci.repository.actions import CHECKOUT, UV, UV_SHA256
 from gpu_ci.repository.gpu_workflow import PYTHON
 from gpu_ci.repository.render import render
 from gpu_ci.stack_file.sections.gpu_tests import GpuTestsSettings
 from gpu_ci.stack_file.sections.settings import Settings
 from ops.kit.folder import MARK
-from ops.kit.scripts import VERIFY_FILE
+from ops.kit.scripts import ORT_FILE, VERIFY_FILE
 
 WORKFLOW_FILE: Final = ".github/workflows/gpu-smoke.yml"
 PROGRAM_FILE: Final = ".github/gpu-tests/smoke_check.py"
@@ -36,7 +36,8 @@ def smoke_files(settings: Settings, repository: str | None) -> dict[str, str]:
         runner = settings.runners[name]
         if runner.needs.gpu and BACK_ENDS[runner.back_end].offer(name, runner, settings).own is not None:
             minutes = min(MINUTES, runner.timeout_minutes)
-            jobs.append({"name": name, "runs_on": asked.line, "gpus": runner.needs.gpus, "minutes": minutes})
+            job = {"name": name, "runs_on": asked.line, "gpus": runner.needs.gpus, "minutes": minutes}
+            jobs.append({**job, "onnxruntime": runner.needs.onnxruntime})
     if not jobs:
         return {}
     workflow = render(
@@ -44,11 +45,12 @@ def smoke_files(settings: Settings, repository: str | None) -> dict[str, str]:
         jobs=jobs,
         schedule=stated.smoke_schedule,
         checkout=CHECKOUT,
-        setup_uv=SETUP_UV,
         uv=UV,
+        uv_sha256=UV_SHA256,
         python=PYTHON,
         torch=TORCH,
         verify=VERIFY_FILE,
+        ort=ORT_FILE,
         program=PROGRAM_FILE,
     )
     header = f"# {MARK}. The exit code names the step that failed; see docs/runbook.md of gpu-ci.\n"

@@ -15,7 +15,9 @@ pytestmark = pytest.mark.pure
 
 WORK = ("mon", "tue", "wed", "thu", "fri")
 TIMES = st.builds("{:02}:{:02}".format, st.integers(0, 23), st.integers(0, 59))
-ZONES = st.sampled_from(["UTC", "Europe/Prague", "America/Los_Angeles", "Asia/Kolkata", "Pacific/Auckland"])
+ZONES = st.sampled_from(
+    ["UTC", "Europe/Prague", "America/Los_Angeles", "Asia/Kolkata", "Pacific/Auckland", "Africa/Casablanca"]
+)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +47,7 @@ def test_hours_in_utc_include_summer_and_winter() -> None:
     hours = Hours(time_zone="Europe/Prague", days=("mon",), start="08:00", stop="10:00")
 
     assert hours.in_utc == ((DAY + 360, DAY + 540),)
+    assert Hours(time_zone="Africa/Casablanca", days=(), start="08:00", stop="10:00").offsets == (0, 60)  # Ramadan
 
 
 def test_a_night_from_saturday_to_sunday_is_two_spans_of_the_week() -> None:

@@ -51,7 +51,7 @@ class Runner:
         variables = {} if gpus is None else {"GPU_CI_GPUS": str(gpus)}
         if at_least is not None:
             variables["GPU_CI_GPUS_AT_LEAST"] = str(at_least)
-        return self.stubs.run(["bash", str(self.folder / name)], {"TMPDIR": str(self.temporary), **variables})
+        return self.stubs.run(["bash", "-e", str(self.folder / name)], {"TMPDIR": str(self.temporary), **variables})
 
 
 @pytest.fixture
@@ -95,37 +95,11 @@ def test_a_job_does_not_start_with_fewer_gpus_than_it_requests(runner: Runner) -
     assert ended.err == f"gpu-ci: this job asks for 2 GPU(s) and sees 1:\n{T4}\n"
 
 
-def test_a_job_does_not_start_if_it_sees_more_gpus_than_it_requests(runner: Runner) -> None:
-    """A container without a limit sees every GPU of its node, and would disturb another's job."""
-    runner.gpus(T4, T4)
-
-    assert runner.run("job-started.sh", 1).code == 1
-
-
 @pytest.mark.parametrize(("seen", "code"), [(0, 1), (1, 0), (2, 0), (3, 1)])
 def test_several_shares_may_belong_to_one_gpu(runner: Runner, seen: int, code: int) -> None:
     runner.gpus(*[T4] * seen or ["No devices were found"])
 
     assert runner.run("job-started.sh", 2, at_least=1).code == code
-
-
-def test_a_job_does_not_start_on_a_crashed_driver(runner: Runner) -> None:
-    runner.gpus("Unable to determine the device handle: Unknown Error", code=255)
-    ended = runner.run("job-started.sh", 1)
-
-    assert ended.code == 1
-    assert ended.err == (
-        "gpu-ci: the driver does not answer on this node:\nUnable to determine the device handle: Unknown Error\n"
-    )
-
-
-@pytest.mark.parametrize("words", ["No devices were found", "", "Tesla T4, [Unknown Error], [GPU is lost]"])
-def test_a_message_of_the_driver_with_exit_code_0_does_not_count_as_a_gpu(runner: Runner, words: str) -> None:
-    runner.gpus(words)
-    ended = runner.run("job-started.sh", 1)
-
-    assert ended.code == 1
-    assert ended.err == f"gpu-ci: this job asks for 1 GPU(s) and sees 0:\n{words}\n"
 
 
 @pytest.mark.parametrize("gpus", [0, None])

@@ -110,7 +110,6 @@ def test_a_working_gpu_passes_with_its_name_and_driver(tmp_path: Path) -> None:
             "nvidia-smi failed: Failed to initialize NVML: Driver/library version mismatch",
         ),
         ("exit 9", {}, smoke_check.DRIVER, "nvidia-smi failed: exit code 9"),
-        (f"echo '{T4}'; echo '{T4}'", {}, smoke_check.COUNT, "nvidia-smi shows 2 GPUs instead of 1"),
         (":", {}, smoke_check.COUNT, "nvidia-smi shows 0 GPUs instead of 1"),
         (f"echo '{T4}'", {"TORCH": "no cuda"}, smoke_check.CUDA, "PyTorch 2.13.0 for CUDA 13.0 finds no GPU"),
         (f"echo '{T4}'", {"DEVICES": "0"}, smoke_check.COUNT, "PyTorch finds 0 GPUs instead of 1"),

@@ -113,6 +113,13 @@ LINES = {
     "status-failed": ("gpu-ci: status: failed: verify the GPU as the user runner",),
     "no-gpu-on-jarvis": ("2026-11-22T10:00:00Z gpu-ci: error: nvidia-smi finds no GPU, so no runner starts",),
     "queue-guard": ('no runner took "Test on gpu-t4" within 0:10:00, so this run is cancelled; look at the runner',),
+    "re-run-all": (
+        "##[error]The tests did not run: an earlier attempt has stopped the machine. Choose Re-run all jobs.",
+    ),
+    "step-driver": (
+        "##[error]The driver of this machine does not answer: nvidia-smi ends with 9. The job did not begin.",
+    ),
+    "no-report": ("gpu-ci-x-gpu runs, but has not reported since its start; before it was: online",),
     "wrong-model": ("##[error]This job needs a GPU of the model L4, but the machine has another one.",),
     "not-tested": (
         "##[error]This commit was not tested on a GPU. To test it, a maintainer adds the label run-gpu-ci.",

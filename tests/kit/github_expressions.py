@@ -7,7 +7,7 @@ compared without regard to case, and `&&` and `||` give one of their sides back.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 _TOKEN: Final = re.compile(r"\s*('(?:[^']|'')*'|&&|\|\||==|!=|!|\(|\)|[A-Za-z_][\w.-]*)")
@@ -28,6 +28,35 @@ def holds(condition: str, contexts: Mapping[str, Any], *, so_far: bool = True) -
     if asked is None and not so_far:
         return False
     return _true(value_of(condition, {**contexts, "always()": True, "success()": so_far}))
+
+
+def results(
+    jobs: Mapping[str, Any],
+    contexts: Mapping[str, Any],
+    *,
+    ends: Callable[[str], str] = lambda _: "success",
+    kept: Mapping[str, Any] | None = None,
+) -> dict[str, dict[str, Any]]:
+    """Return result and outputs of each job of one attempt. `kept` are the jobs that this attempt does not repeat.
+
+    GitHub uses their outputs (GitHub Docs, "Re-running workflows and jobs", 2026).
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for name, job in jobs.items():
+        if kept and name in kept:
+            found[name] = kept[name]
+            continue
+        known = {"steps": {}, **contexts, "needs": {one: found[one] for one in needed(job)}}
+        so_far = all(one["result"] == "success" for one in known["needs"].values())
+        runs = holds(job.get("if", "success()"), known, so_far=so_far)
+        outputs = {key: text_of(value, known) for key, value in job.get("outputs", {}).items()} if runs else {}
+        found[name] = {"result": ends(name) if runs else "skipped", "outputs": outputs}
+    return found
+
+
+def needed(job: Mapping[str, Any]) -> list[str]:
+    """Return the jobs that a job needs."""
+    return [job["needs"]] if isinstance(job.get("needs"), str) else job.get("needs", [])
 
 
 def value_of(expression: str, contexts: Mapping[str, Any]) -> Any:

@@ -47,6 +47,8 @@ OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     "reusable with a matrix": {"reusable": True, "tool": "pip", "matrix": {"python": ["3.12", "3.13"]}},
     "reusable with a variable and paths": {"reusable": True, "switch": "GPU", "paths": ["src/**"]},
     "Codecov": {"codecov-flag": "gpu-tests"},
+    "smoke test on a schedule": {"smoke-test": True, "smoke-schedule": "17 12 * * 1"},
+    "documentation": {"docs": ["uv sync --locked --group docs", "uv run mkdocs build --strict"]},
     "every night": {"nightly": "17 3 * * 1-5"},
     "switch": {"switch": "ENABLE_GPU"},
     "labels": {"run-label": "run gpu", "skip-label": "ci:skip gpu"},

@@ -319,11 +319,16 @@ def test_a_new_image_is_tested_on_a_gpu_by_its_digest() -> None:
 
 
 @pytest.mark.pure
-def test_a_runner_without_containers_for_jobs_cannot_test_an_image() -> None:
-    changes = {**TESTED, "runners/gpu-t4-steady/arc/container-mode": "none"}
-
-    with pytest.raises(FileError, match=r"container-mode: kubernetes-novolume"):
-        written(changes)
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"runners/gpu-t4-steady/arc/container-mode": "none"}, "state container-mode: kubernetes-novolume"),
+        ({"images/runner-gpu/build/test-on": "cirun-gcp-gpu"}, "cannot pull from the private repository"),
+    ],
+)
+def test_a_runner_without_containers_for_jobs_cannot_test_an_image(changes: dict[str, str], reason: str) -> None:
+    with pytest.raises(FileError, match=reason):
+        written({**TESTED, **changes})
 
 
 @pytest.mark.pure

@@ -17,7 +17,7 @@ import yaml
 from gpu_ci.repository.documents import load_yaml
 from ops.cli.options import ROOT
 from ops.plan import golden, golden_workflows
-from tests.kit.github_expressions import holds
+from tests.kit.github_expressions import results
 from tests.kit.options import CASES, OPTIONS, RUNNERS, workflows, written
 from tests.stack_file import stacks
 
@@ -44,7 +44,8 @@ def event(name: str, action: str = "", label: str | None = None, *, fork: bool =
         payload = {"action": action, "pull_request": {"number": 7, "head": head}}
         if label is not None:
             payload["label"] = {"name": label}
-    return {"github": {"event_name": name, "event": payload, "repository": BRANCH}, "vars": VARIABLES, "needs": {}}
+    github = {"event_name": name, "event": payload, "repository": BRANCH, "run_attempt": "1"}
+    return {"github": github, "vars": VARIABLES}
 
 
 UNASKED: Final = {
@@ -66,13 +67,8 @@ def on_gpu(document: Mapping[str, Any], contexts: Mapping[str, Any]) -> list[str
         github["event_name"] not in started or github["event"].get("action") not in types
     ):
         return []
-    ran: dict[str, bool] = {}
-    for name, job in document["jobs"].items():
-        needs = [job["needs"]] if isinstance(job.get("needs"), str) else job.get("needs", [])
-        results = {one: {"result": "success" if ran[one] else "skipped"} for one in needs}
-        so_far = all(ran[one] for one in needs)
-        ran[name] = holds(job.get("if", "success()"), {**contexts, "needs": results}, so_far=so_far)
-    return [name for name, job in document["jobs"].items() if ran[name] and job.get("runs-on") != HOSTED]
+    ran = [name for name, one in results(document["jobs"], contexts).items() if one["result"] != "skipped"]
+    return [name for name in ran if document["jobs"][name].get("runs-on") != HOSTED]
 
 
 @functools.cache
@@ -100,7 +96,7 @@ def test_every_kind_of_runner_has_every_option_that_its_workflow_can_have() -> N
     assert refused == {
         (OWN, option)
         for option, entry in OPTIONS.items()
-        if entry.keys() & {"cpu", "matrix", "container", "paths", "reusable"}
+        if entry.keys() & {"cpu", "matrix", "container", "paths", "reusable", "skip-label", "smoke-schedule"}
     }
 
 

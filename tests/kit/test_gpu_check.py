@@ -267,10 +267,16 @@ def test_only_an_earlier_success_passes_the_check(repository: Repository, conclu
     assert run.check == FAILED
 
 
-def test_a_failed_request_to_github_fails_the_check(repository: Repository) -> None:
-    repository.command("gh", "exit 1")
+def test_a_request_that_github_does_not_answer_is_repeated(repository: Repository) -> None:
+    repository.happens(ASKED)
+    fails = (
+        f'[ -e "{repository.folder}/later" ] && exec cat "{repository.folder}/runs.json"; echo "HTTP 502" >&2; exit 1'
+    )
+    repository.command("gh", fails)
+    repository.command("sleep", f'touch "{repository.folder}/later"')
+    run = repository.happens(LABELLED)
 
-    assert repository.happens(LABELLED).check == FAILED
+    assert (run.check, "GitHub did not answer" in run.output) == (PASSED, True)
 
 
 def test_only_a_new_commit_and_our_labels_cancel_the_earlier_run(repository: Repository) -> None:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
+import http.server
 import os
 import subprocess
 import sys
+import threading
+import zipfile
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 import yaml
 
+from gpu_ci.repository.actions import UV
+from ops.cli.options import ROOT
 from tests.kit.options import files
 from tests.stack_file import stacks
 
@@ -60,8 +67,6 @@ class Machine:
         (f"echo '{T4}'; echo '{T4}'", 1, "needs 1 GPU(s), but the machine has 2"),
         ("echo 'NVIDIA L4, 580.95.05, 23034 MiB'", 1, "needs a GPU of the model T4"),
         ("echo 'NVIDIA T400, 580.95.05, 4096 MiB'", 1, "needs a GPU of the model T4"),
-        ("echo 'No devices were found' >&2; exit 6", 6, ""),
-        ("echo 'NVIDIA-SMI has failed'; exit 9", 9, ""),
     ],
 )
 def test_the_first_step_checks_the_number_and_the_model_of_the_gpu(
@@ -72,14 +77,6 @@ def test_the_first_step_checks_the_number_and_the_model_of_the_gpu(
 
     assert first["name"] == "Check the GPU"
     assert (ended.returncode, message in ended.stdout) == (code, True)
-
-
-def test_the_compiler_is_checked_only_if_the_image_has_one(tmp_path: Path) -> None:
-    machine = Machine(tmp_path, nvidia_smi=f"echo '{T4}'", nvcc="echo 'release 12.9'")
-    ended = machine.runs(job({})["steps"][0])
-
-    assert (ended.returncode, "release 12.9" in ended.stdout) == (0, True)
-    assert machine.asked[-1] == "nvcc --version"
 
 
 def test_ccache_is_limited_and_its_statistics_begin_at_zero(tmp_path: Path) -> None:
@@ -95,15 +92,6 @@ def test_ccache_is_limited_and_its_statistics_begin_at_zero(tmp_path: Path) -> N
     assert (step(found, "Show the use of ccache")["run"], step(found, "Show the use of ccache")["if"]) == (
         "ccache --show-stats", "always()",
     )  # fmt: skip
-
-
-def test_without_ccache_on_the_machine_the_job_fails(tmp_path: Path) -> None:
-    machine = Machine(tmp_path)
-    ended = machine.runs(
-        step(job({"cache": "actions", "ccache": True}), "Start ccache"), GITHUB_ENV=str(tmp_path / "e")
-    )
-
-    assert (ended.returncode, "ccache: command not found" in ended.stderr) == (127, True)
 
 
 @pytest.mark.parametrize(
@@ -130,8 +118,49 @@ def test_a_bucket_is_copied_before_and_after_and_a_failure_only_warns(
     assert step(found, "Save the caches")["if"] == "github.event_name != 'pull_request'"
 
 
+@pytest.mark.parametrize(("changed", "there"), [(False, False), (True, False), (False, True)])
+def test_uv_is_installed_with_its_checksum_where_the_machine_has_none(
+    tmp_path: Path, changed: bool, there: bool
+) -> None:
+    served = tmp_path / "served"
+    served.mkdir()
+    with zipfile.ZipFile(served / "uv.whl", "w") as wheel:
+        for name in ("uv", "uvx"):
+            wheel.writestr(f"uv-{UV}.data/scripts/{name}", f"#!/bin/sh\necho {name} {UV}\n")
+    known = hashlib.sha256((served / "uv.whl").read_bytes()).hexdigest()
+    if changed:
+        (served / "uv.whl").write_bytes(b"another")
+    found = step(job({}, "examples/vm-aws.yaml"), "Set up uv")
+    assert (found["env"]["SHA256"] in (ROOT / "ami/gce-gpu-host/options.sh").read_text()) is True
+    machine = Machine(tmp_path, **({"uv": f"echo uv {UV}"} if there else {"uv": "exit 127"}))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Served, directory=str(served))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        (served / "json").write_text(f'{{"urls": [{{"url": "{address}/uv.whl", "digests": {{"sha256": "{known}"}}}}]}}')
+        env = {**found["env"], "PACKAGE": f"{address}/json", "SHA256": known}
+        files = {name: str(tmp_path / name) for name in ("GITHUB_ENV", "GITHUB_PATH")}
+        ended = machine.runs({**found, "env": env}, RUNNER_TEMP=str(tmp_path), **files)
+        server.shutdown()
+
+    assert (ended.returncode, "does not have the checksum" in ended.stderr) == (int(changed), changed)
+    assert (tmp_path / "uv" / "uv").exists() is not (changed or there)
+    if not changed and not there:
+        ran = subprocess.run([tmp_path / "uv" / "uv"], capture_output=True, check=True, text=True)
+        assert (ran.stdout, (tmp_path / "GITHUB_PATH").read_text()) == (f"uv {UV}\n", f"{tmp_path}/uv\n")
+    assert changed or (tmp_path / "GITHUB_ENV").read_text() == "UV_PYTHON=3.12\n"
+
+
+class Served(http.server.SimpleHTTPRequestHandler):
+    """The files of a folder, without a log."""
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name of its base class
+        """Print nothing."""
+
+
 def test_a_folder_is_the_place_of_every_cache() -> None:
-    assert job({"cache": "/mnt/cache", "ccache": True})["env"]["XDG_CACHE_HOME"] == "/mnt/cache"
+    found = job({"cache": "/mnt/cache", "ccache": True})["env"]
+
+    assert (found["XDG_CACHE_HOME"], found["CONDA_PKGS_DIRS"]) == ("/mnt/cache", "/mnt/cache/micromamba")
 
 
 def test_the_cache_of_github_depends_on_the_locked_packages() -> None:
@@ -139,6 +168,7 @@ def test_the_cache_of_github_depends_on_the_locked_packages() -> None:
     compiled = step(job({"cache": "actions", "ccache": True}), "Restore and save the caches")["with"]
 
     assert plain["path"].split() == [f"~/.cache/{name}" for name in ("uv", "pip", "huggingface", "torch", "ccache")]
+    assert "'.github/gpu-tests/environment.yml'" in plain["key"]
     assert "hashFiles('uv.lock', 'pyproject.toml'" in plain["key"]
     assert compiled["key"].endswith("-${{ strategy.job-index }}-${{ github.run_id }}")
 
@@ -185,38 +215,26 @@ def test_the_reusable_workflow_replaces_the_marker_also_in_a_container() -> None
     assert "  --env MARKER \\\n" in container[".github/gpu-tests/run_gpu_tests.sh"]
 
 
-def test_the_variables_of_an_entry_reach_the_container() -> None:
-    script = (files(stacks.GCP, {"env": {"DEVICE": "gpu"}}) or {})[".github/gpu-tests/run_gpu_tests.sh"]
-
-    assert "  --env DEVICE \\\n" in script
+IMAGE: Final = f"ghcr.io/example-org/tests@sha256:{'a' * 64}"
 
 
 @pytest.mark.parametrize(
-    ("runner", "stack", "image"),
+    ("entry", "stack", "container"),
     [
-        ("gpu-l4", "examples/eks-arc.yaml", "ghcr.io/example-org/actions-runner-cuda"),
-        ("gpu-light", "examples/eks-arc.yaml", None),
+        ({"runner": "gpu-light"}, "examples/eks-arc.yaml", None),
+        ({"runner": "gpu-l4", "container": IMAGE}, "examples/eks-arc.yaml", {"image": IMAGE}),
+        ({"container": IMAGE}, stacks.AWS, {"image": IMAGE, "options": "--gpus all"}),
+        ({"container": IMAGE}, stacks.GCP, {"image": IMAGE, "options": "--gpus all"}),
     ],
 )
-def test_a_runner_that_needs_a_container_gets_its_own_image(runner: str, stack: str, image: str | None) -> None:
-    found = job({"runner": runner}, stack)
-
-    assert found.get("container", {}).get("image", "").startswith(image or "")
-    assert ("container" in found) is (image is not None)
+def test_a_container_on_a_machine_gets_its_gpus(entry: Mapping[str, Any], stack: str, container: Any) -> None:
+    assert job(entry, stack).get("container") == container
 
 
-def test_options_reach_the_workflow_that_starts_its_machine() -> None:
-    found = job(
-        {"runner": "gpu-t4", "tool": "pip", "cache": "actions", "ccache": True, "env": {"DEVICE": "gpu"}},
-        "examples/start-stop.yaml",
-        ".github/workflows/gpu-start-stop-gpu-t4.yml",
-    )
+def test_a_runner_that_needs_a_container_gets_its_own_image() -> None:
+    found = job({"runner": "gpu-l4"}, "examples/eks-arc.yaml")["container"]
 
-    assert [one["name"] for one in found["steps"]][3:] == [
-        "Restore and save the caches", "Start ccache", "Set up Python", "Create an environment for this job", "Install",
-        "Test", "Show the use of ccache",
-    ]  # fmt: skip
-    assert found["env"]["DEVICE"] == "gpu"
+    assert found["image"].startswith("ghcr.io/example-org/actions-runner-cuda")
 
 
 def test_paths_filter_the_workflow_and_the_tests_without_a_gpu_always_run() -> None:
@@ -226,7 +244,7 @@ def test_paths_filter_the_workflow_and_the_tests_without_a_gpu_always_run() -> N
     assert (
         document["on"]["push"]["paths"] == document["on"]["pull_request"]["paths"] == ["apps/training/**", "Makefile"]
     )
-    assert list(document["jobs"]) == ["test", "cpu"]
+    assert (list(document["jobs"]), "workflow_dispatch" in document["on"]) == (["test", "cpu"], True)
     assert document["jobs"]["test"]["if"].startswith("vars.ENABLE_GPU_SMOKE == 'true' &&")
     assert "if" not in document["jobs"]["cpu"]
     assert (document["jobs"]["cpu"]["runs-on"], document["jobs"]["cpu"]["timeout-minutes"]) == ("ubuntu-24.04", "30")

@@ -65,6 +65,7 @@ def test_the_versions_come_from_the_needs_of_the_runner() -> None:
     written = files("examples/vm-aws.yaml", raw) or {}
 
     assert "torch==2.14.1+cu126" in written[ENVIRONMENT_FILE]
+    assert "the libraries of CUDA 12.6, which the\n# driver of a machine with CUDA 12.9" in written[ENVIRONMENT_FILE]
     assert "environment-file: .github/gpu-tests/environment.yml" in written[".github/workflows/gpu-tests.yml"]
 
 

@@ -76,18 +76,6 @@ def test_arguments_are_run_unchanged_as_the_command(checkout: Checkout) -> None:
     assert [call.split()[0] for call in checkout.stubs.calls()] == ["pytest"]
 
 
-@pytest.mark.parametrize(
-    ("lines", "code"), [(["No devices were found"], 0), (["Unknown Error"], 255), ([T4, T4], 0), ([], 127)]
-)
-def test_no_command_runs_with_another_number_of_gpus(checkout: Checkout, lines: list[str], code: int) -> None:
-    checkout.gpus(*lines, code=code)
-    ended = checkout.run()
-
-    assert ended.code == 3
-    assert "run_gpu_tests: the tests need 1 GPU(s), and " in ended.err
-    assert checkout.stubs.calls() == []
-
-
 def test_a_variable_states_the_number_of_gpus(checkout: Checkout) -> None:
     checkout.gpus(T4, T4)
 

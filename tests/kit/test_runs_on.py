@@ -198,6 +198,13 @@ def test_a_job_with_a_runner_passes(job: Any) -> None:
         ),
         pytest.param(job_on("gpu-t4", container="x"), "error", "container", "gpu-t4 has no Docker", id="a container"),
         pytest.param(job_on("gpu-t4", services={"db": {}}), "error", "services", "has no Docker", id="services"),
+        pytest.param(
+            job_on("cirun-gcp-gpu", container={"image": "x", "options": "--cpus 1"}),
+            "warning",
+            "container",
+            "add options: --gpus all",
+            id="a container without a GPU",
+        ),
         pytest.param(job_on("gpu-a10g"), "error", "container", "add container: IMAGE", id="no container"),
         pytest.param(
             job_on("${{ matrix.r }}", strategy={"matrix": {"r": ["gpu-t4", "gpu-tt4"]}}),

@@ -186,10 +186,10 @@ CASES = (
     ),
     broken(
         "workflows_have_the_options",
-        {"gpu-tests/vision": {"runner": "gpu-t4", "matrix": {"torch": ["2.9.1"]}, "cpu": ["make test"]}},
-        "gpu-tests.vision.cpu: the workflow of gpu-t4, which starts and stops its machine, has no such option; "
+        {"gpu-tests/vision": {"skip-label": "skip", "cpu": ["make test"]}},
+        "gpu-tests.vision.cpu: the workflow of gpu-l4, which starts and stops its machine, has no such option; "
         "remove it, or name another runner",
-        "gpu-tests.vision.matrix: the workflow of gpu-t4, which starts and stops its machine, has no such option; "
+        "gpu-tests.vision.skip-label: the workflow of gpu-l4, which starts and stops its machine, has no such option; "
         "remove it, or name another runner",
         stack="examples/start-stop.yaml",
     ),

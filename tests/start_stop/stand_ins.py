@@ -44,6 +44,8 @@ class FakeMachine:
     """The report that is left from the last time."""
     word: str = "online"
     """The report that the machine makes after it has booted."""
+    first: str = "booting"
+    """The report that the machine makes before."""
     faults: list[Callable[[str], Problem] | None] = field(default_factory=list)
     """The faults of the next calls, in their order; None is a call that succeeds."""
     calls: list[str] = field(default_factory=list)
@@ -67,7 +69,7 @@ class FakeMachine:
         self._answer("runner")
         if self._now() is State.RUNNING and self.launched is not None:
             since = self.clock.time - self.launched
-            self.report = self.word if since >= CHANGE + BOOT else "booting"
+            self.report = self.word if since >= CHANGE + BOOT else self.first
         return Runner.read(self.report)
 
     def started_at(self) -> datetime | None:

@@ -88,7 +88,7 @@ def container(tmp_path: Path) -> Container:
     commands = FakeCommands(tmp_path)
     for name in REAL:
         (commands.path / name).symlink_to(linter(name))
-    commands.add("nvidia-smi", 'echo "NVIDIA L4, 580.159.04"')
+    commands.add("nvidia-smi", 'echo "NVIDIA L4, 580.159.04, 23034 MiB"')
     commands.add("ldconfig", "echo libicuuc.so.74")
     for name in ("git", "chown", "useradd", "usermod", "pkill", "apt-get", "sleep"):
         commands.add(name)
@@ -178,7 +178,7 @@ def test_an_archive_with_another_checksum_is_not_unpacked(container: Container) 
     ("command", "body", "words"),
     [
         ("nvidia-smi", "exit 9", "nvidia-smi finds no GPU, so no runner starts"),
-        ("nvidia-smi", "exit 0", "nvidia-smi finds no GPU, so no runner starts"),
+        ("nvidia-smi", "echo No devices were found", "nvidia-smi finds no GPU, so no runner starts"),
         ("curl", "exit 6", f"runner {NEWEST} cannot be downloaded from https://github.com/actions/runner"),
     ],
 )

@@ -21,7 +21,6 @@ from ops.kit import stack as kit
 from ops.kit.scripts import scripts
 from ops.plan.recorder import record
 from ops.plan.stack_file import read
-from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
 from tests.stack_file import stacks
 from tests.start_stop.jarvis_world import SECRET, TOKEN, World, serve
 
@@ -62,21 +61,6 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_linters_have_no_finding(repository: Path) -> None:
-    (repository / ".github" / "actionlint.yaml").write_text("self-hosted-runner: {labels: [jarvis-l4]}\n")
-    known = r'unexpected key "queue" for "concurrency"'
-    linted = subprocess.run(
-        [linter("actionlint"), "-no-color", "-ignore", known],
-        capture_output=True,
-        check=False,
-        cwd=repository,
-        text=True,
-    )
-
-    assert (linted.returncode, linted.stdout) == (0, "")
-    assert zizmor(repository, ".github/workflows") == NOTHING_FOUND
-
-
 def test_only_modules_and_packages_for_jarvis_labs_are_written() -> None:
     found = files()
     package = {name.rpartition("/")[2] for name in found if "/gpu_instance/" in name}
@@ -101,14 +85,6 @@ def test_the_secrets_are_in_the_environment_of_the_steps_that_need_them() -> Non
     assert {name for name, job in jobs.items() if "environment" in job} == {"start", "stop", "jarvis-l4"}
 
 
-def test_the_stop_and_the_sweep_do_not_depend_on_the_app() -> None:
-    for text in (files()[WORKFLOW], files()[SWEEP]):
-        for job in parsed(text)["jobs"].values():
-            tokens = [step for step in job["steps"] if "create-github-app-token" in step.get("uses", "")]
-            assert [step["if"] for step in tokens] == ["github.job == 'start'"] * len(tokens)
-    assert parsed(files()[WORKFLOW])["jobs"]["stop"]["if"].startswith("always()")
-
-
 @pytest.mark.parametrize(
     ("url", "permission", "owner"),
     [
@@ -125,28 +101,12 @@ def test_the_token_of_the_app_may_only_register_runners(url: str, permission: st
     assert asked["client-id"] == "123456"
 
 
-def test_the_sweep_runs_off_the_full_hour_with_a_group_of_its_own() -> None:
-    sweep, tests = parsed(files()[SWEEP]), parsed(files()[WORKFLOW])
-
-    assert sweep["on"]["schedule"] == [{"cron": "11,41 * * * *"}]
-    assert sweep["concurrency"]["group"] not in tests["concurrency"]["group"]
-    assert sweep["jobs"]["jarvis-l4"]["permissions"] == {"actions": "read", "contents": "read"}
-
-
 def test_the_output_has_a_command_for_each_secret_and_no_variable() -> None:
     outputs = record(read(ROOT / JARVIS)).outputs["start_stop"]["jarvis-l4"]
 
     assert outputs["api-key"] == "gh secret set TOKEN_JARVIS --repo example-org/vision --env gpu-ci"
     assert outputs["github-app-key"].startswith("gh secret set GPU_APP_PRIVATE_KEY --repo example-org/vision")
     assert not [command for command in outputs.values() if "gh variable set" in command]
-
-
-def test_the_entry_of_the_repository_in_gpu_tests_counts() -> None:
-    changes = {"gpu-tests": {"vision": {"runner": "jarvis-l4", "switch": "ENABLE_GPU_SMOKE", "tests": ["make test"]}}}
-    jobs = parsed(files(changes)[WORKFLOW])["jobs"]
-
-    assert "vars.ENABLE_GPU_SMOKE == 'true'" in jobs["start"]["if"]
-    assert jobs["test"]["steps"][-1]["run"].strip() == "make test"
 
 
 def test_another_repository_gets_only_the_checks_of_the_gpu() -> None:

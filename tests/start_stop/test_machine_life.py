@@ -46,16 +46,6 @@ def test_a_start_of_a_running_machine_succeeds_and_requests_nothing() -> None:
     assert world.clock.time == BEGIN
 
 
-def test_a_start_of_a_machine_with_a_busy_runner_succeeds() -> None:
-    world = World()
-    world.machine.current, world.machine.launched = State.RUNNING, BEGIN - timedelta(hours=1)
-    world.machine.word = "busy"
-
-    world.life.start(LIMIT)
-
-    assert world.lines[-1] == "gpu-ci-test-gpu runs, and its runner is busy"
-
-
 def test_a_start_of_a_stopping_machine_waits_until_it_is_stopped() -> None:
     world = World()
     world.machine.current, world.machine.changes_at = State.STOPPING, BEGIN + CHANGE
@@ -67,15 +57,6 @@ def test_a_start_of_a_stopping_machine_waits_until_it_is_stopped() -> None:
     assert world.machine.launched >= BEGIN + CHANGE
 
 
-def test_a_start_of_a_starting_machine_waits_and_requests_nothing() -> None:
-    world = World()
-    world.machine.current, world.machine.changes_at, world.machine.launched = State.STARTING, BEGIN + CHANGE, BEGIN
-
-    world.life.start(LIMIT)
-
-    assert "start" not in world.machine.calls
-
-
 @pytest.mark.parametrize("report", ["online", "failed: the driver is not loaded"])
 def test_a_report_from_before_the_start_is_ignored(report: str) -> None:
     world = World()
@@ -84,6 +65,17 @@ def test_a_report_from_before_the_start_is_ignored(report: str) -> None:
     world.life.start(LIMIT)
 
     assert world.clock.time - BEGIN >= CHANGE + BOOT
+
+
+def test_a_report_that_never_changes_is_believed_after_a_while() -> None:
+    world = World()
+    world.machine.report = world.machine.first = "online"
+
+    world.life.start(LIMIT)
+
+    assert timedelta(minutes=5) <= world.clock.time - BEGIN < timedelta(minutes=6)
+    assert "gpu-ci-test-gpu runs, but has not reported since its start; before it was: online" in world.lines
+    assert not [line for line in world.lines if "not online: online" in line]
 
 
 def test_a_failed_runner_ends_the_start_with_its_reason() -> None:
@@ -164,15 +156,6 @@ def test_a_stop_of_a_stopped_machine_succeeds_and_requests_nothing() -> None:
     world.life.stop(LIMIT)
 
     assert "stop" not in world.machine.calls
-
-
-def test_a_stop_of_a_starting_machine_stops_it() -> None:
-    world = World()
-    world.machine.start()
-
-    world.life.stop(LIMIT)
-
-    assert world.machine.state() is State.STOPPED
 
 
 def test_a_stop_that_never_ends_is_an_error() -> None:

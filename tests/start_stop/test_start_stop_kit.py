@@ -1,4 +1,4 @@
-"""The files that a repository gets to start a machine for its tests: linters, contents, and the command as it is copied."""
+"""The files that a repository gets to start a machine for its tests: contents, and the command as it is copied."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
-import yaml
 
-from gpu_ci.repository.run_script import RUN_FILE
 from gpu_ci.stack_file.identity import Identity
 from ops.kit import stack as kit
-from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
 from tests.stack_file import stacks
 
 pytestmark = pytest.mark.artefacts
@@ -22,72 +19,18 @@ pytestmark = pytest.mark.artefacts
 EXAMPLE: Final = "examples/start-stop.yaml"
 ON_EC2: Final = ".github/workflows/gpu-start-stop-gpu-t4.yml"
 ON_GCE: Final = ".github/workflows/gpu-start-stop-gpu-l4.yml"
-SWEEP: Final = ".github/workflows/gpu-sweep.yml"
-KNOWN: Final = r'unexpected key "queue" for "concurrency"'
-"""actionlint 1.7.12 is older than the key (GitHub changelog, 7 May 2026)."""
 
 
 def files(repository: str | None = None) -> dict[str, str]:
     return kit.files(stacks.settings(EXAMPLE), Identity(project="gpu-ci", stack="staging"), repository=repository)
 
 
-def workflow(path: str) -> Any:
-    return yaml.load(files()[path], Loader=yaml.BaseLoader)  # noqa: S506 - keeps `on` a word
-
-
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
     for path, text in files().items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text, encoding="utf-8")
     return tmp_path
-
-
-def test_the_workflows_pass_the_linters(checkout: Path) -> None:
-    (checkout / ".github" / "actionlint.yaml").write_text("self-hosted-runner: {labels: [gpu, gpu-t4, gpu-l4]}\n")
-    linted = subprocess.run(
-        [linter("actionlint"), "-no-color", "-ignore", KNOWN], cwd=checkout, capture_output=True, text=True, check=False
-    )
-
-    assert (linted.returncode, linted.stdout) == (0, "")
-    assert zizmor(checkout, ".github/workflows") == NOTHING_FOUND
-
-
-@pytest.mark.parametrize("path", [ON_EC2, ON_GCE])
-def test_one_run_at_a_time_uses_the_machine_and_the_others_wait(path: str) -> None:
-    stated = workflow(path)["concurrency"]
-
-    assert (stated["queue"], stated["cancel-in-progress"]) == ("max", "false")
-    assert stated["group"].endswith(f"|| 'gpu-ci-{path[-10:-4]}' }}}}")
-
-
-@pytest.mark.parametrize("path", [ON_EC2, ON_GCE])
-def test_the_machine_is_stopped_regardless_of_the_test_result(path: str) -> None:
-    jobs = workflow(path)["jobs"]
-
-    assert list(jobs) == ["start", "test", "guard", "stop"]
-    assert jobs["test"]["needs"] == "start"
-    assert jobs["stop"]["needs"] == ["start", "test"]
-    assert jobs["stop"]["if"] == "always() && needs.start.result != 'skipped'"
-    assert all("timeout-minutes" in job for job in jobs.values())
-
-
-def test_only_the_jobs_that_use_the_machine_get_a_token_for_the_cloud() -> None:
-    jobs = workflow(ON_EC2)["jobs"]
-
-    assert {name: sorted(job["permissions"]) for name, job in jobs.items()} == {
-        "start": ["contents", "id-token"],
-        "test": ["contents"],
-        "guard": ["actions", "contents"],
-        "stop": ["contents", "id-token"],
-    }
-    assert workflow(ON_EC2)["permissions"] == {}
-
-
-def test_the_workflow_assumes_the_role_that_the_stack_declares() -> None:
-    assert "role-to-assume: arn:aws:iam::123456789012:role/gpu-ci-staging-start-gpu-t4" in files()[ON_EC2]
-    assert "role-to-assume" not in files()[ON_GCE]
 
 
 def test_pull_requests_of_other_branches_are_refused() -> None:
@@ -95,17 +38,9 @@ def test_pull_requests_of_other_branches_are_refused() -> None:
     assert "Only pull requests from" not in files()[ON_EC2]
 
 
-def test_the_sweep_checks_every_machine() -> None:
-    assert sorted(workflow(SWEEP)["jobs"]) == ["gpu-l4", "gpu-t4"]
-
-
 def test_another_repository_gets_no_workflow() -> None:
     assert not any("start-stop" in path or "gpu-ci/" in path for path in files("speech"))
     assert ON_EC2 in files("vision")
-
-
-def test_the_script_runs_the_commands_of_the_entry() -> None:
-    assert "\nuv sync --locked --all-extras\nuv run pytest -m gpu" in files()[RUN_FILE]
 
 
 def test_the_file_of_machines_has_what_the_command_needs() -> None:

@@ -14,6 +14,8 @@ from typing import Any, Final
 
 DRIVER, COUNT, CUDA, PRODUCT = 10, 11, 12, 13
 """Exit codes: no driver, another number of GPUs, no CUDA in PyTorch, a wrong product."""
+WARNING: Final = 14
+"""The exit code of nvidia-smi for a corrupted infoROM, with which a GPU computes (nvidia-smi(1), "RETURN VALUE")."""
 SIZE: Final = 512
 QUERY: Final = "nvidia-smi --query-gpu=index,name,driver_version,memory.total --format=csv,noheader"
 
@@ -27,14 +29,16 @@ def main() -> int:
         return _failed(DRIVER, "nvidia-smi is not in the container: no GPU is assigned, or the runtime is not NVIDIA's")
     except subprocess.TimeoutExpired:
         return _failed(DRIVER, "nvidia-smi does not end: the driver does not answer; replace the machine")
-    lines = done.stdout.strip().splitlines()
-    if done.returncode:
+    if done.returncode not in {0, WARNING}:
         message = " ".join((done.stdout + done.stderr).split()) or f"exit code {done.returncode}"
         return _failed(DRIVER, f"nvidia-smi failed: {message}")
+    lines = (done.stdout + done.stderr).strip().splitlines()
     for line in lines:
         _say(f"nvidia-smi: {line}")
-    if len(lines) != expected:
-        return _failed(COUNT, f"nvidia-smi shows {len(lines)} GPUs instead of {expected}")
+    # Only the line of a GPU ends in its memory.
+    found = sum(line.endswith(" MiB") for line in lines)
+    if found != expected:
+        return _failed(COUNT, f"nvidia-smi shows {found} GPUs instead of {expected}")
     return _product(expected)
 
 

@@ -31,8 +31,10 @@ def gpus() -> list[list[str]]:
     # The query fails on a driver that has crashed. The plain table may succeed.
     command = ["nvidia-smi", f"--query-gpu={QUERY}", "--format=csv,noheader,nounits"]
     answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-    assert answer.returncode == 0, answer.stdout + answer.stderr
-    return [[cell.strip() for cell in line.split(",")] for line in answer.stdout.splitlines()]
+    # 14 is a warning that the infoROM is corrupted, with which a GPU computes. A warning has another number of cells.
+    assert answer.returncode in {0, 14}, answer.stdout + answer.stderr
+    lines = [[cell.strip() for cell in line.split(",")] for line in answer.stdout.splitlines()]
+    return [cells for cells in lines if len(cells) == QUERY.count(",") + 1]
 
 
 def test_every_expected_gpu_responds() -> None:

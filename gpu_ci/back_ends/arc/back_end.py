@@ -85,7 +85,7 @@ class Arc:
             more=frozenset(stated.labels),
             labels_key=f"runners.{name}.arc.labels",
             job_container=takes_container,
-            container_fix="" if takes_container else f"runners.{name}.arc.container-mode: kubernetes-novolume",
+            container_fix="" if takes_container else f"state container-mode: kubernetes-novolume in runners.{name}.arc",
         )
 
     def files(self, repository: Repository) -> Mapping[str, str]:  # noqa: ARG002 - the protocol's

@@ -112,6 +112,7 @@ def _tests(stack: Stack, served: Served) -> GpuTests:
         label=served.name,
         runs_on=served.runs_on.line,
         branches=federation.branches if federation is not None else ("main",),
+        own_machine=True,
     )
 
 

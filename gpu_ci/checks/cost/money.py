@@ -26,6 +26,8 @@ CHECK: Final = "money"
 
 _SHOWN: Final = 5
 """The items that a verdict lists."""
+_BY_HAND: Final = ", and more with starts by hand"
+"""A schedule bounds a month, but not the starts of people."""
 
 
 def check(stack: Stack) -> Iterator[Verdict]:
@@ -34,13 +36,13 @@ def check(stack: Stack) -> Iterator[Verdict]:
     groups = list(machine_groups(stack))
     found = bill(stack)
     limits = _limits(stack)
+    standing = {offer.path: offer.own.standing for offer in stack.offers.values() if offer.own is not None}
     yield from _unpriced(found, limited=bool(limits))
     if limits and not found.unpriced:
         for case, usd in limits.items():
             yield _against_limit(found, case, usd, {group.path for group in groups})
     elif not limits and found.total(Case.WORST):
-        yield _month(found)
-    standing = {offer.path: offer.own.standing for offer in stack.offers.values() if offer.own is not None}
+        yield _month(found, _BY_HAND if any(one and one.time.schedule for one in standing.values()) else "")
     for group in groups:
         own = [load for load in loads if load.group == group.path]
         machine = standing.get(group.path)
@@ -102,9 +104,9 @@ def _dearest(found: Bill, case: Case) -> list[str]:
     ]
 
 
-def _month(found: Bill) -> Verdict:
+def _month(found: Bill, limit: str) -> Verdict:
     idle, expected, worst = (dollars(found.total(case)) for case in Case)
-    reason = f"a month costs {idle} without jobs, {expected} with the stated jobs, {worst} at most"
+    reason = f"a month costs {idle} without jobs, {expected} with the stated jobs, {worst} at most{limit}"
     missing = dict.fromkeys(item.path for items in found.unpriced.values() for item in items)
     if missing:
         reason += f"; not included, because no price is known: {', '.join(missing)}"
@@ -151,7 +153,7 @@ def _running(group: MachineGroup, machine: Standing, loads: Sequence[JobLoad]) -
     hours, priced = group_hours(group, loads), expected_machine(group)
     needed = busy_hours(loads, group.expected_rate)
     if needed > hours.worst:
-        keys = [key for key in (machine.schedule_key, machine.most_hours_key) if machine.schedule_key and key]
+        keys = [key for key in (machine.schedule_key, machine.most_hours_key) if machine.time.schedule and key]
         longer = f"lengthen {' or '.join(keys)}, " if keys else ""
         reason = f"the stated jobs need {needed:.0f} machine hours a month, and at most {hours.worst:.0f} are available"
         most = int(sum(load.jobs_per_month for load in loads) * hours.worst / needed)
@@ -163,7 +165,7 @@ def _running(group: MachineGroup, machine: Standing, loads: Sequence[JobLoad]) -
         CHECK,
         group.path,
         f"a month has {hours.idle:.0f} hours without jobs, {hours.expected:.0f} with the stated jobs, "
-        f"{hours.worst:.0f} at most",
+        f"{hours.worst:.0f} at most{_BY_HAND if machine.time.schedule else ''}",
         (
             f"one start lasts at most {longest.normalize():f} hours{costs}",
             "the disk and the alarms cost the same while the machine is stopped",

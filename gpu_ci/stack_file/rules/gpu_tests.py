@@ -8,9 +8,10 @@ from typing import Final
 from gpu_ci.knowledge.nearest import did_you_mean
 from gpu_ci.stack_file.faults import Fault
 from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
+from gpu_ci.stack_file.sections.gpu_tests import GpuTestsSettings
 from gpu_ci.stack_file.sections.settings import Settings
 
-NOT_OWN: Final = ("cpu", "matrix", "container", "paths", "reusable")
+NOT_OWN: Final = ("cpu", "matrix", "container", "paths", "reusable", "skip_label", "smoke_schedule")
 """Options that a workflow which also starts its machine does not have."""
 
 
@@ -45,17 +46,26 @@ def labels_differ(settings: Settings) -> Iterator[Fault]:
             yield Fault(f"gpu-tests.{name}.skip-label", "is the same as run-label", "use two different labels")
 
 
-def workflows_have_the_options(settings: Settings) -> Iterator[Fault]:
+def workflows_have_the_options(settings: Settings, stated: Stated) -> Iterator[Fault]:
     """Reject options that the workflow of a back end does not have, because it starts and stops one machine."""
+    own = {
+        name: any(section.OWN_WORKFLOW for section in runner.stated.values())
+        for name, runner in settings.runners.items()
+        if runner.needs.gpu
+    }
+    # A faulty runner may be the one that an entry without a runner uses.
+    only = (
+        next(iter(own), None) if all(own.values()) and len(settings.runners) == len(stated.entries["runners"]) else None
+    )
     for name, entry in settings.gpu_tests.items():
-        runner = settings.runners.get(entry.runner or "")
-        if runner is None or not any(section.OWN_WORKFLOW for section in runner.stated.values()):
+        if not own.get(runner := entry.runner or only or ""):
             continue
         for option in NOT_OWN:
-            if getattr(entry, option):
-                problem = f"the workflow of {entry.runner}, which starts and stops its machine, has no such option"
-                yield Fault(f"gpu-tests.{name}.{option}", problem, "remove it, or name another runner")
+            if getattr(entry, option) != GpuTestsSettings.model_fields[option].get_default(call_default_factory=True):
+                problem = f"the workflow of {runner}, which starts and stops its machine, has no such option"
+                path = f"gpu-tests.{name}.{option.replace('_', '-')}"
+                yield Fault(path, problem, "remove it, or name another runner")
 
 
-RULES: Final[tuple[Rule, ...]] = (runners_have_a_gpu, labels_differ, workflows_have_the_options)
-REFERENCES: Final[tuple[Reference, ...]] = (gpu_tests_have_a_runner,)
+RULES: Final[tuple[Rule, ...]] = (runners_have_a_gpu, labels_differ)
+REFERENCES: Final[tuple[Reference, ...]] = (gpu_tests_have_a_runner, workflows_have_the_options)

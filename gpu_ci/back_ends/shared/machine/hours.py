@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -13,8 +13,8 @@ DAYS: Final = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 DAY: Final = 24 * 60
 WEEK: Final = 7 * DAY
 """Minutes of a day and of a week."""
-_SEASONS: Final = (datetime(2026, 1, 1, 12), datetime(2026, 7, 1, 12))  # noqa: DTZ001 - local times of any zone
-"""A day in winter and one in summer."""
+_YEAR: Final = tuple(datetime(2026, 1, 1, 12) + timedelta(days=day) for day in range(365))  # noqa: DTZ001 - of any zone
+"""The days of a year: some zones have another time in Ramadan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,14 +47,26 @@ class Hours:
 
     @property
     def in_utc(self) -> tuple[tuple[int, int], ...]:
-        """Spans of minutes of the week in UTC, from Sunday 00:00, in which the machine runs in winter or in summer."""
-        length = _minutes(self.stop) - _minutes(self.start) + self.next_day * DAY
+        """Spans of minutes of the week in UTC, from Sunday 00:00, in which the machine runs at any time of the year."""
         spans = []
-        for offset in {_offset(self.time_zone, season) for season in _SEASONS}:
-            for day in self.days:
-                first = (DAYS.index(day) * DAY + _minutes(self.start) - offset) % WEEK
-                spans += [(first, min(first + length, WEEK)), (0, first + length - WEEK)]
+        for first in (start for offset in self.offsets for start in self.starts(offset)):
+            spans += [(first, min(first + self.length, WEEK)), (0, first + self.length - WEEK)]
         return _merged(spans)
+
+    @property
+    def length(self) -> int:
+        """Minutes from a start to its stop."""
+        return _minutes(self.stop) - _minutes(self.start) + self.next_day * DAY
+
+    @property
+    def offsets(self) -> tuple[int, ...]:
+        """The minutes by which local time is ahead of UTC during a year, each once, from the least."""
+        zone = ZoneInfo(self.time_zone)
+        return tuple(sorted({_offset(day.replace(tzinfo=zone)) for day in _YEAR}))
+
+    def starts(self, offset: int) -> list[int]:
+        """Return the starts as minutes of the week in UTC, while local time is `offset` minutes ahead."""
+        return [(DAYS.index(day) * DAY + _minutes(self.start) - offset) % WEEK for day in self.days]
 
 
 def _minutes(time: str) -> int:
@@ -67,9 +79,9 @@ def _cron(time: str, days: list[int]) -> str:
     return f"{int(minute)} {int(hour)} * * {','.join(map(str, sorted(days)))}"
 
 
-def _offset(time_zone: str, at: datetime) -> int:
+def _offset(at: datetime) -> int:
     """Return the minutes by which local time is ahead of UTC."""
-    offset = at.replace(tzinfo=ZoneInfo(time_zone)).utcoffset()
+    offset = at.utcoffset()
     return int(offset.total_seconds()) // 60 if offset is not None else 0
 
 

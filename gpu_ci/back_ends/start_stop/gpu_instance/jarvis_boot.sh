@@ -18,9 +18,13 @@ readonly ADDRESS=https://github.com/actions/runner/releases/download/v$RUNNER_VE
 say() { printf '%s gpu-ci: %s\n' "$(date -u +%FT%TZ)" "$*"; }
 fail() { say "error: $*"; exit 1; }
 
+# Exit code 14 is a warning that the infoROM is corrupted, with which a GPU computes. Only the line of a GPU ends in its
+# memory.
 gpu_works() {
-  local answer
-  answer=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader) && [[ -n $answer ]]
+  local answer code=0
+  answer=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>&1) || code=$?
+  say "nvidia-smi: $answer"
+  [[ $code == 0 || $code == 14 ]] && [[ $answer == *" MiB" || $answer == *" MiB"$'\n'* ]]
 }
 
 install_packages() {

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from gpu_ci.back_ends.start_stop.gpu_instance.instance import Instance
 
 POLL: Final = timedelta(seconds=10)
+SETTLED: Final = timedelta(minutes=5)
+"""The time after a start within which a machine makes its first report. It may be the same as the last one before."""
 AFTER_NO_CAPACITY: Final = timedelta(seconds=30)
 
 
@@ -72,8 +74,10 @@ class Life:
                 state, runner = self.instance.state(), self.instance.runner()
                 if state is State.RUNNING:
                     ran = ours and not runner.spent
-                    problem = TimedOut(f"{self.instance.name} runs, but its runner is not online: {runner}")
-                    fresh = fresh or runner != old
+                    fresh = fresh or runner != old or ((runner.ready or runner.failed) and self._has_settled())
+                    stale = "but has not reported since its start; before it was:"
+                    what = "but its runner is not online:" if fresh else stale
+                    problem = TimedOut(f"{self.instance.name} runs, {what} {runner}")
                     if fresh and runner.ready:
                         self.say(f"{self.instance.name} runs, and its runner is {runner}")
                         return
@@ -96,6 +100,11 @@ class Life:
                 problem, pause = error, AFTER_NO_CAPACITY if isinstance(error, NoCapacity) else POLL
             self.clock.sleep(pause)
         raise problem
+
+    def _has_settled(self) -> bool:
+        """Return whether the machine has run for so long that its report cannot be that of an earlier start."""
+        started = self.instance.started_at()
+        return started is not None and self.clock.now() - started >= SETTLED
 
     def stop(self, limit: timedelta) -> None:
         """Stop the machine unless it is stopped, and wait until it is.

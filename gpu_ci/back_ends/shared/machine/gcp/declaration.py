@@ -109,10 +109,11 @@ def _image(context: ProgramContext, section: MachineSection, stock: Mapping[str,
 def commands(*, project: str, zone: str, title: str, key_secret: str) -> dict[str, str]:
     """Return the commands of people for one machine."""
     place = f"{title} --project {project} --zone {zone}"
+    report = "--query-path gpu-ci/runner --format 'value(value)'"
     return {
         "add-key": f"gcloud secrets versions add {key_secret} --project {project} --data-file key.pem",
         "start": f"gcloud compute instances start {place}",
         "stop": f"gcloud compute instances stop {place}",
-        "status": f"gcloud compute instances get-guest-attributes {place} --query-path gpu-ci/runner",
+        "status": f"gcloud compute instances get-guest-attributes {place} {report}",
         "shell": f"gcloud compute ssh {place} --tunnel-through-iap",
     }
