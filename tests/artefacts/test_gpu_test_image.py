@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,29 +10,12 @@ import pytest
 
 from gpu_ci.knowledge.software.compatibility import Query, findings
 from tests.artefacts.fake_commands import FakeCommands, Run
-from tests.artefacts.linters import linter
 
 pytestmark = pytest.mark.artefacts
 
 FOLDER = Path(__file__).parents[2] / "docker" / "gpu-tests"
 DOCKERFILE = (FOLDER / "Dockerfile").read_text()
 T4 = "Tesla T4, 580.173.02, 15360, 7.5"
-
-
-def test_the_dockerfile_passes_hadolint() -> None:
-    command = [linter("hadolint"), "--no-color", str(FOLDER / "Dockerfile")]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-
-    assert (result.returncode, result.stdout) == (0, "")
-
-
-def test_every_base_image_is_pinned_to_an_exact_version() -> None:
-    bases = re.findall(r"^ARG \w+_IMAGE=(\S+)$", DOCKERFILE, re.MULTILINE)
-    froms = re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)
-
-    assert bases
-    assert [base for base in bases if not re.search(r":\d+\.\d+\.\d+", base)] == []
-    assert {name for name in froms if not re.fullmatch(r"\$\{\w+_IMAGE\}", name)} == set()
 
 
 def test_the_default_base_image_has_no_finding() -> None:
@@ -53,10 +35,6 @@ def test_another_python_is_installed_in_a_writable_folder() -> None:
     )
 
 
-def test_the_last_stage_runs_as_an_unprivileged_user() -> None:
-    assert re.findall(r"^USER (\S+)$", DOCKERFILE, re.MULTILINE) == ["1001"]
-
-
 def test_the_build_context_includes_every_copied_file() -> None:
     allowed = [line[1:] for line in (FOLDER / ".dockerignore").read_text().splitlines() if line.startswith("!")]
 
@@ -70,15 +48,6 @@ def test_the_lock_contains_every_requirement_and_a_hash_for_each_package() -> No
 
     assert set((FOLDER / "requirements.in").read_text().split()) <= set(entries)
     assert len(entries) == len(re.findall(r"^\w", lock, re.MULTILINE))
-
-
-def test_the_command_passes_bash_and_shellcheck() -> None:
-    script = str(FOLDER / "run-gpu-tests")
-    parsed = subprocess.run(["bash", "-n", script], capture_output=True, text=True, check=False)
-    checked = subprocess.run([linter("shellcheck"), script], capture_output=True, text=True, check=False)
-
-    assert (parsed.returncode, parsed.stderr) == (0, "")
-    assert (checked.returncode, checked.stdout) == (0, "")
 
 
 class Container:
@@ -108,16 +77,17 @@ class Container:
         )
 
     def run(self, *arguments: str, **environment: str) -> Run:
-        script = f'cd "{self.workspace}" && exec /bin/bash "{self.command}" "$@"'
-        return self.stubs.run(["/bin/bash", "-c", script, "-", *arguments], environment)
+        return self.stubs.run_as_called(
+            "docker/gpu-tests/run-gpu-tests", self.command, *arguments, folder=self.workspace, environment=environment
+        )
 
     def calls(self) -> list[str]:
         return [" ".join(call.split()) for call in self.stubs.calls()]
 
 
 @pytest.fixture
-def container(tmp_path: Path) -> Container:
-    return Container(tmp_path)
+def container(open_path: Path) -> Container:
+    return Container(open_path)
 
 
 def test_a_working_gpu_passes_the_smoke_test(container: Container) -> None:

@@ -9,7 +9,8 @@ from typing import Final
 import pytest
 import yaml
 
-from tests.artefacts.fake_commands import FakeCommands, Run
+from tests.artefacts.callers import Run
+from tests.artefacts.fake_commands import FakeCommands
 from tests.artefacts.linters import linter
 from tests.derived.test_aws_images import DIGEST, content, scripts
 
@@ -59,7 +60,13 @@ def codes(fake: FakeCommands, kind: str = "eks") -> list[int]:
 
 
 def steps(fake: FakeCommands, kind: str = "eks") -> list[Run]:
-    return [fake.run(["bash", "-c", script]) for script in rendered(kind, "test", **OPTIONS)]
+    return [executed(fake, script, kind, "test") for script in rendered(kind, "test", **OPTIONS)]
+
+
+def executed(fake: FakeCommands, script: str, kind: str = "eks", document: str = "build") -> Run:
+    """Run a step as Image Builder does."""
+    caller = "ExecuteBash of Image Builder"
+    return fake.run_as_called(f"ami/{kind}-gpu/{document}.yaml", script, caller=caller)
 
 
 def test_a_machine_whose_gpu_works_passes(commands: FakeCommands) -> None:
@@ -107,7 +114,7 @@ def test_a_user_that_can_become_root_fails(commands: FakeCommands) -> None:
 
 def test_images_are_pulled_by_digest_and_pinned(commands: FakeCommands) -> None:
     pull = next(script for script in rendered("eks", "build", **OPTIONS) if "images pull" in script)
-    done = commands.run(["bash", "-c", pull])
+    done = executed(commands, pull)
 
     assert done.code == 0
     assert commands.calls() == [
@@ -122,7 +129,7 @@ def test_an_image_in_ecr_is_pulled_with_a_login_of_its_region(commands: FakeComm
     commands.add("aws", "echo token")
     own = f"123456789012.dkr.ecr.us-east-1.amazonaws.com/gpu-ci-staging/runner@{DIGEST}"
     pull = next(script for script in rendered("eks", "build", pre_pull=(own,)) if "images pull" in script)
-    commands.run(["bash", "-c", pull])
+    executed(commands, pull)
 
     assert commands.calls()[1:3] == [
         "aws ecr get-login-password --region us-east-1",
@@ -134,4 +141,4 @@ def test_an_image_that_does_not_exist_fails_the_build(commands: FakeCommands) ->
     commands.add("ctr", "exit 1")
     pull = next(script for script in rendered("eks", "build", **OPTIONS) if "images pull" in script)
 
-    assert commands.run(["bash", "-c", pull]).code != 0
+    assert executed(commands, pull).code != 0

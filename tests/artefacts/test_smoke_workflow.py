@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from ops.kit.scripts import scripts
 from ops.kit.smoke_workflow import PROGRAM_FILE, WORKFLOW_FILE, smoke_files
-from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
 from tests.stack_file import stacks
 
 pytestmark = pytest.mark.artefacts
@@ -24,19 +20,6 @@ ON_SCHEDULE = {"gpu-tests": {"vision": {"smoke-test": True, "smoke-schedule": "2
 
 def files(name: str, changes: dict[str, Any]) -> dict[str, str]:
     return smoke_files(stacks.settings(name, changes), "vision")
-
-
-@pytest.mark.parametrize("name", MACHINES)
-@pytest.mark.parametrize("changes", [STATED, ON_SCHEDULE], ids=["by hand", "on a schedule"])
-def test_the_workflow_passes_the_linters(name: str, changes: dict[str, Any], tmp_path: Path) -> None:
-    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
-    for path, text in {**files(name, changes), **scripts(stacks.settings(name))}.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text, encoding="utf-8")
-    result = subprocess.run([linter("actionlint")], cwd=tmp_path, capture_output=True, text=True, check=False)
-
-    assert (result.returncode, result.stdout) == (0, "")
-    assert zizmor(tmp_path, ".github/workflows") == NOTHING_FOUND
 
 
 @pytest.mark.parametrize("name", MACHINES)

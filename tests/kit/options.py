@@ -43,6 +43,8 @@ OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     "ccache in a folder": {"cache": "/mnt/cache", "ccache": True},
     "ccache in a bucket": {"cache": "s3://example-cache", "ccache": True},
     "smoke test": {"smoke-test": True},
+    "smoke test every week": {"smoke-test": True, "smoke-schedule": "23 5 * * 1"},
+    "documentation": {"docs": ["uv sync --extra docs", "uv run mkdocs build --strict"]},
     "reusable": {"reusable": True},
     "reusable with a matrix": {"reusable": True, "tool": "pip", "matrix": {"python": ["3.12", "3.13"]}},
     "reusable with a variable and paths": {"reusable": True, "switch": "GPU", "paths": ["src/**"]},

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -13,7 +11,6 @@ from gpu_ci.repository.docs_workflow import DOCS_FILE, docs_workflow
 from gpu_ci.repository.documents import FileError
 from gpu_ci.stack_file.identity import Identity
 from ops.kit import stack as kit
-from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
 from tests.stack_file import stacks
 
 COMMANDS: Final = ("uv sync --locked --group docs", "uv run mkdocs build --strict")
@@ -28,17 +25,6 @@ def written(repository: str | None, **entry: Any) -> dict[str, str]:
 def workflow(**entry: Any) -> Any:
     text = written("vision", docs=list(COMMANDS), **entry)[DOCS_FILE]
     return yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - keeps `on` a word
-
-
-@pytest.mark.artefacts
-def test_the_workflow_passes_actionlint_and_zizmor(tmp_path: Path) -> None:
-    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
-    (tmp_path / DOCS_FILE).parent.mkdir(parents=True)
-    (tmp_path / DOCS_FILE).write_text(docs_workflow(COMMANDS, branch="main", python="3.12")[DOCS_FILE])
-    result = subprocess.run([linter("actionlint")], cwd=tmp_path, capture_output=True, text=True, check=False)
-
-    assert (result.returncode, result.stdout) == (0, "")
-    assert zizmor(tmp_path, ".github/workflows") == NOTHING_FOUND
 
 
 @pytest.mark.pure

@@ -21,7 +21,6 @@ from ops.kit import stack as kit
 from ops.kit.scripts import scripts
 from ops.plan.recorder import record
 from ops.plan.stack_file import read
-from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
 from tests.stack_file import stacks
 from tests.start_stop.jarvis_world import SECRET, TOKEN, World, serve
 
@@ -60,21 +59,6 @@ def repository(tmp_path: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return tmp_path
-
-
-def test_the_linters_have_no_finding(repository: Path) -> None:
-    (repository / ".github" / "actionlint.yaml").write_text("self-hosted-runner: {labels: [jarvis-l4]}\n")
-    known = r'unexpected key "queue" for "concurrency"'
-    linted = subprocess.run(
-        [linter("actionlint"), "-no-color", "-ignore", known],
-        capture_output=True,
-        check=False,
-        cwd=repository,
-        text=True,
-    )
-
-    assert (linted.returncode, linted.stdout) == (0, "")
-    assert zizmor(repository, ".github/workflows") == NOTHING_FOUND
 
 
 def test_only_modules_and_packages_for_jarvis_labs_are_written() -> None:
