@@ -1,7 +1,6 @@
 """Run the program; `pulumi up` starts here."""
 
-import shutil
-
+from gpu_ci.derived.prerequisites import fault
 from gpu_ci.program import run
 
-run(shutil.which)
+run(fault)

@@ -1,7 +1,8 @@
 """Check the scale sets of a cluster: `python3 -m components.kubernetes.arc_check listening NAME`, or `removed`.
 
 `listening` ends when the listener of a scale set has a session at GitHub, and `removed` when no scale set is left. Both
-fail with the fix. The kubeconfig is in `GPU_CI_KUBECONFIG`. It needs only `kubectl` and the standard library.
+fail with the fix. The kubeconfig is in `GPU_CI_KUBECONFIG`. It needs only `kubectl` and Python 3.9: the command is in
+the state, and a destroy runs it with the `python3` of any machine.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
 from components.kubernetes.arc_links import (
@@ -45,6 +46,8 @@ LISTENING_SECONDS: Final = 300
 """The longest start of a listener: its pod may wait for a system node."""
 REMOVED_SECONDS: Final = 120
 """The longest removal of a scale set without a job."""
+CALL_SECONDS: Final = 30
+"""The longest call of `kubectl`. `--request-timeout` limits one attempt, and not the plug-in that gets a token."""
 _PAUSE: Final = 5
 
 
@@ -143,16 +146,18 @@ def _controller_error(name: str, kubectl: Kubectl) -> str:
 
 
 def _now() -> datetime:
-    return datetime.now(UTC)
+    return datetime.now(timezone.utc)  # noqa: UP017 - Python 3.9 has no `UTC`
 
 
 def kubectl_with(kubeconfig: str) -> Kubectl:
     """Return a function that runs `kubectl` with the kubeconfig in a file, and returns what it prints."""
 
     def run(words: Sequence[str]) -> str:
-        command = ["kubectl", "--kubeconfig", kubeconfig, "--request-timeout", "30s", *words]
+        command = ["kubectl", "--kubeconfig", kubeconfig, "--request-timeout", "5s", *words]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=CALL_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise KubectlFailed(f"`kubectl {' '.join(words)}` did not end within {CALL_SECONDS} seconds") from None
         except FileNotFoundError:
             raise Failed("kubectl is not on PATH: install it where Pulumi runs, and run the command again.") from None
         if done.returncode:

@@ -1,4 +1,4 @@
-"""The links between a scale set in the cluster and GitHub, read from the objects of the cluster. Pure.
+"""The links between a scale set in the cluster and GitHub, read from the objects of the cluster. Pure, for Python 3.9.
 
 Sources: actions/actions-runner-controller 0.14.2 and actions/scaleset (2026-11), for the names of fields and log lines.
 """
@@ -34,7 +34,7 @@ UNPROTECTED: Final = '{"metadata":{"finalizers":null}}'
 Item = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True)
 class Problem:
     """A broken link."""
 
@@ -46,7 +46,7 @@ class Problem:
     """Whether waiting does not help."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True)
 class Objects:
     """The objects of the controller, as `kubectl get --output json` prints them."""
 
@@ -191,7 +191,8 @@ def _started(pod: Item) -> datetime | None:
     for status in pod.get("status", {}).get("containerStatuses", []):
         running: Mapping[str, Any] | None = status["state"].get("running")
         if status["name"] == "listener" and running:
-            return datetime.fromisoformat(running["startedAt"])
+            # Before Python 3.11, `fromisoformat` refuses a `Z`.
+            return datetime.fromisoformat(running["startedAt"].replace("Z", "+00:00"))  # noqa: FURB162
     return None
 
 

@@ -24,12 +24,12 @@ from gpu_ci.program.github import github
 from gpu_ci.stack_file.identity import Identity
 
 
-def run(on_path: Callable[[str], str | None] | None = None, *, refuse: bool = True) -> list[Verdict]:
+def run(fault_of: Callable[[prerequisites.Tool], str | None] | None = None, *, refuse: bool = True) -> list[Verdict]:
     """Read the stack file, refuse what cannot work, declare the rest, and export how to use it.
 
     Args:
-        on_path: returns where a program is on this machine. A plan omits it, because its result must not depend on
-            the machine.
+        fault_of: returns why a program cannot be used on this machine. A plan omits it, because its result must not
+            depend on the machine.
         refuse: False declares also what cannot work, for a list of its other problems.
 
     Returns:
@@ -38,7 +38,7 @@ def run(on_path: Callable[[str], str | None] | None = None, *, refuse: bool = Tr
     Raises:
         gpu_ci.stack_file.reading.load.StackFileError: the stack file is invalid.
         gpu_ci.derived.refusal.Refused: a check found an error.
-        gpu_ci.derived.prerequisites.ToolMissing: the update needs a program that is not on PATH.
+        gpu_ci.derived.prerequisites.ToolMissing: the update needs a program that this machine does not have.
 
     """
     settings, secrets = load()
@@ -48,8 +48,8 @@ def run(on_path: Callable[[str], str | None] | None = None, *, refuse: bool = Tr
     findings = checks.verdicts(stack)
     if refuse:
         refusal.refuse(findings)
-    if on_path is not None:
-        prerequisites.check(settings, on_path)
+    if fault_of is not None:
+        prerequisites.check(settings, fault_of)
 
     context, declared = ProgramContext(stack=stack, secrets=secrets, repositories={}), Declared()
     if settings.aws is not None:

@@ -6,8 +6,10 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from tests.artefacts.callers import Run, run_as_called, run_step
 
 HARMLESS = [
     "bash",
@@ -36,15 +38,6 @@ HARMLESS = [
     "tr",
     "wc",
 ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """The result of a script."""
-
-    code: int
-    out: str
-    err: str
 
 
 class FakeCommands:
@@ -88,3 +81,13 @@ class FakeCommands:
             timeout=60,
         )
         return Run(code=result.returncode, out=result.stdout, err=result.stderr)
+
+    def run_as_called(self, text: str, content: str | Path, *words: str, **options: Any) -> Run:
+        """Run a text as its caller does, with only these commands on PATH."""
+        environment = {"PATH": str(self.path), **options.pop("environment", {})}
+        return run_as_called(text, content, *words, world=self.path.parent, environment=environment, **options)
+
+    def run_step(self, place: str, step: Mapping[str, Any], job: Mapping[str, Any], **options: Any) -> Run:
+        """Run a step of a workflow, with only these commands on PATH."""
+        environment = {"PATH": str(self.path), **options.pop("environment", {})}
+        return run_step(place, step, job, world=self.path.parent, environment=environment, **options)

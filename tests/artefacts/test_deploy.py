@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ops.cli.options import ROOT
+from tests.artefacts.callers import caller_of_step, started_as_called
 
 pytestmark = pytest.mark.artefacts
 
@@ -58,6 +60,10 @@ sys.exit(4 if interrupts else 1 if words.exists() else 0)
 """
 
 
+PLAN = "out/plan"
+STEPS = {"plan": "Plan", "apply": "Deploy", "finish": "Wait for a cancelled deployment"}
+
+
 class Pipeline:
     """A checkout with three commits, and a `pulumi` on PATH that records its calls."""
 
@@ -65,7 +71,8 @@ class Pipeline:
         self.folder, self.checkout = folder, folder / "checkout"
         self.checkout.mkdir()
         self.environment = {
-            **os.environ,
+            "HOME": str(folder),
+            "STACK": "staging",
             "PATH": f"{folder}:{os.environ['PATH']}",
             "RUNNER_TEMP": str(folder),
             "GITHUB_OUTPUT": str(folder / "outputs"),
@@ -77,7 +84,9 @@ class Pipeline:
         script.chmod(script.stat().st_mode | stat.S_IEXEC)
         (folder / "seconds").write_text("0")
         (folder / "exported").write_text('{"deployment": {"resources": []}}')
-        self.plan = folder / "plan"
+        (folder / "pulumi-folder").write_text(str(folder))
+        (self.checkout / ".venv").symlink_to(sys.prefix)
+        self.plan = self.checkout / PLAN
         self.git("init", "--quiet")
         self.commits: list[str] = []
         for message in ("one", "two", "three"):
@@ -96,14 +105,18 @@ class Pipeline:
         (self.folder / "history").write_text(f"[{', '.join(entries)}]")
 
     def start(self, phase: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-m", "ops.pipeline.deploy", phase, "staging", "--folder", str(self.plan)],
-            cwd=self.checkout,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
+        """Start the step of a phase."""
+        job = yaml.safe_load((ROOT / ".github/workflows/deploy.yml").read_text())["jobs"]["deploy"]
+        step = next(one for one in job["steps"] if one.get("name") == STEPS[phase])
+        command, options = started_as_called(
+            f"deploy.yml: {step['name']}",
+            step["run"],
+            world=self.folder,
+            folder=self.checkout,
+            environment=self.environment,
+            caller=caller_of_step(step, job),
         )
+        return subprocess.Popen(command, **options, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def run(self, phase: str) -> tuple[int, str]:
         process = self.start(phase)
@@ -146,12 +159,12 @@ def test_the_newest_commit_is_planned_and_deployed_with_the_policy_pack(
     assert pipeline.holds("outputs") == "changes=true\n"
     options = "--stack staging --non-interactive --diff"
     common, events = f"{options} --policy-pack gpu_ci/policy", f"--event-log {pipeline.folder}/deploy-staging.events"
-    assert pipeline.holds("arguments") == f"preview {common} --save-plan {pipeline.plan}/plan.json {events}"
+    assert pipeline.holds("arguments") == f"preview {common} --save-plan {PLAN}/plan.json {events}"
 
     code, output = pipeline.run("apply")
     assert (code, "Updating\nstate written\n" in output) == (0, True)
     common = f"{options} --yes --policy-pack gpu_ci/policy"
-    assert pipeline.holds("arguments") == f"up {common} --plan {pipeline.plan}/plan.json {events}"
+    assert pipeline.holds("arguments") == f"up {common} --plan {PLAN}/plan.json {events}"
     assert pipeline.run("finish") == (0, "")
 
 
@@ -193,7 +206,7 @@ def test_without_a_plan_nothing_is_deployed(pipeline: Pipeline) -> None:
     code, output = pipeline.run("apply")
 
     assert code == 2
-    assert f"::error::{pipeline.plan} has no saved plan, for example because it expired" in output
+    assert f"::error::{PLAN} has no saved plan, for example because it expired" in output
 
 
 def test_a_stack_that_does_not_exist_is_reported_in_one_line(pipeline: Pipeline) -> None:

@@ -14,7 +14,8 @@ import pytest
 from ami.builder.machine import ELSEWHERE
 from gpu_ci.knowledge.machines import GPU_MODELS, GpuModel
 from gpu_ci.knowledge.software.drivers import server_package
-from tests.artefacts.fake_commands import FakeCommands, Run
+from tests.artefacts.callers import Run, started_as_called
+from tests.artefacts.fake_commands import FakeCommands
 from tests.artefacts.linters import linter
 
 pytestmark = pytest.mark.artefacts
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.artefacts
 FOLDER = Path(__file__).parents[2] / "ami" / "gce-gpu-host"
 SCRIPTS = sorted(FOLDER.glob("*.sh"))
 HASH = "0a1b2c3d"
+START = "a script of the startup script"
 KEYS = {
     "download.docker.com": "9DC858229FC7DD38854AE2D88D81803C0EBFCD88",
     "nvidia.github.io": "C95B321B61E88C1809C4F759DDCAE044F796ECB0",
@@ -84,10 +86,20 @@ class Machine:
         lines = "".join(f"{name}={value}\n" for name, value in values.items())
         (self.home / "options.env").write_text(lines)
 
-    def script(self, name: str, *arguments: str, **environment: str) -> Run:
-        return self.stubs.run(
-            ["/bin/bash", str(self.home / name), *arguments], {"GPU_HOST_ROOT": str(self.root), **environment}
+    def script(self, name: str, *arguments: str, home: Path | None = None, **environment: str) -> Run:
+        """Run a script as the unit does, or, without its argument, as the startup script does."""
+        several = {("install.sh", True): "a service of systemd with a user", ("install.sh", False): START}
+        return self.stubs.run_as_called(
+            f"ami/gce-gpu-host/{name}",
+            (home or self.home) / name,
+            *arguments,
+            environment={"GPU_HOST_ROOT": str(self.root), **environment},
+            caller=several.get((name, bool(arguments))),
         )
+
+    def verify(self) -> Run:
+        """Run the verifier, from a folder of its own."""
+        return self.script("verify.sh", home=self.root / "run" / "verify")
 
     def installed(self) -> Run:
         """Run the unit at the first boot, and again after the reboot."""
@@ -281,13 +293,16 @@ def test_an_interrupted_stage_is_not_a_failure_and_continues_after_the_restart(m
     kept = (machine.stubs.path / "apt-get").read_text()
     machine.script("install.sh", "resume")
     machine.stubs.add("apt-get", 'case "$*" in *install\\ docker-ce*) exec sleep 30;; esac')
-    process = subprocess.Popen(
-        ["/bin/bash", str(machine.home / "install.sh"), "resume"],
-        env={"PATH": str(machine.stubs.path), "GPU_HOST_ROOT": str(machine.root)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
+    command, options = started_as_called(
+        "ami/gce-gpu-host/install.sh",
+        machine.home / "install.sh",
+        "resume",
+        world=machine.root,
+        environment={"PATH": str(machine.stubs.path), "GPU_HOST_ROOT": str(machine.root)},
+        caller="a service of systemd with a user",
     )
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(command, **options, **silent, start_new_session=True)
     end = time.monotonic() + 120
     while not machine.called("install docker-ce"):
         assert time.monotonic() < end
@@ -389,13 +404,7 @@ def verifying(machine: Machine, host: str = GOOD, inside: str = GOOD, **options:
     shutil.copytree(machine.home, own)
     lines = "".join(f"{name}={value!r}\n" for name, value in ({"GPU_HOST_HASH": HASH} | options).items())
     (own / "options.env").write_text(lines)
-    return verified(machine)
-
-
-def verified(machine: Machine) -> Run:
-    """The verifier, once more."""
-    script = str(machine.root / "run" / "verify" / "verify.sh")
-    return machine.stubs.run(["/bin/bash", script], {"GPU_HOST_ROOT": str(machine.root)})
+    return machine.verify()
 
 
 def test_a_valid_image_passes_the_verification_on_its_gpu(machine: Machine) -> None:
@@ -486,7 +495,7 @@ def test_an_image_that_differs_from_its_options_fails_the_verification(
 def test_every_failed_check_fails_the_verification(machine: Machine, command: str, body: str, stage: str) -> None:
     verifying(machine)
     machine.stubs.add(command, body)
-    run = verified(machine)
+    run = machine.verify()
 
     assert run.code != 0
     assert machine.reports()[-1].startswith(f"fail:{stage}")
@@ -496,7 +505,7 @@ def test_an_unavailable_registry_is_not_reported_as_a_fault_of_the_image(machine
     verifying(machine)
     machine.stubs.add("sleep")
     machine.stubs.add("docker", 'case "$1" in pull) exit 1;; esac')
-    run = verified(machine)
+    run = machine.verify()
 
     assert run.code == 1
     assert machine.reports()[-1].startswith(f"fail:{ELSEWHERE[0]}:1:nvidia/cuda:12.9.1-base-ubuntu24.04")
@@ -509,7 +518,7 @@ def test_a_failed_pull_is_repeated(machine: Machine) -> None:
     machine.stubs.add("sleep")
     docker = f'case "$1" in pull) if [ ! -e {once} ]; then touch {once}; exit 1; fi;; *) printf "%s\\n" {GOOD!r};; esac'
     machine.stubs.add("docker", docker)
-    run = verified(machine)
+    run = machine.verify()
 
     assert (run.code, machine.reports()[-1]) == (0, f"ok:{HASH}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +11,9 @@ from hypothesis import strategies as st
 
 from ami.builder.content_hash import FAMILY_LIMIT, ImageContent, checked_family, image_name
 from ami.builder.startup_script import INSTALL_FILES, LIMIT, VERIFY_FILES, startup_script
+from tests.artefacts.callers import run_as_called
 
+STARTUP = "gcp:compute/instance:Instance metadataStartupScript"
 FOLDER = Path(__file__).parents[2] / "ami" / "gce-gpu-host"
 FILES = {name: (FOLDER / name).read_text() for name in INSTALL_FILES}
 CONTENT = ImageContent(files={"a": "1"}, options={"B": "2"}, base_image="p/i", disk_gib=50)
@@ -70,10 +71,10 @@ def test_the_start_script_writes_every_file_and_runs_the_entry_point(tmp_path: P
     files = FILES | {"go.sh": '. "$(dirname "$0")/options.env"; printf "%s|%s" "$GPU_NAME" "$ODD"\n'}
     options = {"GPU_NAME": "Tesla T4", "ODD": "$(touch /nothing) `id` 'x'"}
     script = startup_script(files, options, home=str(home), run="go.sh")
-    run = subprocess.run(["/bin/bash", "-c", script], capture_output=True, text=True, check=False)
+    run = run_as_called(STARTUP, script, world=tmp_path, environment={"PATH": "/usr/bin:/bin"})
 
-    assert (run.returncode, run.stderr) == (0, "")
-    assert run.stdout == "Tesla T4|$(touch /nothing) `id` 'x'"
+    assert (run.code, run.err) == (0, "")
+    assert run.out == "Tesla T4|$(touch /nothing) `id` 'x'"
     assert {path.name: path.read_text() for path in home.iterdir() if path.name != "options.env"} == files
 
 

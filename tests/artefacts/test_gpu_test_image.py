@@ -59,16 +59,17 @@ class Container:
         )
 
     def run(self, *arguments: str, **environment: str) -> Run:
-        script = f'cd "{self.workspace}" && exec /bin/bash "{self.command}" "$@"'
-        return self.stubs.run(["/bin/bash", "-c", script, "-", *arguments], environment)
+        return self.stubs.run_as_called(
+            "docker/gpu-tests/run-gpu-tests", self.command, *arguments, folder=self.workspace, environment=environment
+        )
 
     def calls(self) -> list[str]:
         return [" ".join(call.split()) for call in self.stubs.calls()]
 
 
 @pytest.fixture
-def container(tmp_path: Path) -> Container:
-    return Container(tmp_path)
+def container(open_path: Path) -> Container:
+    return Container(open_path)
 
 
 def test_a_working_gpu_passes_the_smoke_test(container: Container) -> None:

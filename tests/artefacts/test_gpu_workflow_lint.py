@@ -13,6 +13,8 @@ import yaml
 from ops.kit.scripts import LABELS_FILE
 from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
 from tests.kit.options import OPTIONS, RUNNERS, workflows, written
+from tests.kit.test_containers import FORMS
+from tests.kit.test_containers import written as images_written
 from tests.stack_file import stacks
 
 pytestmark = pytest.mark.artefacts
@@ -21,13 +23,15 @@ KNOWN: Final = r'unexpected key "queue" for "concurrency"'
 """actionlint 1.7.12 is older than the key (GitHub changelog, 7 May 2026)."""
 
 
-@pytest.fixture(params=[*stacks.FILES, *OPTIONS])
+@pytest.fixture(params=[*stacks.FILES, *OPTIONS, *FORMS])
 def repository(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """Return a repository with the workflows of a stack file, or those of an option on every kind of runner."""
+    """Return a repository with the workflows of a stack file, of an option on every kind of runner, or of images."""
     option = str(request.param)
-    found: dict[str, Mapping[str, str]] = {"": written(option) or {}} if option not in OPTIONS else {}
+    found: dict[str, Mapping[str, str]]
     if option in OPTIONS:
         found = {f"{number}-": written(kind, option) or {} for number, kind in enumerate(RUNNERS)}
+    else:
+        found = {"": images_written(FORMS[option]) if option in FORMS else written(option) or {}}
     subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
     (tmp_path / ".github" / "workflows").mkdir(parents=True)
     labels: set[str] = set()

@@ -21,7 +21,9 @@ from ami.builder.inputs import USED_BY, inputs
 from ami.builder.machine import Overdue
 from ami.builder.startup_script import INSTALL_FILES
 from ami.builder.steps import build
+from components.gcp.images.controlled_image import BUILDER
 from tests.artefacts import gcloud_on_path
+from tests.artefacts.callers import Run, run_as_called
 
 pytestmark = pytest.mark.artefacts
 
@@ -41,7 +43,7 @@ EXPORT = {
     "GPU_IMAGE_EXPORT_BUILD": "b@x.iam",
     "GPU_IMAGE_EXPORT_MACHINE": "m@x.iam",
 }
-COMMAND = [sys.executable, "-m", "ami.builder"]
+RESOURCE = "command:local:Command"
 
 
 def used_by(*owners: str, family: str = "gpu-host") -> dict[str, str]:
@@ -105,20 +107,15 @@ class Cloud:
     def plan(self, **plan: Any) -> None:
         (self.folder / "plan.json").write_text(json.dumps(plan))
 
-    def run(self, verb: str = "build", **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*COMMAND, verb],
-            env=self.environment | environment,
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
+    def run(self, verb: str = "build", **environment: str) -> Run:
+        text = f"{BUILDER} {verb}"
+        variables = self.environment | environment
+        return run_as_called(f"{RESOURCE} {text}", text, world=self.folder, folder=ROOT, environment=variables)
 
     def start(self) -> subprocess.Popen[str]:
+        """Start the builder without the shell of Pulumi, which would get the signals of a test instead of it."""
         return subprocess.Popen(
-            [*COMMAND, "build"],
+            [sys.executable, "-m", "ami.builder", "build"],
             env=self.environment,
             cwd=ROOT,
             stdout=subprocess.PIPE,
@@ -156,8 +153,8 @@ def test_an_image_is_promoted_after_its_verification(cloud: Cloud) -> None:
     run = cloud.run()
     order = [" ".join(call[3:6]) for call in cloud.calls() if call[5] in {"create", "stop", "update", "delete"}]
 
-    assert run.returncode == 0, run.stderr
-    assert json.loads(run.stdout) == {
+    assert run.code == 0, run.err
+    assert json.loads(run.out) == {
         "image": IMAGE,
         "self_link": f"projects/runners/global/images/{IMAGE}",
         "family": "gpu-host",
@@ -226,7 +223,7 @@ def test_the_network_interface_fits_the_machine_type(
         flag for call in cloud.calls("instances create") for flag in call if flag.startswith("--network-interface")
     ]
 
-    assert run.returncode == 0, run.stderr
+    assert run.code == 0, run.err
     assert flags == [f"--network-interface={each}" for each in interfaces]
 
 
@@ -251,8 +248,8 @@ def test_a_quota_without_gpus_is_reported_before_the_first_machine(
     cloud.plan(quotas={"project": project, "us-central1": region})
     run = cloud.run(GPU_IMAGE_PROVISIONING=provisioning)
 
-    assert run.returncode == (0 if built else 2), run.stderr
-    assert ("the verifier needs 1 GPUs, but GPUS_ALL_REGIONS is" in run.stderr) is not built
+    assert run.code == (0 if built else 2), run.err
+    assert ("the verifier needs 1 GPUs, but GPUS_ALL_REGIONS is" in run.err) is not built
     assert (cloud.calls("instances create") != []) is built
 
 
@@ -261,9 +258,9 @@ def test_a_withdrawn_base_image_is_reported_before_the_first_machine(cloud: Clou
     cloud.plan(base=base)
     run = cloud.run()
 
-    assert run.returncode == 2
-    assert "ubuntu-2404-noble-amd64-v20261101 of ubuntu-os-cloud is withdrawn" in run.stderr
-    assert "--filter 'name~^ubuntu-2404-noble-amd64'" in run.stderr
+    assert run.code == 2
+    assert "ubuntu-2404-noble-amd64-v20261101 of ubuntu-os-cloud is withdrawn" in run.err
+    assert "--filter 'name~^ubuntu-2404-noble-amd64'" in run.err
     assert cloud.calls("instances create") == []
 
 
@@ -288,7 +285,7 @@ def test_a_build_succeeds(cloud: Cloud, plan: dict[str, Any], present: dict[str,
     cloud.plan(**plan)
     run = cloud.run(GPU_IMAGE_ZONES="us-central1-b us-east1-c")
 
-    assert run.returncode == 0, run.stderr
+    assert run.code == 0, run.err
     assert (cloud.state["made"].get("build"), cloud.state["images"][IMAGE]["status"]) == (builds, "READY")
     assert bool(cloud.calls("get-serial-port-output")) is ("attributes" in plan)
 
@@ -299,8 +296,8 @@ def test_an_existing_image_is_not_built_again(cloud: Cloud) -> None:
     made = len(cloud.calls("create"))
     again = cloud.run()
 
-    assert again.returncode == 0
-    assert json.loads(again.stdout)["image"] == IMAGE
+    assert again.code == 0
+    assert json.loads(again.out)["image"] == IMAGE
     assert (cloud.state["images"], len(cloud.calls("create"))) == (before, made)
 
 
@@ -323,8 +320,8 @@ def test_a_failure_leaves_no_image_and_no_machine(
     cloud.plan(**plan)
     run = cloud.run()
 
-    assert (run.returncode, run.stdout) == (code, "")
-    assert message in run.stderr
+    assert (run.code, run.out) == (code, "")
+    assert message in run.err
     assert len(cloud.calls(call)) == count
     assert (cloud.state["machines"], cloud.state["images"]) == ({}, {})
     assert cloud.calls("images update") == []
@@ -336,7 +333,7 @@ def test_a_machine_that_is_lost_is_replaced_in_another_zone(cloud: Cloud, fate: 
     run = cloud.run()
     zones = [flag for call in cloud.calls("instances create") for flag in call if flag.startswith("--zone=")]
 
-    assert run.returncode == 0, run.stderr
+    assert run.code == 0, run.err
     assert zones == ["--zone=us-central1-b", "--zone=us-central1-a"] * 2
     assert cloud.state["machines"] == {}
 
@@ -352,8 +349,8 @@ def test_a_candidate_that_was_not_tried_is_verified_by_the_next_run(cloud: Cloud
     cloud.plan()
     second = cloud.run()
 
-    assert (first.returncode, kept, second.returncode) == (3, [IMAGE], 0)
-    assert message in first.stderr
+    assert (first.code, kept, second.code) == (3, [IMAGE], 0)
+    assert message in first.err
     assert cloud.state["made"]["build"] == 1
     assert cloud.state["images"][IMAGE]["labels"][VERIFIED] == "yes"
 
@@ -410,7 +407,7 @@ def test_a_candidate_that_hangs_on_the_gpu_is_deleted_and_built_again(cloud: Clo
     cloud.plan()
 
     assert left == {}
-    assert cloud.run().returncode == 0
+    assert cloud.run().code == 0
     assert cloud.state["made"]["build"] == 2
 
 
@@ -420,7 +417,7 @@ def test_a_call_that_fails_with_503_is_repeated(cloud: Cloud, call: str, kind: s
     cloud.plan(**{kind: {f"compute {call}": 2}})
     run = cloud.run()
 
-    assert run.returncode == 0, run.stderr
+    assert run.code == 0, run.err
     assert cloud.state["made"] == {"build": 1, "verify": 1}
     assert cloud.state["images"][IMAGE]["labels"][VERIFIED] == "yes"
     assert cloud.state["machines"] == {}
@@ -430,9 +427,9 @@ def test_without_capacity_the_error_of_each_zone_is_reported(cloud: Cloud) -> No
     cloud.plan(build=["no-capacity"])
     run = cloud.run(GPU_IMAGE_PROVISIONING="SPOT STANDARD")
 
-    assert run.returncode == 3
+    assert run.code == 3
     for place in ("b (SPOT)", "a (SPOT)", "b (STANDARD)", "a (STANDARD)"):
-        assert f"us-central1-{place}: " in run.stderr
+        assert f"us-central1-{place}: " in run.err
     assert cloud.state["machines"] == {}
 
 
@@ -472,7 +469,7 @@ def test_the_next_run_deletes_the_machine_of_a_killed_one(cloud: Cloud) -> None:
 
     assert left["flags"]["max-run-duration"] == "90m"
     assert left["flags"]["instance-termination-action"] == "DELETE"
-    assert cloud.run().returncode == 0
+    assert cloud.run().code == 0
     assert cloud.state["machines"] == {}
 
 
@@ -485,7 +482,7 @@ def test_leftover_machines_of_this_stack_are_deleted(cloud: Cloud, verb: str) ->
     cloud.set(machines={"ours": ours, "theirs": theirs})
     run = cloud.run(verb)
 
-    assert run.returncode == 0, run.stderr
+    assert run.code == 0, run.err
     assert list(cloud.state["machines"]) == ["theirs"]
 
 
@@ -501,7 +498,7 @@ def test_older_images_are_deprecated_or_deleted(cloud: Cloud) -> None:
     run = cloud.run(GPU_IMAGE_KEEP="2")
     images = cloud.state["images"]
 
-    assert run.returncode == 0, run.stderr
+    assert run.code == 0, run.err
     assert set(images) == {"two", "three", "theirs", IMAGE}
     assert images["three"]["deprecated"] == {"state": "DEPRECATED", "replacement": IMAGE}
     assert images["two"]["deprecated"]["state"] == "DEPRECATED"
@@ -541,7 +538,7 @@ def test_the_machine_of_an_interrupted_export_is_deleted(cloud: Cloud, verb: str
     cloud.set(machines={"ours": ours, "theirs": theirs})
     run = cloud.run(verb, **EXPORT)
 
-    assert run.returncode == 0, run.stderr
+    assert run.code == 0, run.err
     assert list(cloud.state["machines"]) == ["theirs"]
 
 
@@ -560,7 +557,7 @@ def test_destroy_deletes_the_images_of_this_stack_and_family_unless_they_are_kep
     cloud.set(images={each["name"]: each for each in images})
     runs = [cloud.run("destroy", GPU_IMAGE_KEEP_ON_DESTROY=keep) for _ in range(2)]
 
-    assert [run.returncode for run in runs] == [0, 0]
+    assert [run.code for run in runs] == [0, 0]
     assert list(cloud.state["images"]) == left
 
 
@@ -572,9 +569,9 @@ def test_the_last_of_two_stacks_deletes_the_image(cloud: Cloud) -> None:
     between = cloud.state["images"][IMAGE]["labels"]
     cloud.run("destroy", GPU_IMAGE_OWNER=OTHER)
 
-    assert f"made for {STACK}" in joined.stderr
+    assert f"made for {STACK}" in joined.err
     assert cloud.state["made"] == {"build": 1, "verify": 1}
-    assert f"{IMAGE} stays: {OTHER} uses it" in first.stderr
+    assert f"{IMAGE} stays: {OTHER} uses it" in first.err
     assert between == used_by(OTHER) | {VERIFIED: "yes", "gpu-image-hash": CONTENT.hash}
     assert cloud.state["images"] == {}
 
@@ -585,7 +582,7 @@ def test_an_image_that_another_stack_created_meanwhile_is_used(cloud: Cloud, ver
     cloud.plan(race={"status": "READY", "labels": labels})
     run = cloud.run()
 
-    assert run.returncode == 0, run.stderr
+    assert run.code == 0, run.err
     assert cloud.calls("images delete") == []
     assert cloud.state["images"][IMAGE]["labels"] == used_by(OTHER, STACK) | {VERIFIED: "yes"}
     assert cloud.state["made"] == {"build": 1} | ({} if verified else {"verify": 1})
@@ -600,8 +597,8 @@ def test_an_image_without_the_label_of_a_stack_is_not_changed(cloud: Cloud, stat
     cloud.set(images={IMAGE: by_hand})
     run = cloud.run()
 
-    assert run.returncode == 3
-    assert fault in run.stderr
+    assert run.code == 3
+    assert fault in run.err
     assert cloud.state["images"] == {IMAGE: by_hand}
 
 
@@ -612,7 +609,7 @@ def test_an_older_image_that_another_stack_uses_is_neither_deprecated_nor_delete
     after_kept = dict(cloud.state["images"]["shared"])
     cloud.run(GPU_IMAGE_KEEP="0")
 
-    assert kept.returncode == 0
+    assert kept.code == 0
     assert after_kept == shared
     assert cloud.state["images"]["shared"]["labels"] == used_by(OTHER) | {VERIFIED: "yes"}
 
@@ -633,23 +630,23 @@ def test_destroy_needs_only_the_variables_of_the_identity(cloud: Cloud) -> None:
     cloud.run()
     run = cloud.run("destroy", GPU_IMAGE_FOLDER="/missing", GPU_IMAGE_OPTIONS="", GPU_IMAGE_ZONES="")
 
-    assert (run.returncode, cloud.state["images"]) == (0, {}), run.stderr
+    assert (run.code, cloud.state["images"]) == (0, {}), run.err
 
 
 def test_without_gcloud_nothing_is_started(cloud: Cloud, tmp_path: Path) -> None:
     run = cloud.run(PATH=str(tmp_path))
 
-    assert run.returncode == 2
-    assert "gcloud is not on PATH" in run.stderr
+    assert run.code == 2
+    assert "gcloud is not on PATH" in run.err
 
 
 def test_a_machine_that_cannot_be_deleted_is_named(cloud: Cloud) -> None:
     cloud.plan(refuse={"compute instances delete": "backend failure"})
     run = cloud.run()
 
-    assert run.returncode == 3
-    assert f"left: {IMAGE}-build in us-central1-b" in run.stderr
-    assert "the next run tries again" in run.stderr
+    assert run.code == 3
+    assert f"left: {IMAGE}-build in us-central1-b" in run.err
+    assert "the next run tries again" in run.err
 
 
 @pytest.mark.parametrize(
@@ -665,8 +662,8 @@ def test_a_machine_that_cannot_be_deleted_is_named(cloud: Cloud) -> None:
 def test_an_invalid_variable_starts_nothing(cloud: Cloud, name: str, value: str, fault: str) -> None:
     run = cloud.run(**{f"GPU_IMAGE_{name}": value})
 
-    assert run.returncode == 2
-    assert fault in run.stderr
+    assert run.code == 2
+    assert fault in run.err
     assert cloud.calls() == []
 
 
@@ -682,5 +679,5 @@ def test_all_invalid_variables_are_reported_at_once(
 ) -> None:
     run = cloud.run(verb, **{f"GPU_IMAGE_{name}": value for name, value in values.items()})
 
-    assert run.returncode == 2
-    assert [line.split(":")[0] for line in run.stderr.splitlines()[1:]] == [f"GPU_IMAGE_{name}" for name in names]
+    assert run.code == 2
+    assert [line.split(":")[0] for line in run.err.splitlines()[1:]] == [f"GPU_IMAGE_{name}" for name in names]

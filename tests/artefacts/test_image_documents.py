@@ -14,7 +14,8 @@ from typing import Final
 import pytest
 import yaml
 
-from tests.artefacts.fake_commands import FakeCommands, Run
+from tests.artefacts.callers import Run
+from tests.artefacts.fake_commands import FakeCommands
 from tests.artefacts.linters import linter
 from tests.derived.test_aws_images import DIGEST, content, scripts
 
@@ -94,9 +95,9 @@ class Machine(FakeCommands):
 
     def step(self, kind: str, document: str, name: str, **options: object) -> Run:
         script = rendered(kind, document, **(options or OPTIONS))[name]
-        return self.run(
-            ["bash", "-c", re.sub(r"(?<![\w.])/(?=etc/|var/|usr/src|usr/bin/nodeadm)", f"{self.root}/", script)]
-        )
+        local = re.sub(r"(?<![\w.])/(?=etc/|var/|usr/src|usr/bin/nodeadm)", f"{self.root}/", script)
+        caller = "ExecuteBash of Image Builder"
+        return self.run_as_called(f"ami/{kind}-gpu/{document}.yaml", local, caller=caller)
 
 
 @pytest.fixture

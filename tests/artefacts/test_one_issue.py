@@ -14,7 +14,8 @@ import pytest
 import yaml
 
 from ops.cli.options import ROOT
-from tests.artefacts.fake_commands import FakeCommands, Run
+from tests.artefacts.callers import Run
+from tests.artefacts.fake_commands import FakeCommands
 from tests.artefacts.linters import linter
 
 pytestmark = pytest.mark.artefacts
@@ -35,13 +36,14 @@ class Job:
 
     def __init__(self, workflow: str, folder: Path) -> None:
         document = yaml.safe_load((ROOT / f".github/workflows/{workflow}.yml").read_text())
-        steps = [step for job in document["jobs"].values() for step in job["steps"]]
-        self.step = next(one for one in steps if one.get("name") == "Open, update or close the issue")
+        steps = [(step, job) for job in document["jobs"].values() for step in job["steps"]]
+        self.step, self.job = next(one for one in steps if one[0].get("name") == "Open, update or close the issue")
+        self.workflow = f"{workflow}.yml"
         self.text = folder / f"out/{'old-images' if workflow == 'images' else workflow}.md"
         self.text.parent.mkdir()
         self.title = TITLES[workflow]
         (folder / "ops").symlink_to(ROOT / "ops")
-        self._folder, self._issues = folder, folder / "issues.json"
+        self._issues = folder / "issues.json"
         self.commands = FakeCommands(folder)
         jq = linter("jq")
         self.commands.add("gh", f'[ "$2" != list ] || exec {jq} --raw-output "${{@: -1}}" {self._issues}')
@@ -51,11 +53,8 @@ class Job:
         listed = [{"number": number, "author": {"login": author}, "title": title} for number, author, title in issues]
         self._issues.write_text(json.dumps(listed))
         environment = {"SERVER_URL": "https://github.com", "REPOSITORY": "acme/gpu-infra", "RUN_ID": "99"}
-        script = f"cd {self._folder}\n{self.step['run']}"
-        return self.commands.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
-            {"STACK": "staging", **{f"GITHUB_{name}": value for name, value in environment.items()}},
-        )
+        variables = {"STACK": "staging", **{f"GITHUB_{name}": value for name, value in environment.items()}}
+        return self.commands.run_step(self.workflow, self.step, self.job, environment=variables)
 
     def others(self) -> list[tuple[int, str, str]]:
         """Issues that the job must not touch: anyone can copy the title."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +10,7 @@ import pytest
 import yaml
 
 from ops.cli.options import ROOT
+from tests.artefacts.callers import Run, run_step
 
 pytestmark = pytest.mark.artefacts
 
@@ -22,7 +22,7 @@ exit "${CODE:-0}"
 """
 
 
-def preview(folder: Path, **environment: str) -> tuple[subprocess.CompletedProcess[str], str]:
+def preview(folder: Path, **environment: str) -> tuple[Run, str]:
     """Run the step as GitHub does; return its result and the summary of the run."""
     job = yaml.safe_load((ROOT / ".github/workflows/preview.yml").read_text())["jobs"]["preview-staging"]
     step = job["steps"][-1]
@@ -31,20 +31,13 @@ def preview(folder: Path, **environment: str) -> tuple[subprocess.CompletedProce
     (commands / "pulumi").write_text(PULUMI)
     (commands / "pulumi").chmod(0o755)
     (folder / "pulumi-folder").write_text(str(commands))
-    ended = subprocess.run(
-        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
-        capture_output=True,
-        check=False,
-        cwd=folder,
-        env={
-            "PATH": os.environ["PATH"],
-            "RUNNER_TEMP": str(folder),
-            "GITHUB_STEP_SUMMARY": str(folder / "summary"),
-            "STACK": step["env"]["STACK"],
-            **environment,
-        },
-        text=True,
-    )
+    variables = {
+        "PATH": os.environ["PATH"],
+        "RUNNER_TEMP": str(folder),
+        "GITHUB_STEP_SUMMARY": str(folder / "summary"),
+        "STACK": step["env"]["STACK"],
+    }
+    ended = run_step("preview.yml", step, job, world=folder, environment=variables | environment)
     return ended, (folder / "summary").read_text()
 
 
@@ -52,17 +45,17 @@ def preview(folder: Path, **environment: str) -> tuple[subprocess.CompletedProce
 def test_the_preview_is_in_the_log_and_in_the_summary(tmp_path: Path, code: int) -> None:
     ended, summary = preview(tmp_path, CODE=str(code))
 
-    assert ended.returncode == code
-    assert ended.stdout.splitlines() == [
+    assert ended.code == code
+    assert ended.out.splitlines() == [
         "pulumi preview --stack staging --non-interactive --color never --diff --refresh=false --policy-pack gpu_ci/policy",
         "error: a policy violation",
     ]
-    assert summary == f"## Preview of staging\n````text\n{ended.stdout}\n````\n"
+    assert summary == f"## Preview of staging\n````text\n{ended.out}\n````\n"
 
 
 def test_a_long_preview_is_cut_to_the_limit_of_a_summary(tmp_path: Path) -> None:
     ended, summary = preview(tmp_path, BYTES="3000000")
 
-    assert ended.returncode == 0
+    assert ended.code == 0
     assert len(summary) <= 1024**2
     assert summary.endswith("\n````\n")

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from ops.cli.options import ROOT
+from tests.artefacts.callers import Run, run_step
 
 pytestmark = pytest.mark.artefacts
 
@@ -29,7 +30,6 @@ class Job:
     def __init__(self, folder: Path) -> None:
         self.folder, self.origin, self.checkout = folder, folder / "origin", folder / "checkout"
         self.environment = {
-            **os.environ,
             "PATH": f"{folder}:{os.environ['PATH']}",
             "GITHUB_BASE_REF": "release/2",
             "GITHUB_STEP_SUMMARY": str(folder / "summary"),
@@ -57,14 +57,12 @@ class Job:
         )
         return asked.stdout.strip()
 
-    def step(self, name: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    def step(self, name: str, **environment: str) -> Run:
         """Run a step as GitHub does."""
         job: dict[str, Any] = yaml.safe_load((ROOT / ".github/workflows/report.yml").read_text())["jobs"]["report"]
-        script = next(one["run"] for one in job["steps"] if one.get("name") == name)
-        return subprocess.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
-            capture_output=True, check=False, cwd=self.checkout, env={**self.environment, **environment}, text=True,
-        )  # fmt: skip
+        step = next(one for one in job["steps"] if one.get("name") == name)
+        variables = {**self.environment, **environment}
+        return run_step("report.yml", step, job, world=self.folder, folder=self.checkout, environment=variables)
 
 
 @pytest.fixture
@@ -76,12 +74,12 @@ def test_the_base_is_the_first_parent_of_the_merge_commit(job: Job) -> None:
     job.step("State the pull request")
     ended = job.step("Report")
 
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout.splitlines() == ["make report BASE=origin/release/2", job.base]
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.splitlines() == ["make report BASE=origin/release/2", job.base]
 
 
 def test_the_artifact_states_the_pull_request(job: Job) -> None:
-    assert job.step("State the pull request").returncode == 0
+    assert job.step("State the pull request").code == 0
     assert json.loads((job.checkout / "out/pull-request.json").read_text()) == {"number": "7"}
 
 
@@ -94,5 +92,5 @@ def test_the_summary_has_a_report_with_findings(job: Job, code: str, written: st
     shown = job.step("Show the report in the summary of the run")
     found = job.folder / "summary"
 
-    assert (reported.returncode, shown.returncode) == (int(code), 0)
+    assert (reported.code, shown.code) == (int(code), 0)
     assert (found.read_text() if found.exists() else None) == summary

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
+import re
+import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +14,9 @@ from typing import Any
 import pytest
 
 from components.kubernetes import arc_check
-from components.kubernetes.arc_check import Failed, KubectlFailed, kubectl_with, listening, main, removed
+from components.kubernetes.arc_check import Failed, KubectlFailed, kubectl_with, listening, removed
+from ops.cli.options import ROOT
+from tests.artefacts.callers import Run, run_as_called
 
 pytestmark = pytest.mark.pure
 
@@ -216,36 +220,50 @@ def test_an_unreachable_cluster_counts_as_deleted_only_if_the_user_confirms_it(m
     removed(unreachable, seconds=0)
 
 
-def test_the_command_writes_the_kubeconfig_and_the_error(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    stub = tmp_path / "kubectl"
-    stub.write_text('#!/bin/sh\ncat "$2" > "$SEEN"; echo "Unauthorized" >&2; exit 1\n')
-    stub.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setenv("SEEN", str(tmp_path / "seen"))
-    monkeypatch.setenv("GPU_CI_KUBECONFIG", "the kubeconfig")
-
-    assert main(["removed"]) == 1
-    assert (tmp_path / "seen").read_text() == "the kubeconfig"
-    assert capsys.readouterr().err.endswith("failed: Unauthorized\n")
+def as_pulumi(folder: Path, kubectl: str | None, **environment: str) -> Run:
+    """Run the command that checks the removal; `kubectl` is the body of that program, None for no such program."""
+    if kubectl is not None:
+        (folder / "kubectl").write_text(f"#!/bin/sh\n{kubectl}\n")
+        (folder / "kubectl").chmod(0o755)
+    if not (folder / "python3").exists():
+        (folder / "python3").symlink_to(sys.executable)
+    text = f"{arc_check.COMMAND} removed"
+    variables = {"PATH": str(folder), "GPU_CI_KUBECONFIG": "the kubeconfig", **environment}
+    return run_as_called(f"command:local:Command {text}", text, world=folder, folder=ROOT, environment=variables)
 
 
-def test_kubectl_returns_what_it_prints(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    stub = tmp_path / "kubectl"
-    stub.write_text('#!/bin/sh\necho "$*"\n')
-    stub.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+def test_the_command_writes_the_kubeconfig_and_the_error(tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    ended = as_pulumi(tmp_path, f'/bin/cat "$2" > {seen}; echo "Unauthorized" >&2; exit 1')
 
-    assert kubectl_with("file")(["get", "pods"]) == "--kubeconfig file --request-timeout 30s get pods\n"
+    assert ended.code == 1
+    assert seen.read_text() == "the kubeconfig"
+    assert ended.err.endswith("failed: Unauthorized\n")
 
 
-def test_a_missing_kubectl_is_reported_without_a_traceback(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_of_a_cluster_without_scale_sets_ends(tmp_path: Path) -> None:
+    ended = as_pulumi(tmp_path, f"""echo "$*" >> {tmp_path}/asked; echo '{{"items": []}}'""")
+    first, *others = (tmp_path / "asked").read_text().splitlines()
+
+    assert (ended.code, ended.err) == (0, "")
+    assert re.search(
+        r"^--kubeconfig \S+ --request-timeout 5s --namespace arc-runners get autoscalingrunnersets,", first
+    )
+    assert len(others) == 1
+
+
+def test_a_missing_kubectl_is_reported_without_a_traceback(tmp_path: Path) -> None:
     """A destroy runs no program, so nothing else checks PATH."""
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setenv("GPU_CI_KUBECONFIG", "")
+    ended = as_pulumi(tmp_path, None)
 
-    assert main(["removed"]) == 1
-    assert capsys.readouterr().err.startswith("kubectl is not on PATH: ")
+    assert (ended.code, ended.err.partition(":")[0]) == (1, "kubectl is not on PATH")
+
+
+def test_a_kubectl_that_does_not_end_is_stopped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "kubectl").write_text("#!/bin/sh\nexec sleep 600\n")
+    (tmp_path / "kubectl").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(arc_check, "CALL_SECONDS", 0.2)
+
+    with pytest.raises(KubectlFailed, match=r"^`kubectl get pods` did not end within 0\.2 seconds$"):
+        kubectl_with("file")(["get", "pods"])

@@ -153,6 +153,15 @@ def test_a_runner_with_a_separate_job_pod_runs_on_a_system_node() -> None:
     assert "nvidia.com/gpu" not in json.dumps(spec)
 
 
+@given(RUNNERS_OF_ANY_KIND)
+def test_a_pod_has_the_group_of_the_user_of_its_image(args: ScaleSetValues) -> None:
+    """The hook replaces its own security context by that of the template."""
+    pods = [runner_pod(args, "image"), *([job_pod(args)] if args.container_mode != "none" else [])]
+    contexts = [pod["spec"]["securityContext"] for pod in pods]
+
+    assert contexts == [{"fsGroup": 1001, "seccompProfile": {"type": "RuntimeDefault"}}] * len(pods)
+
+
 def test_labels_are_set_only_if_the_runner_has_labels() -> None:
     """Without the key the chart gives the scale set its name alone."""
     assert "scaleSetLabels" not in values(RUNNER)

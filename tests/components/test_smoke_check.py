@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,8 +11,11 @@ import pytest
 
 from components.kubernetes.gpus import smoke_check
 from components.kubernetes.gpus.smoke_job import PROGRAM
+from tests.artefacts.callers import run_as_called
 
 pytestmark = pytest.mark.pure
+
+SMOKE: Final = "components/kubernetes/gpus/smoke_check.py"
 
 TORCH: Final = """
 import os
@@ -79,13 +81,12 @@ def run(
         stub.chmod(0o755)
     if torch:
         (folder / "torch.py").write_text(TORCH)
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM.read_text(encoding="utf-8")],
-        env={"PATH": f"{folder}:/usr/bin:/bin", "GPU_CI_GPUS": str(gpus), "PYTHONPATH": str(folder), **(environment or {})},
-        cwd=folder, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert "Traceback" not in done.stderr
-    return done.returncode, done.stdout.splitlines()
+    (folder / "python3").symlink_to(sys.executable)
+    variables = {"PATH": f"{folder}:/usr/bin:/bin", "GPU_CI_GPUS": str(gpus), "PYTHONPATH": str(folder)}
+    text = PROGRAM.read_text(encoding="utf-8")
+    done = run_as_called(SMOKE, text, world=folder, environment=variables | dict(environment or {}))
+    assert "Traceback" not in done.err
+    return done.code, done.out.splitlines()
 
 
 def test_a_working_gpu_passes_with_its_name_and_driver(tmp_path: Path) -> None:

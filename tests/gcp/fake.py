@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from tests.artefacts import gcloud_on_path
+from tests.artefacts.callers import Run, run_as_called
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 LOOKS: Final = {"list", "describe", "describe-from-family", "get-guest-attributes"}
@@ -23,25 +22,17 @@ class FakeGcloud:
         (folder / "bin").mkdir(parents=True)
         gcloud_on_path.put(folder / "bin")
         (folder / "plan.json").write_text("{}")
-        # What a shell would look for as `python3` is this interpreter.
-        (folder / "bin" / "python3").symlink_to(sys.executable)
 
-    def run(self, command: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-        """Run a command as Pulumi runs it: through a shell, in the project, with the stated variables."""
+    def run(self, command: str, environment: Mapping[str, str]) -> Run:
+        """Run a command as Pulumi does, in the project and with the stated variables."""
         surroundings = {
             "PATH": f"{self._folder / 'bin'}:/usr/bin:/bin",
             "FAKE_GCLOUD": str(self._folder),
             "GPU_IMAGE_POLL_SECONDS": "0.01",
         }
-        return subprocess.run(
-            ["/bin/sh", "-c", command],
-            env=surroundings | dict(environment),
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
+        variables = surroundings | dict(environment)
+        text = f"command:local:Command {command}"
+        return run_as_called(text, command, world=self._folder, folder=ROOT, environment=variables)
 
     @property
     def images(self) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Final
 
@@ -10,12 +9,13 @@ import pytest
 import yaml
 
 from gpu_ci.repository.gpu_workflow import TESTS_FILE
-from gpu_ci.repository.image_workflow import FOLDER, IMAGE_FILE
+from gpu_ci.repository.image_workflow import IMAGE_FILE
 from gpu_ci.repository.run_script import RUN_FILE
 from gpu_ci.stack_file.identity import Identity
 from ops.kit import stack as kit
-from tests.artefacts.fake_commands import FakeCommands, Run
-from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
+from tests.artefacts.callers import Run
+from tests.artefacts.fake_commands import FakeCommands
+from tests.artefacts.linters import linter
 from tests.stack_file import stacks
 
 pytestmark = pytest.mark.artefacts
@@ -25,27 +25,13 @@ IMAGE: Final = "us-central1-docker.pkg.dev/gpu-test-runners/gpu-tests/gpu-tests:
 
 
 @pytest.fixture
-def repository(tmp_path: Path) -> Path:
+def repository(open_path: Path) -> Path:
     """A repository with everything that the example's stack file writes."""
-    root = tmp_path / "repository"
-    subprocess.run(["git", "init", "--quiet", str(root)], check=True)
+    root = open_path / "repository"
     for path, text in kit.files(stacks.settings(GCP), Identity(project="gpu-ci", stack="staging")).items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
     return root
-
-
-def checked(repository: Path, *words: str) -> tuple[int, str]:
-    command = [linter(words[0]), *words[1:]]
-    result = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
-    return result.returncode, result.stdout
-
-
-def test_the_files_pass_the_linters(repository: Path) -> None:
-    assert checked(repository, "actionlint") == (0, "")
-    assert zizmor(repository, ".github/workflows") == NOTHING_FOUND
-    assert checked(repository, "shellcheck", RUN_FILE) == (0, "")
-    assert checked(repository, "hadolint", "--no-color", f"{FOLDER}/Dockerfile") == (0, "")
 
 
 class Machine:
@@ -61,8 +47,21 @@ class Machine:
 
     def run(self, *arguments: str, **environment: str) -> Run:
         """Run the script from a folder of the repository, as a developer would."""
-        script = f'cd "{self.repository / ".github"}" && exec /bin/bash gpu-tests/run_gpu_tests.sh "$@"'
-        return self.stubs.run(["/bin/bash", "-c", script, "-", *arguments], {"HOME": str(self.home), **environment})
+        return self.stubs.run_as_called(
+            "gpu_ci/repository/templates/run_gpu_tests.sh.j2",
+            self.repository / RUN_FILE,
+            *arguments,
+            folder=self.repository / ".github",
+            environment={"HOME": str(self.home), **environment},
+        )
+
+    def step(self, path: str, job: str, name: str, **environment: str) -> Run:
+        """Run a step of a workflow in the checkout."""
+        found = yaml.safe_load((self.repository / path).read_text())["jobs"][job]
+        (step,) = (one for one in found["steps"] if one["name"] == name)
+        stated = {key: value for key, value in step.get("env", {}).items() if "${{" not in value}
+        variables = {"HOME": str(self.home), **stated, **environment}
+        return self.stubs.run_step("kit", step, found, folder=self.repository, environment=variables)
 
     @property
     def started(self) -> str:
@@ -71,8 +70,8 @@ class Machine:
 
 
 @pytest.fixture
-def machine(repository: Path, tmp_path: Path) -> Machine:
-    return Machine(repository, tmp_path)
+def machine(repository: Path, open_path: Path) -> Machine:
+    return Machine(repository, open_path)
 
 
 def test_the_container_has_the_gpus_the_repository_and_the_caches_of_the_user(machine: Machine) -> None:
@@ -119,14 +118,8 @@ def test_the_script_exits_with_the_exit_code_of_the_tests(machine: Machine) -> N
 
 
 def test_without_arguments_the_script_runs_the_commands_of_the_workflow(machine: Machine) -> None:
-    """As GitHub runs it: the step's script in bash."""
-    workflow = yaml.safe_load((machine.repository / TESTS_FILE).read_text())
-    step = workflow["jobs"]["test"]["steps"][-1]
     machine.stubs.add("docker", f'printf "<%s>" "$@" >"{machine.home}/words"')
-    run = machine.stubs.run(
-        ["/bin/bash", "-c", f'cd "{machine.repository}"\n{step["run"]}'],
-        {"HOME": str(machine.home)},
-    )
+    run = machine.step(TESTS_FILE, "test", "Test")
 
     assert run.code == 0, run.err
     assert (
@@ -139,19 +132,12 @@ def test_without_arguments_the_script_runs_the_commands_of_the_workflow(machine:
     )
 
 
-def image_step(repository: Path, name: str) -> str:
-    job = yaml.safe_load((repository / IMAGE_FILE).read_text())["jobs"]["build"]
-    (found,) = (step["run"] for step in job["steps"] if step["name"] == name)
-    return str(found)
-
-
 @pytest.mark.parametrize(("there", "output"), [(True, "found=true\n"), (False, "")])
 def test_the_workflow_detects_an_existing_tag(machine: Machine, there: bool, output: str) -> None:
     machine.stubs.add("docker", "exit 0" if there else "exit 1")
     file = machine.home / "output"
     file.touch()
-    step = image_step(machine.repository, "Look for the image")
-    run = machine.stubs.run(["/bin/bash", "-e", "-c", step], {"IMAGE": IMAGE, "GITHUB_OUTPUT": str(file)})
+    run = machine.step(IMAGE_FILE, "build", "Look for the image", IMAGE=IMAGE, GITHUB_OUTPUT=str(file))
 
     assert (run.code, file.read_text()) == (0, output)
     assert ("::warning::" in run.out) is there
@@ -162,12 +148,10 @@ def test_the_workflow_detects_an_existing_tag(machine: Machine, there: bool, out
 def test_docker_signs_in_to_the_registry_with_the_token_of_the_machine(
     machine: Machine, answer: str, code: int
 ) -> None:
-    workflow = yaml.safe_load((machine.repository / TESTS_FILE).read_text())
-    (step,) = (one for one in workflow["jobs"]["test"]["steps"] if one["name"] == "Configure Docker for the registry")
     machine.stubs.add("curl", f"echo '{answer}'")
     machine.stubs.add("docker", "cat >&2")
     (machine.stubs.path / "jq").symlink_to(linter("jq"))
-    run = machine.stubs.run(["/bin/bash", "-eo", "pipefail", "-c", step["run"]], step["env"])
+    run = machine.step(TESTS_FILE, "test", "Configure Docker for the registry")
 
     assert run.code == code
     assert ("t0k" in run.err) is (code == 0)

@@ -152,7 +152,7 @@ def test_a_reverted_installer_promotes_the_existing_image(engine: Engine, instal
     engine.up()
     third = cloud.run(build, variables(engine))
 
-    assert [run.returncode for run in (first, second, third)] == [0, 0, 0], third.stderr
+    assert [run.code for run in (first, second, third)] == [0, 0, 0], third.err
     assert (made.count("instances create"), made.count("images create")) == (2, 1)
     assert set(cloud.calls()) == {"images deprecate"}
     assert cloud.images[old["GPU_IMAGE_NAME"]]["deprecated"]["state"] == "ACTIVE"
@@ -164,7 +164,7 @@ def test_a_reverted_installer_promotes_the_existing_image(engine: Engine, instal
     end = command(engine, "delete")
     destroyed = cloud.run(str(end.inputs["delete"]), end.inputs["environment"])
 
-    assert (destroyed.returncode, cloud.images) == (0, {}), destroyed.stderr
+    assert (destroyed.code, cloud.images) == (0, {}), destroyed.err
 
 
 def test_a_new_family_is_created_before_the_old_family_is_deleted(engine: Engine) -> None:

@@ -11,7 +11,7 @@ import pulumi
 import pytest
 
 import gpu_ci.program
-from gpu_ci.derived.prerequisites import ToolMissing, check
+from gpu_ci.derived.prerequisites import Tool, ToolMissing, check, fault
 from ops.plan.model import Plan
 from ops.plan.recorder import record
 from tests.plan import stacks as plans
@@ -25,12 +25,15 @@ DECLARED: Final = {"host-image/mode": "declared", "host-image/zones": ["us-centr
 SETS_VARIABLES: Final = "examples/vm-gcp.yaml"
 
 
-def without(*tools: str) -> Callable[[str], str | None]:
-    return lambda name: None if name in tools else f"/usr/bin/{name}"
+Faults = Callable[[Tool], str | None]
 
 
-def updated(on_path: Callable[[str], str | None] | None, *, preview: bool = False) -> Plan:
-    return record(plans.stack_file(GCP), program=lambda: gpu_ci.program.run(on_path), preview=preview)
+def without(*tools: str) -> Faults:
+    return lambda tool: "is not on PATH" if tool.name in tools else None
+
+
+def updated(fault_of: Faults | None, *, preview: bool = False) -> Plan:
+    return record(plans.stack_file(GCP), program=lambda: gpu_ci.program.run(fault_of), preview=preview)
 
 
 def test_an_update_without_gcloud_fails_before_its_first_resource(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,4 +117,41 @@ def test_a_plan_does_not_read_path() -> None:
 def test_the_pulumi_program_looks_up_tools_on_path() -> None:
     called = ast.parse((Path(gpu_ci.program.__file__).parents[2] / "__main__.py").read_text()).body[-1]
 
-    assert ast.unparse(called) == "run(shutil.which)"
+    assert ast.unparse(called) == "run(fault)"
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        (None, "is not on PATH"),
+        ("echo Python 3.12.1", None),
+        ("echo aws-cli/3.9.0 Python/3.13.0", None),
+        ("echo Python 3.8.18", "is 3.8.18 ({path}), and 3.9 or newer is needed"),
+        ("echo hello", "is of an unknown version ({path}), and 3.9 or newer is needed"),
+        # As pyenv answers for a command of a version that is not selected.
+        ("echo 'pyenv: python3: command not found' >&2; exit 127", "does not run ({path}: pyenv: python3: command not found)"),
+    ],
+)  # fmt: skip
+def test_a_program_that_is_old_or_does_not_run_is_a_fault(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, body: str | None, found: str | None
+) -> None:
+    """Pulumi puts the environment of the program first on its PATH, but not on the PATH of the commands."""
+    for name, text in (("venv/bin", "echo Python 3.13.0"), ("bin", body)):
+        (tmp_path / name).mkdir(parents=True)
+        if text is not None:
+            (tmp_path / name / "python3").write_text(f"#!/bin/sh\n{text}\n")
+            (tmp_path / name / "python3").chmod(0o755)
+    monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "venv"))
+    monkeypatch.setenv("PATH", f"{tmp_path}/venv/bin:{tmp_path}/bin")
+
+    assert fault(Tool(name="python3", fix="", least=(3, 9))) == (found and found.format(path=tmp_path / "bin/python3"))
+
+
+def test_an_image_builder_needs_a_newer_python_than_the_check_of_listeners() -> None:
+    least: dict[str, tuple[int, ...]] = {}
+    for stack in ("examples/eks-arc.yaml", GCP):
+        check(stacks.settings(stack), lambda tool, stack=stack: least.update({f"{stack} {tool.name}": tool.least}))
+
+    assert least["examples/eks-arc.yaml python3"] == (3, 9)
+    assert least[f"{GCP} python3"] == (3, 11)
+    assert least["examples/eks-arc.yaml aws"] == (2,)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -18,8 +17,9 @@ from gpu_ci.repository.documents import FileError
 from gpu_ci.stack_file.identity import Identity
 from ops.kit import stack as kit
 from ops.kit.containers import container_builds
+from tests.artefacts.callers import run_step
 from tests.artefacts.fake_commands import FakeCommands
-from tests.artefacts.linters import NOTHING_FOUND, linter, zizmor
+from tests.artefacts.linters import linter
 from tests.stack_file import stacks
 from tests.tables import OUT
 
@@ -94,20 +94,14 @@ def step(document: Any, name: str) -> Any:
 
 @pytest.fixture(params=FORMS)
 def repository(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
     for path, text in written(FORMS[request.param]).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text, encoding="utf-8")
-    (tmp_path / ".github" / "actionlint.yaml").write_text("self-hosted-runner: {labels: [gpu-t4-steady, jarvis-l4]}\n")
     return tmp_path
 
 
 @pytest.mark.artefacts
-def test_the_workflows_pass_actionlint_and_zizmor(repository: Path) -> None:
-    result = subprocess.run([linter("actionlint")], cwd=repository, capture_output=True, text=True, check=False)
-
-    assert (result.returncode, result.stdout) == (0, "")
-    assert zizmor(repository, ".github/workflows") == NOTHING_FOUND
+def test_every_context_has_the_files_that_it_allows(repository: Path) -> None:
     for context in (repository / "docker").glob("*"):
         allowed = re.findall(r"^!(\S+)$", (context / ".dockerignore").read_text(), re.MULTILINE)
         assert [name for name in allowed if not list(context.glob(name))] == []
@@ -115,16 +109,19 @@ def test_the_workflows_pass_actionlint_and_zizmor(repository: Path) -> None:
 
 @pytest.mark.artefacts
 def test_the_summary_has_the_lines_of_the_stack_file(tmp_path: Path) -> None:
-    script = step(workflow(ON_ECR), "Print the lines for the stack file")["run"]
+    document = workflow(ON_ECR)
+    printing = step(document, "Print the lines for the stack file")
     summary = tmp_path / "summary"
     environment = {
+        "PATH": "/usr/bin:/bin",
         "NAME": "devel",
         "IMAGE": REGISTRY,
         "DIGEST": f"sha256:{'a' * 64}",
         "RUNNER": "2.338.0",
         "GITHUB_STEP_SUMMARY": str(summary),
     }
-    subprocess.run(["bash", "-euo", "pipefail", "-c", script], env={"PATH": "/usr/bin:/bin", **environment}, check=True)
+    run = run_step("kit", printing, document["jobs"]["build"], world=tmp_path, environment=environment)
+    assert (run.code, run.err) == (0, "")
     text = summary.read_text()
     stated = yaml.safe_load(text.partition("```yaml\n")[2].partition("```")[0])
 

@@ -19,6 +19,7 @@ import pytest
 import yaml
 
 from gpu_ci.repository.gpu_workflow import CHECK, TESTS_FILE, TRIAGE_FILE, GpuTests, workflows
+from tests.artefacts.callers import run_step
 from tests.kit.github_expressions import holds, text_of
 
 pytestmark = pytest.mark.artefacts
@@ -140,15 +141,9 @@ class Repository:
         ]
         (self.folder / "runs.json").write_text(json.dumps({"workflow_runs": before if known is None else known}))
         variables = {name: text_of(value, contexts) for name, value in step["env"].items()}
-        ended = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
-            env={"PATH": f"{self.folder}:{os.environ['PATH']}", **variables},
-            capture_output=True,
-            check=False,
-            text=True,
-            timeout=120,
-        )
-        return ended.returncode, ended.stdout
+        path = {"PATH": f"{self.folder}:{os.environ['PATH']}"}
+        ended = run_step("kit", step, self.workflow["jobs"]["check"], world=self.folder, environment=path | variables)
+        return ended.code, ended.out
 
     def believed(self, commit: str) -> str | None:
         """Return the state of a commit at GitHub: the newest check with the required name."""
@@ -321,21 +316,21 @@ def test_the_triage_starts_for_our_labels_and_for_every_push(event: Event, *, of
 
 
 def test_the_triage_removes_only_our_labels(tmp_path: Path) -> None:
-    (step,) = parsed(TESTS, TRIAGE_FILE)["jobs"]["triage"]["steps"]
+    job = parsed(TESTS, TRIAGE_FILE)["jobs"]["triage"]
+    (step,) = job["steps"]
     gh = tmp_path / "gh"
     gh.write_text(f'#!/bin/sh\nif [ "$2" = view ]; then printf "bug\\n{OURS}\\n{OURS} 2\\n"; else echo "$@"; fi\n')
     gh.chmod(0o755)
     stated = {"REPOSITORY": "owner/vision", "NUMBER": "7", "RUN": step["env"]["RUN"], "SKIP": step["env"]["SKIP"]}
-    environment = {**os.environ, **stated, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    ended = subprocess.run(
-        ["bash", "-e", "-c", step["run"]], env=environment, capture_output=True, text=True, check=True
-    )
+    environment = {**stated, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    ended = run_step("kit", step, job, world=tmp_path, environment=environment)
 
-    assert ended.stdout.splitlines() == [f"pr edit 7 --repo owner/vision --remove-label {OURS}"]
+    assert ended.out.splitlines() == [f"pr edit 7 --repo owner/vision --remove-label {OURS}"]
 
 
 def test_only_the_commit_that_got_the_label_is_tested(tmp_path: Path) -> None:
-    steps = parsed(TESTS, TESTS_FILE)["jobs"]["test"]["steps"]
+    job = parsed(TESTS, TESTS_FILE)["jobs"]["test"]
+    steps = job["steps"]
     names = [step["name"] for step in steps]
     check = steps[names.index("Check that this is the commit that got the label")]
     me = {f"GIT_{who}_{what}": "x@y.z" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
@@ -345,9 +340,8 @@ def test_only_the_commit_that_got_the_label_is_tested(tmp_path: Path) -> None:
         return subprocess.run(asked, env=os.environ | me, capture_output=True, text=True, check=True).stdout.strip()
 
     def ends(labelled: str) -> int:
-        environment = os.environ | {"LABELLED": labelled}
-        run = ["bash", "-e", "-c", check["run"]]
-        return subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, check=False).returncode
+        environment = {"PATH": os.environ["PATH"], "LABELLED": labelled}
+        return run_step("kit", check, job, world=tmp_path, environment=environment).code
 
     git("init", "--quiet", "--initial-branch", "main")
     git("commit", "--quiet", "--allow-empty", "--message", "base")

@@ -19,6 +19,7 @@ import yaml
 
 from gpu_ci.repository.actions import UV
 from ops.cli.options import ROOT
+from tests.artefacts.callers import Run, run_step
 from tests.kit.options import files
 from tests.stack_file import stacks
 
@@ -49,11 +50,12 @@ class Machine:
             file.write_text(f'#!/bin/sh\necho "{name} $*" >>"{folder}/asked"\n{body}\n')
             file.chmod(0o755)
 
-    def runs(self, found: Any, **variables: str) -> subprocess.CompletedProcess[str]:
+    def runs(self, found: Any, name: str, **variables: str) -> Run:
+        """Run a step of a job."""
+        one = step(found, name)
         environment = {"PATH": f"{self.bin}:{os.environ['PATH']}", "HOME": str(self.folder), **variables}
-        environment |= {name: str(value) for name, value in found.get("env", {}).items()}
-        command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", found["run"]]
-        return subprocess.run(command, env=environment, capture_output=True, check=False, text=True, cwd=self.folder)
+        environment |= {name: str(value) for name, value in one.get("env", {}).items()}
+        return run_step("kit", one, found, world=self.folder, environment=environment)
 
     @property
     def asked(self) -> list[str]:
@@ -72,19 +74,19 @@ class Machine:
 def test_the_first_step_checks_the_number_and_the_model_of_the_gpu(
     tmp_path: Path, answer: str, code: int, message: str
 ) -> None:
-    first = job({})["steps"][0]
-    ended = Machine(tmp_path, nvidia_smi=answer).runs(first)
+    found = job({})
+    ended = Machine(tmp_path, nvidia_smi=answer).runs(found, "Check the GPU")
 
-    assert first["name"] == "Check the GPU"
-    assert (ended.returncode, message in ended.stdout) == (code, True)
+    assert found["steps"][0]["name"] == "Check the GPU"
+    assert (ended.code, message in ended.out) == (code, True)
 
 
 def test_ccache_is_limited_and_its_statistics_begin_at_zero(tmp_path: Path) -> None:
     found = job({"cache": "actions", "ccache": True})
     machine = Machine(tmp_path, ccache='[ -n "$CCACHE_DIR" ] && echo "$CCACHE_DIR" >>"$HOME/folders"; true')
-    ended = machine.runs(step(found, "Start ccache"), GITHUB_ENV=str(tmp_path / "env"))
+    ended = machine.runs(found, "Start ccache", GITHUB_ENV=str(tmp_path / "env"))
 
-    assert ended.returncode == 0, ended.stderr
+    assert ended.code == 0, ended.err
     assert machine.asked == ["ccache --max-size 10G", "ccache --zero-stats"]
     assert (tmp_path / "env").read_text() == f"CCACHE_DIR={tmp_path}/.cache/ccache\n"
     assert {*(tmp_path / "folders").read_text().splitlines()} == {f"{tmp_path}/.cache/ccache"}
@@ -107,14 +109,14 @@ def test_a_bucket_is_copied_before_and_after_and_a_failure_only_warns(
 ) -> None:
     found = job({"cache": bucket}, stack)
     machine = Machine(tmp_path, **{command: "" if works else "exit 1"})
-    before, after = machine.runs(step(found, "Restore the caches")), machine.runs(step(found, "Save the caches"))
+    before, after = machine.runs(found, "Restore the caches"), machine.runs(found, "Save the caches")
     uv = f"{tmp_path}/.cache/uv"
 
-    assert (before.returncode, after.returncode) == (0, 0)
+    assert (before.code, after.code) == (0, 0)
     assert machine.asked[0] == f"{command} {words} {bucket}/uv {uv}"
     assert machine.asked[5] == f"{command} {words} {uv} {bucket}/uv"
     assert len(machine.asked) == 10
-    assert ("::warning::The cache uv could not be restored." in before.stdout) is not works
+    assert ("::warning::The cache uv could not be restored." in before.out) is not works
     assert step(found, "Save the caches")["if"] == "github.event_name != 'pull_request'"
 
 
@@ -184,11 +186,10 @@ def test_each_job_of_a_matrix_has_its_own_machine() -> None:
 def test_pip_installs_into_an_environment_of_the_job(tmp_path: Path) -> None:
     found = job({"tool": "pip"})
     made = Machine(tmp_path, python=f'exec "{sys.executable}" "$@" --without-pip')
-    ended = made.runs(
-        step(found, "Create an environment for this job"), RUNNER_TEMP=str(tmp_path), GITHUB_PATH=str(tmp_path / "path")
-    )
+    folders = {"RUNNER_TEMP": str(tmp_path), "GITHUB_PATH": str(tmp_path / "path")}
+    ended = made.runs(found, "Create an environment for this job", **folders)
 
-    assert ended.returncode == 0, ended.stderr
+    assert ended.code == 0, ended.err
     assert (tmp_path / "path").read_text() == f"{tmp_path}/environment/bin\n"
     assert (tmp_path / "environment" / "bin" / "python").exists()
     assert step(found, "Install")["run"] == 'python -m pip install ".[dev,test,gpu]"\n'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +9,6 @@ import pytest
 
 from gpu_ci.repository.run_script import RUN_FILE, run_script
 from tests.artefacts.fake_commands import FakeCommands, Run
-from tests.artefacts.linters import linter
 
 pytestmark = pytest.mark.artefacts
 
@@ -37,12 +35,13 @@ class Checkout:
         (self.stubs.path / "nvidia-smi").chmod(0o755)
 
     def run(self, *words: str, **environment: str) -> Run:
-        return self.stubs.run(["/bin/bash", str(self.script), *words], environment)
+        text = "gpu_ci/repository/templates/run_gpu_tests.sh.j2"
+        return self.stubs.run_as_called(text, self.script, *words, environment=environment)
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Checkout:
-    return Checkout(tmp_path, ("MARKER",))
+def checkout(open_path: Path) -> Checkout:
+    return Checkout(open_path, ("MARKER",))
 
 
 def test_without_arguments_the_commands_of_the_stack_file_run(checkout: Checkout) -> None:
@@ -80,13 +79,3 @@ def test_a_variable_states_the_number_of_gpus(checkout: Checkout) -> None:
     checkout.gpus(T4, T4)
 
     assert checkout.run("report", EXPECTED_GPUS="2").code == 0
-
-
-@pytest.mark.parametrize("variables", [(), ("MARKER", "TORCH")])
-@pytest.mark.parametrize("image", [None, "us-central1-docker.pkg.dev/project/images/gpu-tests:1"])
-def test_shellcheck_has_no_finding(tmp_path: Path, image: str | None, variables: tuple[str, ...]) -> None:
-    file = tmp_path / "run_gpu_tests.sh"
-    file.write_text(run_script(image, 2, COMMANDS, variables), encoding="utf-8")
-    found = subprocess.run([linter("shellcheck"), str(file)], capture_output=True, check=False, text=True)
-
-    assert (found.returncode, found.stdout) == (0, "")

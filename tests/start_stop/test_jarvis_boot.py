@@ -21,6 +21,7 @@ from tests.artefacts.linters import linter
 pytestmark = pytest.mark.artefacts
 
 ARCHIVE: Final = b"the archive of the runner"
+BOOT: Final = "gpu_ci/back_ends/start_stop/gpu_instance/jarvis_boot.sh"
 CONFIG: Final = "eyJzaW5nbGUiOiAidXNlIn0="
 REAL: Final = ("date", "flock", "sha256sum")
 RUN: Final = 'printf "config %s\\nhome %s\\ntoken %s\\n" "$ACTIONS_RUNNER_INPUT_JITCONFIG" "$HOME" "${JUPYTER_TOKEN:-}"'
@@ -58,20 +59,9 @@ class Container:
 
     def start(self, script: str | None = None) -> tuple[int, str]:
         """Start it, and wait until the runner has ended; return the exit code and the output."""
-        environment = {
-            "PATH": str(self.commands.path),
-            "GPU_CI_BASE": str(self.base),
-            "JUPYTER_TOKEN": "secret of the platform",
-        }
-        ended = subprocess.run(
-            ["bash", "-c", script or text()],
-            capture_output=True,
-            check=False,
-            env=environment,
-            text=True,
-            timeout=60,
-        )
-        return ended.returncode, ended.stdout + ended.stderr
+        environment = {"GPU_CI_BASE": str(self.base), "JUPYTER_TOKEN": "secret of the platform"}
+        ended = self.commands.run_as_called(BOOT, script or text(), environment=environment)
+        return ended.code, ended.out + ended.err
 
     def log(self) -> str:
         """Return the log once the runner has ended."""

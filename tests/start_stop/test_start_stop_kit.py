@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Final
@@ -12,6 +11,7 @@ import pytest
 
 from gpu_ci.stack_file.identity import Identity
 from ops.kit import stack as kit
+from tests.artefacts.callers import run_as_called
 from tests.stack_file import stacks
 
 pytestmark = pytest.mark.artefacts
@@ -57,13 +57,14 @@ def test_the_file_of_machines_has_what_the_command_needs() -> None:
 
 
 def test_the_copied_command_runs_without_this_project(checkout: Path) -> None:
+    """Without its packages, too: the job that only guards a run installs none."""
+    (checkout / "python3").symlink_to(sys.executable)
     script = checkout / ".github" / "gpu-ci" / "instance.py"
-    ran = subprocess.run(
-        [sys.executable, str(script), "start", "gpu-x"], cwd=checkout, capture_output=True, text=True, check=False
-    )
+    text = "gpu_ci/back_ends/start_stop/templates/instance.py.j2"
+    ran = run_as_called(text, script, "start", "gpu-x", world=checkout, environment={"PATH": str(checkout)})
 
-    assert ran.returncode == 2
-    assert ran.stderr == "::error::instances.json has no runner gpu-x; it has gpu-l4, gpu-t4\n"
+    assert ran.code == 2
+    assert ran.err == "::error::instances.json has no runner gpu-x; it has gpu-l4, gpu-t4\n"
     assert not any("back_ends" in text for text in files().values())
 
 

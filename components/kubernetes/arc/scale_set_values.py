@@ -21,6 +21,10 @@ SAFE_TO_EVICT = {
 }
 SECCOMP = {"seccompProfile": {"type": "RuntimeDefault"}}
 """The system calls that a container may make. Without it, the default of Kubernetes is all of them."""
+POD_SECURITY = {"fsGroup": 1001, **SECCOMP}
+"""The security context of a pod. The group is that of the image's user, so that it owns the work directory. The hook
+states it for a job's pod, and a template's context replaces the one of the hook (actions/runner-container-hooks,
+packages/k8s/src/k8s, `createJobPod` and `mergePodSpecWithOptions`, 2026)."""
 USES_KUBERNETES = {"gpu-ci/kubernetes-api": "true"}
 """The label of a runner that creates pods. The network policy lets it reach the Kubernetes API."""
 LISTENER = {"name": "listener", "resources": {"requests": {"cpu": "50m", "memory": "64Mi"}}}
@@ -123,8 +127,7 @@ def runner_pod(args: ScaleSetValues, image: Any) -> dict[str, Any]:
     ]
     mounts = [{"name": "hooks", "mountPath": MOUNT, "readOnly": True}]
     spec: dict[str, Any] = {
-        # The group of the image's user owns the work directory.
-        "securityContext": {"fsGroup": 1001, **SECCOMP},
+        "securityContext": dict(POD_SECURITY),
         # A spot node is terminated two minutes after its notice.
         "terminationGracePeriodSeconds": 110,
         **_pulls(args.pull_secret),
@@ -180,7 +183,7 @@ def job_pod(args: ScaleSetValues) -> dict[str, Any]:
         "metadata": {"annotations": dict(SAFE_TO_EVICT), "labels": {"gpu-ci/runner": args.runner}},
         "spec": {
             **job_placement(args),
-            "securityContext": dict(SECCOMP),
+            "securityContext": dict(POD_SECURITY),
             "automountServiceAccountToken": False,
             "activeDeadlineSeconds": (args.timeout_minutes + START_UP_MINUTES) * 60,
             "terminationGracePeriodSeconds": 110,
