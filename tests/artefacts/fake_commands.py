@@ -11,6 +11,8 @@ from typing import Any
 
 from tests.artefacts.callers import Run, run_as_called, run_step
 
+__all__ = ["FakeCommands", "Run"]
+
 HARMLESS = [
     "bash",
     "basename",

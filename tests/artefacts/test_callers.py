@@ -114,7 +114,7 @@ def test_every_script_and_every_dockerfile_passes_its_linter(tmp_path: Path) -> 
         for number, text in enumerate(sorted(texts[name])):
             files[name].append(tmp_path / f"{name}-{number}")
             files[name][-1].write_text(text, encoding="utf-8")
-        command = [linter(name), options, *files[name]]
+        command: list[str | Path] = [linter(name), options, *files[name]]
         checked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         assert (checked.returncode, checked.stdout) == (0, "")
         assert len(texts[name]) > 2
@@ -149,10 +149,10 @@ def too_new(path: Path) -> Iterator[str]:
         yield f"{path.name}: annotations are evaluated"
     annotations = [getattr(one, key, None) for one in ast.walk(tree) for key in ("annotation", "returns")]
     unread = {inner for one in annotations if one is not None for inner in ast.walk(one)}
-    for node in tree.body:
-        module = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            yield from (f"{path.name}: {one.name}" for one in node.names if f"{module}{one.name}" in NEW)
+    for line in tree.body:
+        module = f"{line.module}." if isinstance(line, ast.ImportFrom) else ""
+        if isinstance(line, ast.Import | ast.ImportFrom):
+            yield from (f"{path.name}: {one.name}" for one in line.names if f"{module}{one.name}" in NEW)
     for node in (one for one in ast.walk(tree) if one not in unread):
         text, place = ast.unparse(node), f"{path.name}:{getattr(node, 'lineno', 0)}"
         if isinstance(node, ast.Call):

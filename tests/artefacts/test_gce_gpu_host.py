@@ -301,8 +301,8 @@ def test_an_interrupted_stage_is_not_a_failure_and_continues_after_the_restart(m
         environment={"PATH": str(machine.stubs.path), "GPU_HOST_ROOT": str(machine.root)},
         caller="a service of systemd with a user",
     )
-    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen(command, **options, **silent, start_new_session=True)
+    options |= {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
+    process = subprocess.Popen(command, **options)
     end = time.monotonic() + 120
     while not machine.called("install docker-ce"):
         assert time.monotonic() < end

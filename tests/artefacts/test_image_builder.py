@@ -620,9 +620,9 @@ def test_the_image_that_the_family_returns_is_reported(cloud: Cloud) -> None:
     cloud.set(images={**cloud.state["images"], "by-hand": theirs})
     overtaken = cloud.run()
 
-    assert f"{IMAGE} is the image of the family gpu-host" in ours.stderr
-    assert "the family gpu-host returns by-hand" in overtaken.stderr
-    assert f"boot {IMAGE} by its name" in overtaken.stderr
+    assert f"{IMAGE} is the image of the family gpu-host" in ours.err
+    assert "the family gpu-host returns by-hand" in overtaken.err
+    assert f"boot {IMAGE} by its name" in overtaken.err
     assert cloud.state["images"]["by-hand"] == theirs
 
 

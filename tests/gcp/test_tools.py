@@ -150,7 +150,11 @@ def test_a_program_that_is_old_or_does_not_run_is_a_fault(
 def test_an_image_builder_needs_a_newer_python_than_the_check_of_listeners() -> None:
     least: dict[str, tuple[int, ...]] = {}
     for stack in ("examples/eks-arc.yaml", GCP):
-        check(stacks.settings(stack), lambda tool, stack=stack: least.update({f"{stack} {tool.name}": tool.least}))
+
+        def kept(tool: Tool, stack: str = stack) -> None:
+            least[f"{stack} {tool.name}"] = tool.least
+
+        check(stacks.settings(stack), kept)
 
     assert least["examples/eks-arc.yaml python3"] == (3, 9)
     assert least[f"{GCP} python3"] == (3, 11)
