@@ -220,7 +220,7 @@ lock: ## Update the lock files from pyproject.toml with uv; UPGRADE=--upgrade up
 # Machine ----------------------------------------------------------------------------------------------------------
 
 .PHONY: artefact-tools pulumi clean
-artefact-tools: ## Install the tools that are not Python packages: shellcheck, graphviz, systemd-analyze, cloud-init, actionlint
+artefact-tools: ## Install the tools that are not Python packages: shellcheck, graphviz, systemd, cloud-init, debootstrap, actionlint
 	@tools/artefact-tools.sh '$(BIN)'
 
 pulumi: .venv/run ## Print the folder of a Pulumi CLI that matches the SDK, and install one if needed

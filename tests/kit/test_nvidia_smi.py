@@ -16,10 +16,12 @@ import yaml
 from components.kubernetes.arc.hooks import SCRIPTS
 from components.kubernetes.gpus.smoke_check import COUNT, DRIVER
 from components.kubernetes.gpus.smoke_job import PROGRAM
+from gpu_ci.back_ends.shared.machine.user_data import HOOKS, hooks
 from gpu_ci.repository.run_script import RUN_FILE, run_script
 from ops.cli.options import ROOT
 from tests.artefacts.fake_commands import FakeCommands, Run
 from tests.kit.options import files
+from tests.machine.boots import boot_args
 from tests.stack_file import stacks
 
 pytestmark = pytest.mark.artefacts
@@ -60,6 +62,11 @@ def hook(folder: Path) -> list[str]:
     return [*STEP, str(folder / "hook")]
 
 
+def machine_hook(folder: Path) -> list[str]:
+    (folder / "hook").write_text(hooks(boot_args(forks=True))[f"{HOOKS}/job-started.sh"])
+    return [*STEP, str(folder / "hook")]
+
+
 def script(folder: Path) -> list[str]:
     path = folder / "repository" / RUN_FILE
     path.parent.mkdir(parents=True)
@@ -79,6 +86,7 @@ def image(folder: Path) -> list[str]:
 PROGRAMS: Final[dict[str, Callable[[Path], list[str]]]] = {
     "the first step of a job": step,
     "the hook of a pod": hook,
+    "the hook of a machine": machine_hook,
     "the script by hand": script,
     "the check of an image": image,
     "the smoke test": lambda _: [sys.executable, str(PROGRAM)],
