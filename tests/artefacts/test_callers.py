@@ -68,9 +68,11 @@ SHELLS: Final = {"bash", "/bin/bash", "sh", "/bin/sh"}
 PROGRAMS: Final = re.compile(r"ami\.builder|components\.kubernetes\.arc_check|ops\.pipeline\.\w+")
 OTHERWISE: Final = {
     "tests/artefacts/test_image_builder.py": "sends signals to the builder, and the shell of Pulumi would get them",
+    "tests/artefacts/test_image_documents.py": "runs only the function that waits for the locks of apt",
     "tests/components/test_github_repository.py": "runs commands that a page shows to people",
     "tests/derived/test_stack_outputs.py": "runs commands that a plan shows to people",
     "tests/house/test_makefile.py": "runs scripts of this repository's own Makefile",
+    "tests/kit/test_nvidia_smi.py": "runs parts of six programs, each with the command line of its caller",
     "tests/ops/test_cli.py": "runs a command line of people",
 }
 """The files of tests that start a shell themselves, and why. `tests/machine` runs the program of a machine with its units."""

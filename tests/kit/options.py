@@ -85,6 +85,10 @@ def files(stack: str, entry: Mapping[str, Any] | None = None) -> dict[str, str] 
     raw = stacks.sections(stack)
     if entry is not None:
         raw["gpu-tests"] = {NAME: dict(entry)}
+        for runner in raw["runners"].values():
+            machine = runner.get("vm") or runner.get("start-stop", {}).get("machine", {})
+            if machine.get("image") == "stock":
+                machine["packages"] = ["ccache", "make"]
     if stacks.faults(raw):
         return None
     settings = settle(raw, StackSettings)[0]

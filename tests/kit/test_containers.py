@@ -138,7 +138,7 @@ def test_a_build_gets_the_newest_runner_by_digest(tmp_path: Path, digest: str, c
     commands.add("jq", f'exec {linter("jq")} "$@"')
     script = step(workflow(ON_ECR), "Find the newest runner")
     environment = {"RUNNER": script["env"]["RUNNER"], "GITHUB_OUTPUT": str(tmp_path / "output")}
-    run = commands.run(["bash", "-eo", "pipefail", "-c", script["run"]], environment)
+    run = commands.run_step("kit", script, workflow(ON_ECR)["jobs"]["build"], environment=environment)
     arguments = step(workflow(ON_ECR), "Build and push")["with"]["build-args"]
 
     assert (run.code, "has no digest" in run.out) == (code, code == 1)
@@ -177,7 +177,7 @@ def test_an_image_is_built_after_the_gpu_tests_of_its_commit(
     commands.add("gh", f'{last}; {linter("jq")} --raw-output "${{@: -1}}" "{tmp_path}/$n"')
     jobs = workflow(ON_GITHUB)["jobs"]
     (wait,) = jobs["tests"]["steps"]
-    run = commands.run(["bash", "-eo", "pipefail", "-c", wait["run"]], {**wait["env"], **VALUES})
+    run = commands.run_step("kit", wait, jobs["tests"], environment={**wait["env"], **VALUES})
 
     assert (run.code, commands.calls().count("sleep 30")) == (int(result != "success"), pauses)
     assert (f"gpu-tests.yml of c0ffee ended with {result}" in run.out) is (result != "success")

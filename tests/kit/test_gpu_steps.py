@@ -132,19 +132,20 @@ def test_uv_is_installed_with_its_checksum_where_the_machine_has_none(
     known = hashlib.sha256((served / "uv.whl").read_bytes()).hexdigest()
     if changed:
         (served / "uv.whl").write_bytes(b"another")
-    found = step(job({}, "examples/vm-aws.yaml"), "Set up uv")
-    assert (found["env"]["SHA256"] in (ROOT / "ami/gce-gpu-host/options.sh").read_text()) is True
+    found = job({}, "examples/vm-aws.yaml")
+    env = step(found, "Set up uv")["env"]
+    assert (env["SHA256"] in (ROOT / "ami/gce-gpu-host/options.sh").read_text()) is True
     machine = Machine(tmp_path, **({"uv": f"echo uv {UV}"} if there else {"uv": "exit 127"}))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Served, directory=str(served))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}"
         (served / "json").write_text(f'{{"urls": [{{"url": "{address}/uv.whl", "digests": {{"sha256": "{known}"}}}}]}}')
-        env = {**found["env"], "PACKAGE": f"{address}/json", "SHA256": known}
+        env |= {"PACKAGE": f"{address}/json", "SHA256": known}
         files = {name: str(tmp_path / name) for name in ("GITHUB_ENV", "GITHUB_PATH")}
-        ended = machine.runs({**found, "env": env}, RUNNER_TEMP=str(tmp_path), **files)
+        ended = machine.runs(found, "Set up uv", RUNNER_TEMP=str(tmp_path), **files)
         server.shutdown()
 
-    assert (ended.returncode, "does not have the checksum" in ended.stderr) == (int(changed), changed)
+    assert (ended.code, "does not have the checksum" in ended.err) == (int(changed), changed)
     assert (tmp_path / "uv" / "uv").exists() is not (changed or there)
     if not changed and not there:
         ran = subprocess.run([tmp_path / "uv" / "uv"], capture_output=True, check=True, text=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -11,6 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.artefacts.callers import run_step
 from tests.kit.github_expressions import holds, needed, results
 from tests.kit.options import files
 
@@ -75,18 +76,16 @@ def test_a_job_on_the_machine_has_a_start_a_guard_and_a_stop_in_its_own_attempt(
         assert reports == ((started, tested) == ("success", "skipped") and "stop" in ran)
 
 
-def test_failed_jobs_that_run_again_end_at_once_and_all_jobs_test_again() -> None:
+def test_failed_jobs_that_run_again_end_at_once_and_all_jobs_test_again(tmp_path: Path) -> None:
     jobs = JOBS["examples/start-stop.yaml"]
     good = dict.fromkeys(jobs, "success")
     first, _ = attempt(jobs, 1, {**good, "test": "failure"}, {})
     again = repeated(jobs, FAILED, first)
     second, _ = attempt(jobs, 2, good, {name: first[name] for name in first if name not in again})
     third, _ = attempt(jobs, 3, good, {})
-    report = subprocess.run(
-        ["bash", "-e", "-c", jobs["stop"]["steps"][-1]["run"]], capture_output=True, check=False, text=True
-    )
+    report = run_step("kit", jobs["stop"]["steps"][-1], jobs["stop"], world=tmp_path, environment={})
 
     assert again == {"test", "stop"}
     assert [second[name]["result"] for name in jobs] == ["success", "skipped", "success", "failure"]
-    assert (report.returncode, report.stdout.endswith("Choose Re-run all jobs.\n")) == (1, True)
+    assert (report.code, report.out.endswith("Choose Re-run all jobs.\n")) == (1, True)
     assert {one["result"] for one in third.values()} == {"success"}

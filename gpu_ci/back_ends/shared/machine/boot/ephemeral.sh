@@ -42,15 +42,17 @@ delete() {
   rm -rf --one-file-system -- "$@" || say "cannot delete $*"
 }
 
-# Files of the user and its group on the disk and in memory. Only root writes to the folders that are excluded.
+# What the user has put into folders that everyone may write to, on the disk and in memory. Other files of the user come
+# with the image.
 delete_files() {
-  local places path
+  local places path of=('(' -user runner -o -group runner ')')
   readarray -t places < <(findmnt --raw --noheadings --types tmpfs,mqueue --output TARGET)
   while IFS= read -r -d '' path; do
     delete "$path"
   done < <(
-    find "$ROOT/" "${places[@]}" -xdev \( -path "$ROOT/usr" -o -path "$ROOT/var/lib/docker" -o -path "$ROOT/var/lib/containerd" \) \
-      -prune -o \( -user runner -o -group runner \) -prune -print0 2>/dev/null
+    find "$ROOT/" "${places[@]}" -xdev '(' -path "$ROOT/usr" -o -path "$ROOT/var/lib/docker" -o -path "$ROOT/var/lib/containerd" ')' \
+      -prune -o -type d -perm -0002 -exec find {} -mindepth 1 -maxdepth 1 "${of[@]}" -print0 ';' 2>/dev/null
+    find "$ROOT/var/spool" "$ROOT/var/mail" "${of[@]}" -print0 2>/dev/null
     files_of_containers
   )
 }
