@@ -12,6 +12,7 @@ from gpu_ci.knowledge.software.frameworks import builds_of
 from gpu_ci.knowledge.software.versions import dotted, parse
 from gpu_ci.stack_file.faults import Fault
 from gpu_ci.stack_file.rules.stated import Reference, Rule, Stated
+from gpu_ci.stack_file.sections.images import WorkflowSettings
 from gpu_ci.stack_file.sections.settings import Settings
 
 CACHE: Final = "cache-*"
@@ -54,7 +55,9 @@ def _built(settings: Settings) -> Iterator[tuple[str, str, Mapping[str, str]]]:
 
 def workflows_can_push(settings: Settings) -> Iterator[Fault]:
     """Reject a registry without a login, and compare its owner with that of the workflow."""
-    builds = {f"images.{name}": (one.build, one.reference) for name, one in settings.images.items()}
+    builds: dict[str, tuple[WorkflowSettings | None, str | None]] = {
+        f"images.{name}": (one.build, one.reference) for name, one in settings.images.items()
+    }
     if (torch := settings.pytorch_images) is not None:
         builds["pytorch-images"] = torch, torch.reference
     for path, (build, reference) in builds.items():

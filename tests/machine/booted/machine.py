@@ -89,7 +89,7 @@ class Machine:
         """Start the machine. A start has no rules of the last one."""
         network = f"/proc/{os.getpid()}/fd/{self._network}"
         for tables in ("iptables", "ip6tables"):
-            flush = ["nsenter", f"--net={network}", "chroot", self.folder / "root", tables, "-t", "mangle", "-F"]
+            flush = ["nsenter", f"--net={network}", "chroot", f"{self.folder}/root", tables, "-t", "mangle", "-F"]
             subprocess.run(flush, check=True, capture_output=True)
         words = ["--quiet", "--register=no", "--keep-unit", "--boot", "--console=read-only", "--private-users=no"]
         words += [
