@@ -32,6 +32,8 @@ STACKS: Final = frozenset(
 """The stack of most tests, which has `arc`, and a stack file for each other back end."""
 SLOW: Final = (
     "tests/artefacts/test_callers.py::test_every_row_has_a_text",
+    "tests/artefacts/test_callers.py",
+    "tests/artefacts/test_container_images.py",
     "tests/artefacts/test_deploy.py",
     "tests/artefacts/test_gpu_test_image.py",
     "tests/artefacts/test_gpu_workflow_lint.py",
