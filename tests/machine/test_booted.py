@@ -41,9 +41,12 @@ def obstacle() -> str:
     """Return why no machine can boot here; empty if one can."""
     if os.geteuid() != 0 or not ROOT.exists():
         return "there is no root folder for machines: run `make artefact-tools` as root, on Debian"
-    words = ["--quiet", "--register=no", "--keep-unit", "--private-users=no", "--read-only"]
+    words = ["--quiet", "--register=no", "--keep-unit", "--private-users=no", "--read-only", "--resolv-conf=off"]
     started = subprocess.run(
-        ["systemd-nspawn", *words, f"--directory={ROOT}/root", "true"], capture_output=True, text=True, check=False
+        ["systemd-nspawn", *words, f"--machine=probe-{os.getpid()}", f"--directory={ROOT}/root", "true"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return f"no container can start: {started.stderr.strip()}" if started.returncode else ""
 

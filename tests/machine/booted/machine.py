@@ -93,6 +93,8 @@ class Machine:
             subprocess.run(flush, check=True, capture_output=True)
         words = ["--quiet", "--register=no", "--keep-unit", "--boot", "--console=read-only", "--private-users=no"]
         words += [
+            # Names of containers that run at the same time differ.
+            f"--machine=test-{os.getpid()}-{id(self)}",
             f"--network-namespace-path={network}",
             "--capability=CAP_NET_ADMIN",
             f"--directory={self.folder}/root",
