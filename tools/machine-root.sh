@@ -18,7 +18,7 @@ rm -rf "$folder" "$new"
 mkdir -p "$new"
 release=bookworm
 # shellcheck disable=SC2016  # apt-get replaces the name
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $release" | head -n 1)
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $release" | sed -n 1p)
 debootstrap --variant=minbase --include=ca-certificates "$release" "$new/root" "$mirror"
 # No service starts during the installation.
 printf '#!/bin/sh\nexit 101\n' >"$new/root/usr/sbin/policy-rc.d"

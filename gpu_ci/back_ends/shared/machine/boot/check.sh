@@ -42,7 +42,7 @@ driver_version() { nvidia-smi --query-gpu=name,driver_version,memory.total --for
 driver_supports_cuda() {
   local found
   found=$(driver_version)
-  [ "$found" ] && [ "$(printf '%s\n' "$LEAST_DRIVER" "$found" | sort -V | head -n 1)" = "$LEAST_DRIVER" ]
+  [ "$found" ] && [ "$(printf '%s\n' "$LEAST_DRIVER" "$found" | sort -V | sed -n 1p)" = "$LEAST_DRIVER" ]
 }
 
 # Multiplies two matrices as the user runner. The model is that of check_ort_cuda.py.
