@@ -14,7 +14,7 @@ import pulumi
 
 from gpu_ci.stack_file.identity import PROJECT
 from ops.plan import recorder
-from ops.plan.model import Plan
+from ops.plan.model import Plan, Planned
 from ops.plan.stack_file import StackFile
 
 _TRIES: Final = 12
@@ -81,9 +81,14 @@ def _change(summary: str, stack_file: StackFile, before: Plan, after: Plan) -> C
         stack_file=stack_file,
         plan=after,
         created=frozenset(new.keys() - old.keys()),
-        updated=frozenset(urn for urn in new.keys() & old.keys() if old[urn].inputs != new[urn].inputs),
+        updated=frozenset(urn for urn in new.keys() & old.keys() if _compared(old[urn]) != _compared(new[urn])),
         deleted=frozenset(old.keys() - new.keys()),
     )
+
+
+def _compared(resource: Planned) -> dict[str, Any]:
+    """Return the inputs whose changes count."""
+    return {name: value for name, value in resource.inputs.items() if name not in resource.ignore_changes}
 
 
 def _sections(stack_file: StackFile) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -25,7 +25,11 @@ PERSISTENT = {"runners/gpu-vm/vm/registration": "persistent"}
 
 
 def found(stack: str, entry: Mapping[str, Any], changes: Mapping[str, Any] | None = None) -> list[tuple[str, str, str]]:
-    settings = stacks.settings(stack, {"gpu-tests": {"vision": dict(entry)}, **(changes or {})})
+    places = {"vm": "vm", "start-stop": "start-stop/machine"}
+    stated = stacks.sections(stack)["runners"]
+    machines = [f"runners/{name}/{places[kind]}" for name, one in stated.items() for kind in places if kind in one]
+    packages = {f"{path}/packages": ["ccache", "make"] for path in machines if "jarvis" not in stack}
+    settings = stacks.settings(stack, {"gpu-tests": {"vision": dict(entry)}, **packages, **(changes or {})})
     verdicts = list(gpu_tests.check(stack_of(settings, Identity(project="gpu-ci", stack="staging"))))
     assert {verdict.level for verdict in verdicts} <= {Level.ERROR}
     return [(verdict.subject.removeprefix("gpu-tests.vision."), verdict.reason, verdict.fix) for verdict in verdicts]
