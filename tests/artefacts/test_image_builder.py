@@ -634,9 +634,9 @@ def test_destroy_needs_only_the_variables_of_the_identity(cloud: Cloud) -> None:
 
 
 def test_without_gcloud_nothing_is_started(cloud: Cloud, tmp_path: Path) -> None:
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "python3").symlink_to(sys.executable)
-    run = cloud.run(PATH=f"{tmp_path}/bin")
+    (tmp_path / "only").mkdir()
+    (tmp_path / "only" / "python3").symlink_to(sys.executable)
+    run = cloud.run(PATH=f"{tmp_path}/only")
 
     assert run.code == 2
     assert "gcloud is not on PATH" in run.err
