@@ -8,6 +8,7 @@ from typing import Final
 from gpu_ci.back_ends.registry import BACK_ENDS
 from gpu_ci.knowledge.machines import GPU_MODELS
 from gpu_ci.knowledge.software.cuda import FLOORS, toolkit
+from gpu_ci.knowledge.software.drivers import written
 from gpu_ci.repository.documents import dump_yaml
 from gpu_ci.repository.render import render
 from gpu_ci.stack_file.sections.settings import Settings
@@ -62,7 +63,6 @@ def _promises(settings: Settings) -> list[Promise]:
         shared = BACK_ENDS[runner.back_end].offer(name, runner, settings).shared
         shares = shared is not None and any(settings.gpu_pools[pool].sharing for pool in shared.pools)
         model = GPU_MODELS.get(needs.gpu)
-        oldest = ".".join(f"{part:02}" for part in FLOORS[toolkit(needs.cuda).version[0]])
         found.append(
             Promise(
                 name=name,
@@ -70,7 +70,7 @@ def _promises(settings: Settings) -> list[Promise]:
                 most=needs.gpus,
                 model=model.family if model is not None else "",
                 cuda=needs.cuda,
-                driver=oldest,
+                driver=written(FLOORS[toolkit(needs.cuda).version[0]]),
             )
         )
     return found

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from ops import cache
+
 GOT = {
     "apt-get": "this system has another package manager",
     "actionlint": "go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12",
@@ -28,8 +30,9 @@ NOTHING_FOUND = (0, "No findings to report.")
 
 def linter(name: str) -> str:
     """Return the path of a command: next to the interpreter, on PATH, or in the cache of the project."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gpu-ci" / "bin"
-    places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", ""), str(cache)])
+    places = os.pathsep.join(
+        [str(Path(sys.executable).parent), os.environ.get("PATH", ""), str(cache.folder() / "bin")]
+    )
     found = shutil.which(name, path=places)
     if found:
         return found

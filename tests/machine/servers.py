@@ -89,7 +89,6 @@ class Clouds:
     """Seconds that GitHub's clock is ahead."""
     notice: bool = False
     """The cloud wants its spot capacity back."""
-    refused_token: bool = False
     faults: defaultdict[str, list[Answer]] = field(default_factory=lambda: defaultdict(list))
     received: list[Received] = field(default_factory=list)
     status: list[str] = field(default_factory=list)

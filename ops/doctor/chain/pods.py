@@ -54,11 +54,10 @@ def _pending(world: World, pod: dict[str, Any]) -> Finding:
     if started and waits < _STARTING:
         means = "the autoscaler starts a node for it, which takes 3 to 6 minutes"
         return doubtful(subject, seen=seen, means=means, fix="wait, and run the doctor again")
-    messages = kubernetes.reasons(autoscaler or scheduler)
-    found = [reason for one in messages if (reason := reason_of("pending-pods", one))]
+    found = {one: reason_of("pending-pods", one) for one in kubernetes.reasons(autoscaler or scheduler)}
     # A GPU that is in use explains more than the CPU that its job uses.
-    known = sorted(found, key=REASONS["pending-pods"].index)
-    unknown = [one for one in messages if reason_of("pending-pods", one) is None]
+    known = sorted(filter(None, found.values()), key=REASONS["pending-pods"].index)
+    unknown = [one for one, reason in found.items() if reason is None]
     means = "; ".join([*dict.fromkeys(one.meaning for one in known), *(f"unknown reason: {one}" for one in unknown)])
     fix = "; ".join(dict.fromkeys(one.fix for one in known)) or "read the check autoscaler"
     if started:

@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Final
 
 from gpu_ci.back_ends.shared.machine.user_data import BootArgs, user_data
+from ops import cache
 from tests.machine.servers import Clouds, Servers, private_key
 
-ROOT: Final = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "gpu-ci/machine"
+ROOT: Final = cache.folder() / "machine"
 """The folder that `make artefact-tools` creates."""
 HERE: Final = Path(__file__).parent
 _NEW_NETWORK: Final = 0x40000000

@@ -18,6 +18,7 @@ from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from gpu_ci.knowledge.software.cuda import FLOORS, toolkit
+from gpu_ci.knowledge.software.drivers import written
 
 LIMIT: Final = 16_384
 """Bytes of user data that EC2 accepts, before base64 (EC2 user guide, "Run commands when you launch an EC2 instance").
@@ -178,8 +179,7 @@ def _settings(args: BootArgs) -> Iterator[tuple[str, object]]:
         yield from (("URL", args.github_url), ("LABELS", ",".join(args.labels)))
     yield from (("VERSION", args.runner_version), ("SHA256", args.runner_sha256), ("GPUS", args.gpus))
     yield from (("IDLE_MINUTES", args.idle_stop_minutes), ("LEAST_FREE", LEAST_FREE_GIB), ("CUDA", args.cuda))
-    floor = FLOORS[toolkit(args.cuda).version[0]] if args.cuda else ()
-    yield "LEAST_DRIVER", ".".join(f"{part:02d}" for part in floor)
+    yield "LEAST_DRIVER", written(FLOORS[toolkit(args.cuda).version[0]]) if args.cuda else ""
     if args.driver is not None:
         # The open modules support Turing and newer, which every GPU that passes the checks is.
         yield from (("DRIVER", f"{args.driver}-server-open"), ("KERNEL", args.cloud))
