@@ -88,13 +88,17 @@ def check(settings: Settings, fault_of: Callable[[Tool], str | None]) -> None:
     raise ToolMissing(f"{'; '.join(missing)}. Nothing was started.")
 
 
+_AWS_CLI: Final = (1, 27, 160)
+"""The oldest release that AWS accepts for EKS: https://docs.aws.amazon.com/eks/latest/userguide/create-kubeconfig.html."""
+
+
 def _needed(settings: Settings) -> Iterator[Tool]:
     """Yield each program that the stack needs."""
     aws = "install version 2 of the AWS CLI where this runs; it "
     if settings.cluster is not None:
-        yield Tool(name="aws", fix=f"{aws}authenticates at the cluster", least=(2,))
+        yield Tool(name="aws", fix=f"{aws}authenticates at the cluster", least=_AWS_CLI)
     elif settings.eks_image is not None or settings.ec2_image is not None:
-        yield Tool(name="aws", fix=f"{aws}reads whether the tests of an image passed", least=(2,))
+        yield Tool(name="aws", fix=f"{aws}reads whether the tests of an image passed", least=_AWS_CLI)
     image = settings.host_image
     builds = image is not None and image.mode == "controller"
     if settings.arc is not None:

@@ -158,4 +158,4 @@ def test_an_image_builder_needs_a_newer_python_than_the_check_of_listeners() -> 
 
     assert least["examples/eks-arc.yaml python3"] == (3, 9)
     assert least[f"{GCP} python3"] == (3, 11)
-    assert least["examples/eks-arc.yaml aws"] == (2,)
+    assert least["examples/eks-arc.yaml aws"] == (1, 27, 160)
